@@ -1,0 +1,12 @@
+// Runs the benchmarks and prints a table. Every figure that matters is a ratio inside one run.
+const names = ['warm-request', 'idle-clusters', 'cold-storm', 'rotation']
+const wanted = process.argv.slice(2)
+for (const file of wanted.length > 0 ? wanted : names) {
+  const { name, run } = await import(`./${file}.mjs`)
+  process.stdout.write(`\n${name}\n`)
+  for (const { what, value, target } of await run()) {
+    const goal = target === undefined ? '' : `   target ${target}`
+    process.stdout.write(`  ${what.padEnd(52)} ${String(value).padStart(10)}${goal}\n`)
+  }
+}
+process.exit(0)

@@ -1,0 +1,93 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { type Case, loadCases, loadChecklist } from './case.ts'
+import { runHintCase } from './run-hint.ts'
+import { runIdentityCase } from './run-identity.ts'
+import { runKubeconfigCase } from './run-kubeconfig.ts'
+import { runPluginCase } from './run-plugin.ts'
+import { runPolicyCase } from './run-policy.ts'
+import { runRequestCase } from './run-request.ts'
+import { runRoundTripCase } from './run-round-trip.ts'
+
+const cases = loadCases()
+const checklist = loadChecklist()
+
+describe('we do as client-go does, or say why not', () => {
+  for (const { id, data } of cases) {
+    if (data.skip === undefined) it(`${id}: ${data.rule}`, () => run(data))
+    else it.skip(`${id}: ${data.rule} (${data.skip})`, () => {})
+  }
+})
+
+describe('the suite is whole', () => {
+  it('has a case for every line of the check-list', () => {
+    const covered = new Set(cases.map(({ data }) => data.upstream))
+    expect(checklist.filter(({ id }) => !covered.has(id))).toEqual([])
+  })
+
+  it('has no case for a line that is not on the check-list', () => {
+    const known = new Set(checklist.map(({ id }) => id))
+    expect(cases.filter(({ data }) => !known.has(data.upstream)).map(({ id }) => id)).toEqual([])
+  })
+
+  it('has the section of its line in every case, and in the name of its file', () => {
+    const sections = new Map(checklist.map(({ id, section }) => [id, section]))
+    for (const { id, data } of cases) {
+      expect(data.section, id).toBe(sections.get(data.upstream))
+      expect(id.startsWith(`${data.section}-`), id).toBe(true)
+    }
+  })
+
+  it('names each line of the check-list once', () => {
+    const ids = checklist.map(({ id }) => id)
+    expect(ids).toEqual([...new Set(ids)])
+  })
+
+  it('says every rule as a sentence', () => {
+    for (const { id, data } of cases) expect(data.rule, id).toMatch(/^[A-Z].*\.$/)
+  })
+
+  it('skips nothing without a reason, and only what is about metrics or has no counterpart', () => {
+    for (const { id, data } of cases) {
+      if (data.skip === undefined) continue
+      const allowed = data.kind === 'metrics' || data.skip.startsWith('there is no ')
+      expect(allowed, `${id}: ${data.skip}`).toBe(true)
+    }
+  })
+
+  it('has every deviation named in docs/compatibility.md', () => {
+    const page = readFileSync(new URL('../docs/compatibility.md', import.meta.url), 'utf8')
+    const deviations = cases.filter(({ data }) => data.deviation !== undefined)
+    expect(deviations.filter(({ id }) => !page.includes(`\`${id}\``)).map(({ id }) => id)).toEqual(
+      [],
+    )
+  })
+
+  it('has no case in docs/compatibility.md that does not exist', () => {
+    const page = readFileSync(new URL('../docs/compatibility.md', import.meta.url), 'utf8')
+    const named = [...page.matchAll(/`(\d\.\d-[a-z0-9-]+)`/g)].map(([, id]) => id)
+    const known = cases.map(({ id }) => id)
+    expect(named.filter((id) => !known.includes(id ?? ''))).toEqual([])
+  })
+})
+
+function run(data: Case): Promise<void> {
+  switch (data.kind) {
+    case 'plugin':
+      return runPluginCase(data)
+    case 'policy':
+      return runPolicyCase(data)
+    case 'identity':
+      return runIdentityCase(data)
+    case 'request':
+      return runRequestCase(data)
+    case 'kubeconfig':
+      return runKubeconfigCase(data)
+    case 'hint':
+      return runHintCase(data)
+    case 'round-trip':
+      return runRoundTripCase(data)
+    case 'metrics':
+      throw new Error('a case about metrics cannot be run')
+  }
+}

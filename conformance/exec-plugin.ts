@@ -1,0 +1,70 @@
+import { nodeCrypto } from '../packages/core/src/node/node-crypto.ts'
+import { nodePrograms } from '../packages/core/src/node/node-programs.ts'
+import { systemClock } from '../packages/core/src/node/system-clock.ts'
+import type { Acquired } from '../packages/core/src/protocol/credential.ts'
+import type { ExecCluster } from '../packages/core/src/protocol/encode-exec-info.ts'
+import {
+  type ExecConfig,
+  GROUP,
+  type InteractiveMode,
+} from '../packages/core/src/protocol/exec-config.ts'
+import { ALLOW_ALL, type PluginPolicy } from '../packages/core/src/protocol/plugin-policy.ts'
+import { Secret } from '../packages/core/src/secret/secret.ts'
+import { execSource } from '../packages/core/src/sources/exec-source.ts'
+import type { PluginCommand } from '../packages/sandbox/src/index.ts'
+
+export type Version = 'v1' | 'v1beta1' | 'v1alpha1'
+
+/** What decides how a plugin is run, apart from the plugin itself. */
+export interface Surroundings {
+  readonly version?: Version
+  readonly interactiveMode?: InteractiveMode
+  readonly installHint?: string
+  /** Told to the plugin; without it `provideClusterInfo` is off. */
+  readonly cluster?: ExecCluster
+  readonly isTerminal?: boolean
+  readonly stdinUnavailable?: string
+  readonly policy?: PluginPolicy
+  /** Variables of the host, over the real ones. */
+  readonly env?: Readonly<Record<string, string>>
+}
+
+const LIMITS = { timeoutMs: 20_000, interactiveTimeoutMs: 20_000, stdoutBytes: 1024 * 1024 }
+
+/** Runs a plugin once through the real source: real lookup, real process, real checks. Only the terminal is pretended. */
+export function runOnce(plugin: PluginCommand, around: Surroundings): Promise<Acquired> {
+  const env = { ...process.env, ...around.env }
+  const source = execSource(
+    {
+      exec: describe(plugin, around),
+      ...(around.cluster && { cluster: around.cluster }),
+      policy: around.policy ?? ALLOW_ALL,
+      ...(around.stdinUnavailable !== undefined && { stdinUnavailable: around.stdinUnavailable }),
+      limits: LIMITS,
+    },
+    {
+      programs: nodePrograms(env),
+      terminal: { isTerminal: () => around.isTerminal ?? false },
+      crypto: nodeCrypto,
+      clock: systemClock,
+      hostEnv: () => env,
+    },
+  )
+  return source.acquire({
+    reason: 'first',
+    signal: new AbortController().signal,
+    report: () => {},
+  })
+}
+
+function describe({ command, args, env }: PluginCommand, around: Surroundings): ExecConfig {
+  return {
+    apiVersion: `${GROUP}/${around.version ?? 'v1beta1'}`,
+    command,
+    args: args.map((arg) => new Secret(arg)),
+    env: Object.entries(env).map(([name, value]) => ({ name, value: new Secret(value) })),
+    ...(around.installHint !== undefined && { installHint: around.installHint }),
+    provideClusterInfo: around.cluster !== undefined,
+    interactiveMode: around.interactiveMode ?? 'IfAvailable',
+  }
+}

@@ -1,0 +1,34 @@
+import type { Cluster } from '../packages/core/src/index.ts'
+
+/** The watches of a case, which stay open while credentials come and go. */
+export class Watches {
+  readonly #open: ReadableStreamDefaultReader<Uint8Array>[] = []
+
+  /** Begins to watch and waits for the first event; gives the status. */
+  async open(cluster: Cluster): Promise<number> {
+    const { status, body } = await cluster.fetch('/api/v1/namespaces?watch=true')
+    if (status !== 200 || body === null) {
+      await body?.cancel()
+      return status
+    }
+    const reader = body.getReader()
+    await reader.read()
+    this.#open.push(reader)
+    return status
+  }
+
+  /** Waits until each watch has told about an object of this name. */
+  async see(name: string): Promise<void> {
+    for (const reader of this.#open) {
+      for (let text = ''; !text.includes(name); ) {
+        const { value, done } = await reader.read()
+        if (done) throw new Error(`a watch ended before it told about ${name}`)
+        text += new TextDecoder().decode(value)
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#open.map((reader) => reader.cancel()))
+  }
+}

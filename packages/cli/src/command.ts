@@ -1,0 +1,58 @@
+import type { Writable } from 'node:stream'
+import type { FlagName } from './flags/flag-table.ts'
+import type { FlagValues } from './flags/flag-values.ts'
+import type { Story } from './render/story.ts'
+import type { Words } from './render/words.ts'
+
+/** Everything a command may touch. Nothing in this package reads `process` but `main.ts`. */
+export interface Io {
+  /** Data for programs. */
+  readonly stdout: Writable
+  /** Words for people. */
+  readonly stderr: Pick<Writable, 'write'>
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Aborted with an `Interruption` when the command should end. */
+  readonly signal: AbortSignal
+  /** Which of the outputs a person reads. */
+  readonly isTerminal: { readonly stdout: boolean; readonly stderr: boolean }
+  /** The version of Node, such as `v20.20.2`. */
+  readonly nodeVersion: string
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+  /** Reads standard input to its end, or until the signal says stop. */
+  readonly readStdin: (signal: AbortSignal) => Promise<Uint8Array>
+}
+
+/** One use of a command: what was typed, and where the answer goes. */
+export interface Call {
+  readonly args: readonly string[]
+  readonly flags: FlagValues
+  readonly io: Io
+  /** Ends with the command: by `--timeout`, a signal or a closed output. */
+  readonly signal: AbortSignal
+  /** The only way to write to `stderr`. */
+  readonly words: Words
+  readonly story: Story
+}
+
+/** Resolves to the exit status. Throws only what `program.ts` should explain. */
+export type Run = (call: Call) => Promise<number>
+
+/** What is known about a command without loading it. */
+export interface Command {
+  readonly name: string
+  /** One line for the list of commands. */
+  readonly summary: string
+  /** What stands behind the name, such as `PATH`. */
+  readonly operands: string
+  /** Fewest and most operands. */
+  readonly arity: readonly [number, number]
+  /** Flags beside those that all commands take. */
+  readonly flags: readonly FlagName[]
+  /** Whether it talks to a cluster: then its help shows the flags that choose one. */
+  readonly connects: boolean
+  /** Paragraphs for `--help`. */
+  readonly about: readonly string[]
+  readonly examples: readonly string[]
+  readonly load: () => Promise<Run>
+}

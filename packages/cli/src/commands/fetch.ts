@@ -1,0 +1,68 @@
+import type { Cluster } from 'kubecred'
+import type { Call, Run } from '../command.ts'
+import { EXIT } from '../exit-status.ts'
+import { explainRefusal } from '../fetch/explain-refusal.ts'
+import { type RequestDraft, readRequest, readsStdin } from '../fetch/read-request.ts'
+import { sendTold, statusLine } from '../fetch/send-told.ts'
+import { readBody, writeBody } from '../fetch/write-body.ts'
+import { withTimeLimit } from '../flags/time-limit.ts'
+import { choosePalette } from '../render/colour.ts'
+import { indentJson } from '../render/indent-json.ts'
+import { printableLine } from '../render/printable.ts'
+import { withSession } from '../session.ts'
+
+/** `fetch PATH`: sends one request and prints the answer as it arrives. */
+export const fetch: Run = async (call) => {
+  const draft = await readRequest(call)
+  return withSession(call, (cluster) => exchange(call, cluster, draft), {
+    stdinUnavailable: readsStdin(call) ? 'used by -d @-' : undefined,
+  })
+}
+
+async function exchange(call: Call, cluster: Cluster, draft: RequestDraft): Promise<number> {
+  const signal = withTimeLimit(call.signal, call.flags, 'request-timeout')
+  const response = await sendTold(call, cluster, draft.path, { ...draft, signal })
+  if (call.flags.isOn('include')) call.io.stdout.write(describeHead(response))
+  const reading = { signal, server: cluster.server }
+  const text = mayLayOut(call, draft, response)
+    ? await writeLaidOut(call, response, reading)
+    : await writeBody(response, call.io, reading)
+  call.story.tell('the answer is complete', 2)
+  if (response.status >= 400) {
+    const { path, hasOwnCredential } = draft
+    return explainRefusal(call, cluster, { response, text, path, hasOwnCredential })
+  }
+  if (response.status >= 300) tellRedirect(call, response)
+  return EXIT.done
+}
+
+/** People get JSON laid out; programs, and streams without an end, get it as it came. */
+function mayLayOut({ flags, io }: Call, { path }: RequestDraft, { headers }: Response): boolean {
+  const isStream = /[?&](?:watch|follow)=(?:1|t|true)/i.test(path) || /\/watch\//.test(path)
+  const isJson = /^application\/json\b/i.test(headers.get('content-type') ?? '')
+  return io.isTerminal.stdout && !flags.isOn('raw') && isJson && !isStream
+}
+
+async function writeLaidOut(
+  { io }: Call,
+  response: Response,
+  { signal, server }: { readonly signal: AbortSignal; readonly server: string },
+): Promise<string> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of readBody(response, signal, server)) chunks.push(chunk)
+  const text = Buffer.concat(chunks).toString()
+  io.stdout.write(indentJson(text, choosePalette(true, io.env)) ?? text)
+  return text
+}
+
+function describeHead(response: Response): string {
+  const headers = [...response.headers].map(([name, value]) => `${name}: ${value}\r\n`)
+  return `HTTP/1.1 ${statusLine(response)}\r\n${headers.join('')}\r\n`
+}
+
+/** Redirects are not followed: the credential must not go elsewhere. Saying nothing would be a riddle. */
+function tellRedirect({ words }: Call, response: Response): void {
+  const location = response.headers.get('location')
+  const where = location === null ? '' : ` to ${printableLine(location)}`
+  words.line(`HTTP ${statusLine(response)}: redirect${where} was not followed`)
+}

@@ -1,0 +1,68 @@
+import type { HandedOut } from 'kubecred'
+import type { Call, Run } from '../command.ts'
+import { EXIT } from '../exit-status.ts'
+import { wantsJson } from '../flags/wants-json.ts'
+import { describeSource } from '../render/describe-source.ts'
+import { withSession } from '../session.ts'
+import { UsageError } from '../usage-error.ts'
+
+const GROUP = 'client.authentication.k8s.io'
+
+/** `token`: prints the credential of a context as an ExecCredential. */
+export const token: Run = async (call) => {
+  refuseAsPlugin(call)
+  wantsJson(call.flags)
+  const apiVersion = readApiVersion(call)
+  return withSession(call, async (cluster) => {
+    const status = asStatus(await cluster.credential({ signal: call.signal }))
+    if (status === undefined) {
+      const source = describeSource(cluster.status().credential.source)
+      throw new UsageError(
+        `there is no token and no certificate to print: this context uses ${source}`,
+        'token',
+      )
+    }
+    if (call.io.isTerminal.stdout) {
+      call.words.warn('what follows is a secret; clear it from the screen when you are done')
+    }
+    const answer = { kind: 'ExecCredential', apiVersion, spec: { interactive: false }, status }
+    call.io.stdout.write(`${JSON.stringify(answer, null, 2)}\n`)
+    return EXIT.done
+  })
+}
+
+/** As a plugin we would run the real plugin for a client whose policy allows only us. */
+function refuseAsPlugin({ io }: Call): void {
+  if (io.env['KUBERNETES_EXEC_INFO'] === undefined) return
+  throw new UsageError(
+    'this command does not work as a credential plugin (KUBERNETES_EXEC_INFO is set): it would go round the plugin policy of the client that started it',
+    'token',
+  )
+}
+
+function readApiVersion({ flags }: Call): string {
+  const version = (flags.text('api-version') ?? 'v1').replace(`${GROUP}/`, '')
+  if (version === 'v1' || version === 'v1beta1') return `${GROUP}/${version}`
+  throw new UsageError(
+    `flag --api-version takes v1 or v1beta1, not ${JSON.stringify(version)}`,
+    'token',
+  )
+}
+
+/** The one place where secrets leave their boxes: it is what the command is for. */
+function asStatus({ token, certificate, expiresAt }: HandedOut): object | undefined {
+  if (token === undefined && certificate === undefined) return undefined
+  return {
+    ...(expiresAt !== undefined && { expirationTimestamp: asTimestamp(expiresAt) }),
+    ...(token && { token: token.expose() }),
+    ...(certificate && {
+      clientCertificateData: certificate.chain,
+      clientKeyData: certificate.key.expose(),
+    }),
+  }
+}
+
+/** Whole seconds, rounded down: a credential must not seem to live longer than it does. */
+function asTimestamp(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().replace(/\.\d+Z$/, 'Z')
+}

@@ -1,0 +1,103 @@
+import type { Cluster, SourceLabel } from 'kubecred'
+import type { Call, Run } from '../command.ts'
+import { EXIT } from '../exit-status.ts'
+import { explainRefusal } from '../fetch/explain-refusal.ts'
+import { sendTold } from '../fetch/send-told.ts'
+import { withTimeLimit } from '../flags/time-limit.ts'
+import { wantsJson } from '../flags/wants-json.ts'
+import { describeSource } from '../render/describe-source.ts'
+import { printableLine } from '../render/printable.ts'
+import { withSession } from '../session.ts'
+
+const PATH = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
+
+/** What `whoami -o json` prints. */
+interface Identity {
+  readonly username: string
+  readonly uid?: string
+  readonly groups: readonly string[]
+  readonly extra?: Readonly<Record<string, readonly string[]>>
+  readonly through: SourceLabel
+  readonly context?: string
+  readonly cluster?: string
+  readonly server: string
+}
+
+/** `whoami`: says who the server thinks we are, and through which source. */
+export const whoami: Run = async (call) => {
+  const isJson = wantsJson(call.flags)
+  return withSession(call, async (cluster) => {
+    const response = await ask(call, cluster)
+    const text = await response.text()
+    if (response.status >= 400) {
+      return explainRefusal(call, cluster, { response, text, path: PATH, remarks: REMARKS })
+    }
+    const identity = readIdentity(text, cluster)
+    call.io.stdout.write(isJson ? `${JSON.stringify(identity)}\n` : describe(identity))
+    return EXIT.done
+  })
+}
+
+const REMARKS: Readonly<Record<number, string>> = {
+  404: 'This server has no SelfSubjectReview (authentication.k8s.io/v1): whoami needs Kubernetes 1.28 or newer.',
+}
+
+function ask(call: Call, cluster: Cluster): Promise<Response> {
+  return sendTold(call, cluster, PATH, {
+    method: 'POST',
+    headers: [
+      ['content-type', 'application/json'],
+      ['accept', 'application/json'],
+    ],
+    body: JSON.stringify({
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'SelfSubjectReview',
+    }),
+    signal: withTimeLimit(call.signal, call.flags, 'request-timeout'),
+  })
+}
+
+function readIdentity(text: string, cluster: Cluster): Identity {
+  const { username = '', uid, groups = [], extra } = parseUserInfo(text)
+  const { context, cluster: name, server, credential } = cluster.status()
+  return {
+    username,
+    ...(uid !== undefined && { uid }),
+    groups,
+    ...(extra !== undefined && { extra }),
+    through: credential.source,
+    ...(context !== undefined && { context }),
+    ...(name !== undefined && { cluster: name }),
+    server,
+  }
+}
+
+type UserInfo = Partial<Pick<Identity, 'username' | 'uid' | 'groups' | 'extra'>>
+
+function parseUserInfo(text: string): UserInfo {
+  const review = JSON.parse(text) as { status?: { userInfo?: UserInfo } }
+  const info = review.status?.userInfo
+  if (info === undefined) throw new Error('the answer of the server has no status.userInfo')
+  return info
+}
+
+function describe(identity: Identity): string {
+  const { username, uid, groups, extra = {}, through, context, server } = identity
+  const rows: [string, string][] = [
+    ['user', username],
+    ...(uid === undefined ? [] : [['uid', uid] satisfies [string, string]]),
+    ...groups.map((group, index): [string, string] => [index === 0 ? 'groups' : '', group]),
+    ...Object.entries(extra).map(([key, values]): [string, string] => [
+      'extra',
+      `${key}: ${values.join(', ')}`,
+    ]),
+    ['through', describeSource(through)],
+    ['context', context ?? '(none)'],
+    ['server', server],
+  ]
+  return rows
+    .map(
+      ([name, value]) => `${(name === '' ? '' : `${name}:`).padEnd(10)}${printableLine(value)}\n`,
+    )
+    .join('')
+}

@@ -1,0 +1,9 @@
+/** Exit statuses beside those of the error codes, which are 10 to 69. */
+export const EXIT = {
+  done: 0,
+  /** The server answered 400 or more. */
+  refused: 1,
+  usage: 2,
+  /** Something nobody foresaw. */
+  unexpected: 70,
+} as const

@@ -1,0 +1,99 @@
+import { readFile } from 'node:fs/promises'
+import type { Call } from '../command.ts'
+import { UsageError } from '../usage-error.ts'
+import { guessContentType } from './guess-content-type.ts'
+
+/** A request as the flags of `fetch` describe it. */
+export interface RequestDraft {
+  readonly path: string
+  readonly method: string
+  readonly headers: [string, string][]
+  readonly body: Uint8Array | undefined
+  readonly hasOwnCredential: boolean
+}
+
+/** What characters a method or the name of a header may have (RFC 9110, token). */
+const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/
+
+/**
+ * Reads path, method, headers and body from the flags, and the body from where they say.
+ *
+ * @throws {UsageError} Nothing was sent.
+ */
+export async function readRequest(call: Call): Promise<RequestDraft> {
+  const path = readPath(call.args[0] ?? '')
+  const headers = call.flags.list('header').map(readHeader)
+  const body = await readBody(call)
+  const method = readMethod(call, body !== undefined)
+  const has = (name: string): boolean => headers.some(([given]) => given === name)
+  const type = body && !has('content-type') ? guessContentType(method, body) : undefined
+  if (type !== undefined) headers.push(['content-type', type])
+  return { path, method, headers, body, hasOwnCredential: has('authorization') }
+}
+
+/** Whether the body comes from standard input, which a plugin then cannot have. */
+export function readsStdin({ flags }: Call): boolean {
+  return flags.list('data')[0] === '@-'
+}
+
+function readPath(typed: string): string {
+  if (typed.startsWith('/')) return typed
+  const url = URL.canParse(typed) ? new URL(typed) : undefined
+  const path = url?.host ? url.pathname + url.search : `/${typed}`
+  throw new UsageError(
+    `PATH must begin with a slash, not ${JSON.stringify(typed)}; did you mean ${path}?`,
+  )
+}
+
+function readMethod({ flags }: Call, hasBody: boolean): string {
+  const method = (flags.text('request') ?? (hasBody ? 'POST' : 'GET')).toUpperCase()
+  if (!TOKEN.test(method) || method === 'CONNECT' || method === 'TRACE') {
+    throw new UsageError(`flag -X cannot be ${JSON.stringify(method)}`)
+  }
+  if (hasBody && (method === 'GET' || method === 'HEAD')) {
+    throw new UsageError(`a ${method} request cannot have a body: leave out -d or use another -X`)
+  }
+  return method
+}
+
+function readHeader(text: string): [string, string] {
+  const [, name, value] = /^([^:]*):\s*(.*?)\s*$/s.exec(text) ?? []
+  if (name === undefined || value === undefined || !TOKEN.test(name)) {
+    throw new UsageError(`flag -H takes 'Name: value', not ${shorten(text)}`)
+  }
+  // The characters that HTTP allows: anything else would be refused later, with worse words.
+  if (!/^[\t\u0020-\u007e\u0080-\u00ff]*$/.test(value)) {
+    throw new UsageError(`the value of header ${name} has characters that HTTP cannot carry`)
+  }
+  return [name.toLowerCase(), value]
+}
+
+/** Only the beginning, up to what might be a secret. */
+function shorten(text: string): string {
+  return JSON.stringify(text.length > 12 ? `${text.slice(0, 12)}…` : text)
+}
+
+async function readBody(call: Call): Promise<Uint8Array | undefined> {
+  const { signal } = call
+  const [data, another] = call.flags.list('data')
+  if (another !== undefined) throw new UsageError('flag -d may be given once')
+  if (data === undefined) return undefined
+  if (!data.startsWith('@')) return Buffer.from(data)
+  if (readsStdin(call)) return call.io.readStdin(signal)
+  const file = data.slice(1)
+  try {
+    return await readFile(file, { signal })
+  } catch (error) {
+    if (signal.aborted) throw signal.reason
+    const { code, message } = error as NodeJS.ErrnoException
+    throw new UsageError(
+      `cannot read ${JSON.stringify(file)} for -d: ${REASONS[code ?? ''] ?? message}`,
+    )
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'it does not exist',
+  EACCES: 'permission denied',
+  EISDIR: 'it is a folder',
+}

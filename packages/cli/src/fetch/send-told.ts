@@ -1,0 +1,56 @@
+import type { Cluster } from 'kubecred'
+import type { Call } from '../command.ts'
+import { printableLine } from '../render/printable.ts'
+import { describeTime } from '../render/time.ts'
+
+/** A request as commands make it. */
+export interface Sending {
+  readonly method: string
+  readonly headers: [string, string][]
+  readonly body?: string | Uint8Array | undefined
+  readonly signal: AbortSignal
+}
+
+/** Sends a request and tells about it: what was sent, what came back, how long it took. */
+export async function sendTold(
+  { story, io }: Call,
+  cluster: Cluster,
+  path: string,
+  { method, headers, body, signal }: Sending,
+): Promise<Response> {
+  story.tell(`${method} ${hideQuerySecrets(path)}`)
+  for (const [name, value] of headers) story.tell(`> ${showHeader(name, value)}`, 2)
+  if (body !== undefined) story.tell(`> (${body.length} bytes)`, 2)
+  const startedAt = io.now()
+  const response = await cluster.fetch(path, {
+    method,
+    headers,
+    signal,
+    ...(body !== undefined && { body }),
+  })
+  const took = describeTime(io.now() - startedAt)
+  story.tell(`${statusLine(response)} after ${took}`)
+  if (story.level > 1) {
+    for (const [name, value] of response.headers) story.tell(`< ${showHeader(name, value)}`, 2)
+  }
+  return response
+}
+
+/** Names the outcome of a request as people know it: `403 Forbidden`. */
+export function statusLine({ status, statusText }: Response): string {
+  return printableLine(`${status} ${statusText}`)
+}
+
+/** Headers that carry secrets, and those whose name says that they do. */
+const SECRET_NAME = /auth|cookie|token|secret|password|key|credential/i
+
+function showHeader(name: string, value: string): string {
+  const isSecret = SECRET_NAME.test(name) && name.toLowerCase() !== 'www-authenticate'
+  return `${printableLine(name)}: ${isSecret ? '[hidden]' : printableLine(value)}`
+}
+
+function hideQuerySecrets(path: string): string {
+  return printableLine(
+    path.replace(/([?&][^=&]*(?:token|secret|password|key)[^=&]*=)[^&]*/gi, '$1[hidden]'),
+  )
+}

@@ -1,0 +1,92 @@
+/** A flag as people type it. */
+export interface Flag {
+  readonly short?: string
+  /** What stands for its value in the help; without it the flag is a switch. */
+  readonly value?: string
+  /** Whether it may be given more than once. */
+  readonly repeats?: true
+  readonly help: string
+}
+
+/** Every flag of every command: one name means the same thing everywhere. */
+export const FLAGS = {
+  kubeconfig: { value: 'FILE', help: 'kubeconfig file, in place of KUBECONFIG or ~/.kube/config' },
+  context: { value: 'NAME', help: 'context to use' },
+  cluster: { value: 'NAME', help: 'cluster entry to use' },
+  user: { value: 'NAME', help: 'user entry to use' },
+  namespace: { short: 'n', value: 'NAME', help: 'namespace where one is needed' },
+  server: { short: 's', value: 'URL', help: 'address of the API server' },
+  'tls-server-name': { value: 'NAME', help: "name to check the server's certificate against" },
+  'certificate-authority': { value: 'FILE', help: "CA of the server's certificate" },
+  'insecure-skip-tls-verify': { help: "do not check the server's certificate" },
+  'proxy-url': { value: 'URL', help: 'proxy to reach the server through' },
+  'disable-compression': { help: 'do not ask for compressed answers' },
+  token: { value: 'TOKEN', help: 'bearer token; other users of the machine can see it' },
+  username: { value: 'NAME', help: 'user name for basic authentication' },
+  password: { value: 'TEXT', help: 'password for basic authentication' },
+  'client-certificate': { value: 'FILE', help: 'client certificate' },
+  'client-key': { value: 'FILE', help: 'private key of the client certificate' },
+  as: { value: 'USER', help: 'user to impersonate' },
+  'as-uid': { value: 'UID', help: 'UID to impersonate' },
+  'as-group': { value: 'GROUP', repeats: true, help: 'group to impersonate; repeatable' },
+  'as-user-extra': {
+    value: 'KEY=VALUE',
+    repeats: true,
+    help: 'extra field to impersonate; repeatable',
+  },
+  kuberc: { value: 'FILE', help: 'file with the plugin policy, in place of ~/.kube/kuberc' },
+  'request-timeout': { value: 'TIME', help: 'limit for one request: 30, 30s or 1m30s; 0 is none' },
+  timeout: { value: 'TIME', help: 'limit for the whole command, plugins included' },
+  v: { short: 'v', repeats: true, help: 'tell what happens; -vv or -v=2 with headers' },
+  help: { short: 'h', help: 'show help' },
+  version: { help: 'show the version' },
+
+  request: { short: 'X', value: 'METHOD', help: 'method; GET, or POST with -d' },
+  data: { short: 'd', value: 'DATA', help: 'body; @FILE reads a file, @- standard input' },
+  header: { short: 'H', value: "'K: V'", repeats: true, help: 'request header; repeatable' },
+  include: { short: 'i', help: 'print status and headers of the answer too' },
+  raw: { help: 'print the answer as it came, also on a terminal' },
+  output: { short: 'o', value: 'FORMAT', help: 'json, for programs' },
+  'api-version': { value: 'VERSION', help: 'v1 or v1beta1 of client.authentication.k8s.io' },
+} as const satisfies Readonly<Record<string, Flag>>
+
+export type FlagName = keyof typeof FLAGS
+
+/** The facts about a flag, as the interface has them. */
+export function flagFacts(name: FlagName): Flag {
+  return FLAGS[name]
+}
+
+export function isFlagName(name: string): name is FlagName {
+  return Object.hasOwn(FLAGS, name)
+}
+
+/** Flags that every command takes, whether it needs them or not: they are put into aliases. */
+export const COMMON_FLAGS: readonly FlagName[] = [
+  'kubeconfig',
+  'context',
+  'cluster',
+  'user',
+  'namespace',
+  'server',
+  'tls-server-name',
+  'certificate-authority',
+  'insecure-skip-tls-verify',
+  'proxy-url',
+  'disable-compression',
+  'token',
+  'username',
+  'password',
+  'client-certificate',
+  'client-key',
+  'as',
+  'as-uid',
+  'as-group',
+  'as-user-extra',
+  'kuberc',
+  'request-timeout',
+  'timeout',
+  'v',
+  'help',
+  'version',
+]

@@ -1,0 +1,103 @@
+import { parseArgs } from 'node:util'
+import { UsageError } from '../usage-error.ts'
+import { didYouMean } from './closest.ts'
+import { COMMON_FLAGS, FLAGS, type FlagName, flagFacts, isFlagName } from './flag-table.ts'
+import { FlagValues } from './flag-values.ts'
+
+/** What was typed, taken apart. */
+export interface CommandLine {
+  /** The first word that is no flag, known or not. */
+  readonly command: string | undefined
+  readonly args: readonly string[]
+  readonly flags: FlagValues
+}
+
+interface OptionToken {
+  readonly name: string
+  readonly rawName: string
+  readonly value?: string | undefined
+  readonly inlineValue?: boolean | undefined
+}
+
+/**
+ * Takes a command line apart: flags may stand before and after the command, `--` ends them.
+ *
+ * @throws {UsageError} Names the first flag that is unknown or lacks its value.
+ */
+export function parseCommandLine(
+  argv: readonly string[],
+  commands: readonly string[],
+): CommandLine {
+  const { tokens } = parseArgs({
+    args: argv.map((arg) => arg.replace(/^-v=/, '--v=')),
+    options: PARSE_OPTIONS,
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  })
+  const positionals = tokens.flatMap((token) => (token.kind === 'positional' ? [token.value] : []))
+  const command = positionals.find((word) => commands.includes(word))
+  const given = new Map<FlagName, string[]>()
+  for (const token of tokens) {
+    if (token.kind !== 'option') continue
+    const name = knownName(token, command)
+    given.set(name, [...(given.get(name) ?? []), readValue(name, token, command)])
+  }
+  return { command: positionals[0], args: positionals.slice(1), flags: new FlagValues(given) }
+}
+
+const PARSE_OPTIONS = Object.fromEntries(
+  Object.keys(FLAGS)
+    .filter(isFlagName)
+    .map((name) => {
+      const { short, value } = flagFacts(name)
+      const type: 'string' | 'boolean' = value === undefined ? 'boolean' : 'string'
+      return [name, { type, multiple: true, ...(short !== undefined && { short }) }]
+    }),
+)
+
+function knownName({ name, rawName }: OptionToken, command: string | undefined): FlagName {
+  if (isFlagName(name)) return name
+  const known = Object.keys(FLAGS).map((flag) => `--${flag}`)
+  const suggestion = rawName.startsWith('--') ? didYouMean(rawName, known) : ''
+  throw new UsageError(`unknown flag ${rawName}${suggestion}`, command)
+}
+
+function readValue(name: FlagName, token: OptionToken, command: string | undefined): string {
+  if (name === 'v') return readLevel(token, command)
+  if (flagFacts(name).value === undefined) return readSwitch(token, command)
+  const { value, inlineValue, rawName } = token
+  if (value === undefined) throw new UsageError(`flag ${rawName} needs a value`, command)
+  if (inlineValue) return stripEquals(name, rawName, value)
+  // What looks like the next flag most likely is one; a number or a single dash is not.
+  if (/^-[^\d]/.test(value)) {
+    throw new UsageError(
+      `flag ${rawName} needs a value; if ${JSON.stringify(value)} is meant, write --${name}=${value}`,
+      command,
+    )
+  }
+  return value
+}
+
+/** kubectl takes `-n=name` for `-n name`; curl, from which the others come, does not. */
+function stripEquals(name: FlagName, rawName: string, value: string): string {
+  const isShort = !rawName.startsWith('--')
+  const isKubectls = COMMON_FLAGS.includes(name) || name === 'output'
+  return isShort && isKubectls ? value.replace(/^=/, '') : value
+}
+
+function readLevel({ value }: OptionToken, command: string | undefined): string {
+  if (value === undefined) return '1'
+  if (/^\d{1,2}$/.test(value)) return value
+  throw new UsageError(`flag -v takes a number: -v=2, not ${JSON.stringify(value)}`, command)
+}
+
+/** The words that Go takes for true and false. */
+function readSwitch({ value, rawName }: OptionToken, command: string | undefined): string {
+  if (value === undefined || /^(?:1|t|T|true|TRUE|True)$/.test(value)) return 'true'
+  if (/^(?:0|f|F|false|FALSE|False)$/.test(value)) return 'false'
+  throw new UsageError(
+    `flag ${rawName} is true or false, not ${JSON.stringify(value.slice(0, 40))}`,
+    command,
+  )
+}

@@ -1,0 +1,35 @@
+import { TimedOutError } from 'kubecred/errors'
+import { UsageError } from '../usage-error.ts'
+import { parseDuration } from './duration.ts'
+import type { FlagValues } from './flag-values.ts'
+
+/** Node's timers cannot wait longer; they would fire at once instead. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
+/**
+ * Adds the time limit of a flag to a signal: whichever comes first ends the work.
+ *
+ * The timer does not keep the program alive: with nothing left to do there is nothing to limit.
+ */
+export function withTimeLimit(
+  signal: AbortSignal,
+  flags: FlagValues,
+  name: 'timeout' | 'request-timeout',
+): AbortSignal {
+  const text = flags.text(name)
+  if (text === undefined) return signal
+  const limitMs = parseDuration(text)
+  if (limitMs === undefined) {
+    throw new UsageError(
+      `flag --${name} takes seconds or a time such as 1m30s, not ${JSON.stringify(text)}`,
+    )
+  }
+  if (limitMs === 0) return signal
+  const what = name === 'timeout' ? 'the command' : 'the request'
+  const limit = new AbortController()
+  setTimeout(
+    () => limit.abort(new TimedOutError(`${what} took longer than --${name}=${text} allows`)),
+    Math.min(limitMs, LONGEST_TIMER_MS),
+  ).unref()
+  return AbortSignal.any([signal, limit.signal])
+}

@@ -1,0 +1,10 @@
+import { UsageError } from '../usage-error.ts'
+import type { FlagValues } from './flag-values.ts'
+
+/** Whether the answer is for a program. */
+export function wantsJson(flags: FlagValues): boolean {
+  const format = flags.text('output')
+  if (format === undefined) return false
+  if (format === 'json') return true
+  throw new UsageError(`flag -o takes json, not ${JSON.stringify(format)}`)
+}

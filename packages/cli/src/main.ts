@@ -1,0 +1,51 @@
+#!/usr/bin/env node
+import process from 'node:process'
+import type { Io } from './command.ts'
+import { interruptedBy, outputClosed, outputFailed } from './interruption.ts'
+import { runProgram } from './program.ts'
+
+const ending = new AbortController()
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    const reason = interruptedBy(signal)
+    // Whoever asks twice does not want to wait; plugins are stopped all the same.
+    if (ending.signal.aborted) process.exit(reason.exitStatus)
+    ending.abort(reason)
+  })
+}
+
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') {
+    ending.abort(outputClosed())
+    return
+  }
+  // It may come when the command has ended already, so it is told here.
+  process.stderr.write(`kubecred: cannot write to standard output: ${error.message}\n`)
+  const reason = outputFailed()
+  process.exitCode = reason.exitStatus
+  ending.abort(reason)
+})
+process.stderr.on('error', () => {
+  // Nobody listens any more; the exit status still tells.
+})
+
+const io: Io = {
+  stdout: process.stdout,
+  stderr: process.stderr,
+  env: process.env,
+  signal: ending.signal,
+  isTerminal: {
+    stdout: process.stdout.isTTY === true,
+    stderr: process.stderr.isTTY === true,
+  },
+  nodeVersion: process.version,
+  now: () => Date.now(),
+  async readStdin(signal) {
+    const { buffer } = await import('node:stream/consumers')
+    const { addAbortSignal } = await import('node:stream')
+    return buffer(addAbortSignal(signal, process.stdin))
+  },
+}
+
+process.exitCode = await runProgram(process.argv.slice(2), io)

@@ -1,0 +1,83 @@
+import { basename } from 'node:path'
+import type { CredentialEvent, SourceLabel } from 'kubecred'
+import { describeSource } from './describe-source.ts'
+import { printableLine } from './printable.ts'
+import { describeTime } from './time.ts'
+
+type RunReason = Extract<CredentialEvent, { type: 'run-started' }>['reason']
+type Succeeded = Extract<CredentialEvent, { type: 'run-succeeded' }>
+
+const REASONS: Readonly<Record<RunReason, string>> = {
+  first: 'first use',
+  expired: 'the last credential has expired',
+  ahead: 'ahead of expiry',
+  refused: 'the server refused the last credential',
+}
+
+/**
+ * Tells an event in a few words; undefined when there is nothing to tell.
+ *
+ * @param level 1 tells the story, 2 also what is normal in it.
+ */
+export function describeEvent(
+  event: CredentialEvent,
+  { level, now }: { readonly level: number; readonly now: number },
+): string | undefined {
+  const source = shortName(event.source)
+  switch (event.type) {
+    case 'run-started':
+      return event.source.kind === 'exec' ? `${source} runs (${REASONS[event.reason]})` : undefined
+    case 'run-succeeded':
+      return describeSuccess(event, source, now)
+    case 'run-failed':
+      return (
+        `${source} failed after ${describeTime(event.tookMs)}: ${printableLine(event.error.message)}` +
+        describePause(event.nextTryAt, now)
+      )
+    case 'policy':
+      if (event.verdict === 'denied') return `the plugin policy does not allow ${source}`
+      return level > 1 ? `the plugin policy allows ${source}` : undefined
+    case 'refused':
+      return `the server refused the credential (${event.status})`
+    case 'retried':
+      return `sending the request again with the new credential`
+    case 'retired':
+      return level > 1 ? 'the old credential is retired' : undefined
+    case 'plugin-stderr':
+    case 'warning':
+      return undefined
+  }
+}
+
+/** A plugin by the last part of its path: the first line of the story has said it whole. */
+function shortName(source: SourceLabel): string {
+  return source.kind === 'exec'
+    ? `plugin ${printableLine(basename(source.name))}`
+    : describeSource(source)
+}
+
+/** Says when the next run may be, if that lies ahead. */
+export function describePause(nextTryAt: number | undefined, now: number): string {
+  if (nextTryAt === undefined || nextTryAt <= now) return ''
+  return `; it may run again in ${describeTime(nextTryAt - now)}`
+}
+
+function describeSuccess(
+  { source, holds, expiresAt, isSame, tookMs, reason }: Succeeded,
+  name: string,
+  now: number,
+): string | undefined {
+  if (source.kind === 'anonymous') return undefined
+  const what = isSame ? 'the same credential as before' : holds.join(' and ')
+  const isExec = source.kind === 'exec'
+  if (!isExec && reason === 'first') return undefined
+  const verb = isExec ? `answered in ${describeTime(tookMs)}` : 'read again'
+  return `${name} ${verb}: ${what}${isExec ? describeEnd(expiresAt, now) : ''}`
+}
+
+function describeEnd(expiresAt: number | undefined, now: number): string {
+  if (expiresAt === undefined) return ', without an expiry'
+  return expiresAt > now
+    ? `, expires in ${describeTime(expiresAt - now)}`
+    : `, expired ${describeTime(now - expiresAt)} ago`
+}

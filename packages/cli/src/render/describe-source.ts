@@ -1,0 +1,23 @@
+import type { SourceLabel } from 'kubecred'
+import { printableLine } from './printable.ts'
+
+/** Names a source for people: `exec plugin "aws"`. */
+export function describeSource({ kind, name }: SourceLabel): string {
+  switch (kind) {
+    case 'exec':
+      return `exec plugin ${quote(name)}`
+    case 'token-file':
+      return `token file ${quote(name)}`
+    case 'certificate-files':
+      return `certificate files ${quote(name)}`
+    case 'static':
+      return `${printableLine(name).replace('basic', 'user name and password')} given in the kubeconfig or by flag`
+    case 'anonymous':
+      return 'no credential (anonymous)'
+  }
+}
+
+/** Puts a name in quotes, on one line and without control characters. */
+export function quote(name: string): string {
+  return printableLine(JSON.stringify(name))
+}

@@ -1,0 +1,43 @@
+import { CODES, type CredentialError, isCredentialError } from 'kubecred/errors'
+import { EXIT } from '../exit-status.ts'
+import { UsageError } from '../usage-error.ts'
+import { printable, printableLine } from './printable.ts'
+import type { Story } from './story.ts'
+import type { Words } from './words.ts'
+
+/** Says what went wrong, whose fault it is and what to do about it. Returns the exit status. */
+export function explainError(error: unknown, words: Words, story: Story): number {
+  if (error instanceof UsageError) return explainUsage(error, words)
+  if (isCredentialError(error)) return explainCredentialError(error, words, story)
+  const { red } = words.palette
+  const message = error instanceof Error ? error.message : String(error)
+  words.line(`${red('kubecred:')} unexpected: ${printableLine(message)}`)
+  if (story.level > 0 && error instanceof Error) words.line(printable(error.stack ?? ''))
+  else words.line('Use -v to see where it happened.')
+  return EXIT.unexpected
+}
+
+function explainUsage({ message, command }: UsageError, words: Words): number {
+  words.line(`${words.palette.red('kubecred:')} ${printableLine(message)}`)
+  words.line(`Try 'kubecred ${command === undefined ? '' : `${command} `}--help'`)
+  return EXIT.usage
+}
+
+function explainCredentialError(error: CredentialError, words: Words, story: Story): number {
+  const { red, dim } = words.palette
+  words.line(`${red('kubecred:')} ${printable(error.message)}`)
+  if (!story.facts.hasPassedStderr) {
+    for (const line of stderrTail(error)) words.line(`  ${line}`)
+  }
+  words.line()
+  words.line(printable(error.hint))
+  words.line(dim(`(${error.code}; see: kubecred explain ${error.code})`))
+  if (story.level > 1) words.line(printable(error.stack ?? ''))
+  // An error of another copy of the library may have a code that ours does not know.
+  return Object.hasOwn(CODES, error.code) ? CODES[error.code].exit : EXIT.unexpected
+}
+
+function stderrTail(error: CredentialError): string[] {
+  const tail = 'stderrTail' in error ? error.stderrTail : undefined
+  return typeof tail === 'string' ? printable(tail).split('\n') : []
+}

@@ -1,0 +1,57 @@
+import type { Palette } from './colour.ts'
+
+/** A string with the colon that makes it a key, a string, a bracket or comma, or a number or word. */
+const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|[{}[\],]|[^\s{}[\],:"]+/g
+
+/**
+ * Lays JSON out for people, two spaces a level.
+ *
+ * It works on the text: parsing and printing would round large numbers. Control characters that JSON
+ * allows in strings are written as escapes, so that none reaches the terminal.
+ *
+ * @returns Undefined when the text is not JSON.
+ */
+export function indentJson(text: string, palette: Palette): string | undefined {
+  if (!isJson(text)) return undefined
+  let out = ''
+  let depth = 0
+  let last = ''
+  const newLine = (): string => `\n${'  '.repeat(depth)}`
+  for (const [token, string, colon] of text.matchAll(TOKEN)) {
+    const closes = token === '}' || token === ']'
+    if (closes) depth -= 1
+    if (closes ? !opens(last) : opens(last) || last === ',') out += newLine()
+    out += string === undefined ? paintBare(token, palette) : paintString(string, colon, palette)
+    if (opens(token)) depth += 1
+    last = token
+  }
+  return `${out}\n`
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function opens(token: string): boolean {
+  return token === '{' || token === '['
+}
+
+function paintString(string: string, colon: string | undefined, { blue, green }: Palette): string {
+  const safe = string.replace(/[\p{Cc}\p{Cf}]/gu, (character) =>
+    // Characters beyond U+FFFF need two escapes, one for each half.
+    character
+      .split('')
+      .map((half) => `\\u${half.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
+  )
+  return colon === undefined ? green(safe) : `${blue(safe)}: `
+}
+
+function paintBare(token: string, { yellow }: Palette): string {
+  return /^[{}[\],]$/.test(token) ? token : yellow(token)
+}

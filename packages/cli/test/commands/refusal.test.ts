@@ -1,0 +1,142 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type KubeconfigUser, type Sandbox, startSandbox } from '@kubecred/sandbox'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { runFake } from '../run-fake.ts'
+
+const STATUS = { kind: 'Status', status: 'Failure', message: 'Unauthorized', code: 401 }
+const SECRET = 'marked-secret-token-0123456789'
+
+let sandbox: Sandbox
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ anonymous: false })
+})
+afterEach(() => sandbox.respondWith(undefined))
+afterAll(() => sandbox.close())
+
+const fetchAs = (user: KubeconfigUser, ...argv: string[]) =>
+  runFake([
+    'fetch',
+    '/api/v1/namespaces',
+    '--kubeconfig',
+    sandbox.writeKubeconfig({ user }),
+    ...argv,
+  ])
+
+const refuseFirst = (count: number): void => {
+  let left = count
+  sandbox.respondWith(() => {
+    left -= 1
+    return left < 0 ? undefined : { status: 401, body: STATUS }
+  })
+}
+
+describe('a 401', () => {
+  it('is told with the source that cannot be refreshed', async () => {
+    const { status, err } = await fetchAs({ token: SECRET })
+    expect(status).toBe(1)
+    expect(err).toContain('HTTP 401 Unauthorized: Unauthorized')
+    expect(err).toContain('It cannot be refreshed: get a new one.')
+    expect(err).not.toContain(SECRET)
+  })
+
+  it('is told with the file that was read again', async () => {
+    const file = join(sandbox.folder, 'token')
+    writeFileSync(file, SECRET)
+    const { err } = await fetchAs({ tokenFile: file })
+    expect(err).toContain(`The server refused what is in token file "${file}"; it was read again`)
+    expect(err).not.toContain(SECRET)
+  })
+
+  it('is told to users without a credential', async () => {
+    expect((await fetchAs({})).err).toContain('No credential was sent')
+  })
+
+  it('is told to those who brought their own', async () => {
+    const { err } = await fetchAs({ token: 'x' }, '-vv', '-H', `Authorization: Bearer ${SECRET}`)
+    expect(err).toContain('refused the Authorization header given with -H')
+    expect(err).toContain('> authorization: [hidden]')
+    expect(err).not.toContain(SECRET)
+  })
+
+  it('to a plugin is healed by a second run, which -v tells', async () => {
+    const exec = await sandbox.plugin({ user: 'jane', lifeMs: 900_000 })
+    refuseFirst(1)
+    const { status, err } = await fetchAs({ exec }, '-v')
+    expect(status).toBe(0)
+    const story = err.split('\n').map((line) => line.replace(/^ {2}\+\d+\.\d{3}s {2}/, ''))
+    expect(story.map((line) => line.replace(/\d+\.\d+s/, 'TIME'))).toEqual([
+      expect.stringMatching(/^context "sandbox", server https:\/\/127.0.0.1:\d+, exec plugin "/),
+      'GET /api/v1/namespaces',
+      expect.stringMatching(/^plugin plugin-\d+\.cjs runs \(first use\)$/),
+      expect.stringMatching(/answered in TIME: token, expires in 15 min$/),
+      'the server refused the credential (401)',
+      expect.stringMatching(/runs \(the server refused the last credential\)$/),
+      expect.stringMatching(/answered in TIME: token, expires in 15 min$/),
+      'sending the request again with the new credential',
+      '200 OK after TIME',
+      '',
+    ])
+  })
+
+  it('to a new credential as well is told so', async () => {
+    const exec = await sandbox.plugin({ user: 'jane' })
+    refuseFirst(9)
+    const { status, err } = await fetchAs({ exec })
+    expect(status).toBe(1)
+    expect(err).toContain('and also the new one it gave when it was run again')
+  })
+
+  it('to a plugin that gives the same again is told so', async () => {
+    const stdout = JSON.stringify({
+      kind: 'ExecCredential',
+      apiVersion: 'client.authentication.k8s.io/v1',
+      status: { token: SECRET },
+    })
+    const exec = await sandbox.plugin({ user: 'jane', stdout })
+    const { out, err } = await fetchAs({ exec }, '-vv')
+    expect(err).toContain('run again, it gave the same one. Log in again')
+    expect(out + err).not.toContain(SECRET)
+  })
+})
+
+describe('a plugin that fails', () => {
+  it('has its words passed on once, and its error explained', async () => {
+    const exec = await sandbox.plugin({ user: 'jane', exitCode: 3, stderr: 'please log in' })
+    const { status, out, err } = await fetchAs({ exec })
+    expect({ status, out }).toEqual({ status: 33, out: '' })
+    expect(err).toBe(
+      `please log in\nkubecred: credential plugin "${exec.command}" failed with exit code 3\n\n` +
+        'Run the plugin by hand to see more, and log in again if it asks you to.\n' +
+        '(ERR_PLUGIN_EXITED; see: kubecred explain ERR_PLUGIN_EXITED)\n',
+    )
+  })
+
+  it('is not there: then the hint says how to get it', async () => {
+    const exec = { command: 'corp-login-missing', installHint: 'Get it from the intranet.' }
+    const { status, err } = await fetchAs({ exec }, '-v')
+    expect(status).toBe(30)
+    expect(err).toContain('\nGet it from the intranet.\n(ERR_PLUGIN_NOT_FOUND')
+  })
+})
+
+it('warnings are shown without -v', async () => {
+  const { token } = sandbox.issueToken({ user: 'jane' })
+  const exec = { command: 'not-used' }
+  const kubeconfig = sandbox.writeKubeconfig({ user: { token, exec } })
+  const { err } = await runFake(['fetch', '/version', '--kubeconfig', kubeconfig])
+  expect(err).toMatch(/^Warning: The exec plugin of user .* is not used/)
+})
+
+it('a mistake nobody foresaw ends with 70, and -v shows where', async () => {
+  const kubeconfig = sandbox.writeKubeconfig({
+    user: { token: sandbox.issueToken({ user: 'jane' }).token },
+  })
+  sandbox.respondWith(() => ({ status: 200, body: 'no JSON' }))
+  const brief = await runFake(['whoami', '--kubeconfig', kubeconfig])
+  expect(brief.status).toBe(70)
+  expect(brief.err).toMatch(/^kubecred: unexpected: .*\nUse -v to see where it happened.\n$/)
+  const long = await runFake(['whoami', '--kubeconfig', kubeconfig, '-v'])
+  expect(long.err).toContain('    at ')
+})

@@ -1,0 +1,75 @@
+import { type KubeconfigUser, type Sandbox, startSandbox } from '@kubecred/sandbox'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type FakeOptions, runFake } from '../run-fake.ts'
+
+let sandbox: Sandbox
+
+beforeAll(async () => {
+  sandbox = await startSandbox()
+})
+afterAll(() => sandbox.close())
+
+const tokenOf = (user: KubeconfigUser, argv: string[] = [], options: FakeOptions = {}) =>
+  runFake(['token', '--kubeconfig', sandbox.writeKubeconfig({ user }), ...argv], options)
+
+describe('kubecred token', () => {
+  it('prints what a plugin gave, with its expiry in whole seconds', async () => {
+    const exec = await sandbox.plugin({ user: 'jane', answers: 'both', lifeMs: 600_000 })
+    const { status, out, err } = await tokenOf({ exec })
+    expect({ status, err }).toEqual({ status: 0, err: '' })
+    expect(JSON.parse(out)).toEqual({
+      kind: 'ExecCredential',
+      apiVersion: 'client.authentication.k8s.io/v1',
+      spec: { interactive: false },
+      status: {
+        token: expect.stringMatching(/^sandbox-/),
+        clientCertificateData: expect.stringContaining('BEGIN CERTIFICATE'),
+        clientKeyData: expect.stringContaining('BEGIN PRIVATE KEY'),
+        expirationTimestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+      },
+    })
+  })
+
+  it('sends no request', async () => {
+    const before = sandbox.requests.length
+    await tokenOf({ token: 'abc' })
+    expect(sandbox.requests).toHaveLength(before)
+  })
+
+  it('leaves the expiry out where there is none', async () => {
+    const { out } = await tokenOf({ token: 'abc' })
+    expect(JSON.parse(out).status).toEqual({ token: 'abc' })
+  })
+
+  it('speaks v1beta1 when asked', async () => {
+    const { out } = await tokenOf({ token: 'abc' }, ['--api-version', 'v1beta1'])
+    expect(JSON.parse(out).apiVersion).toBe('client.authentication.k8s.io/v1beta1')
+    expect((await tokenOf({ token: 'abc' }, ['--api-version', 'v2'])).status).toBe(2)
+  })
+
+  it('warns a person that it is a secret', async () => {
+    const { err } = await tokenOf({ token: 'abc' }, [], { terminal: true, env: { NO_COLOR: '1' } })
+    expect(err).toMatch(/^Warning: what follows is a secret/)
+  })
+
+  it.each([
+    [{ username: 'bob', password: 'marked-password' }, 'user name and password'],
+    [{}, 'no credential (anonymous)'],
+  ])('has nothing to print for %j', async (user, reason) => {
+    const { status, out, err } = await tokenOf(user)
+    expect({ status, out }).toEqual({ status: 2, out: '' })
+    expect(err).toContain(reason)
+    expect(err).not.toContain('marked-password')
+  })
+
+  it.each(['{}', ''])('refuses to be a plugin (KUBERNETES_EXEC_INFO=%j)', async (info) => {
+    const exec = await sandbox.plugin({ user: 'jane' })
+    sandbox.resetPluginRuns()
+    const { status, out, err } = await tokenOf({ exec }, [], {
+      env: { KUBERNETES_EXEC_INFO: info },
+    })
+    expect({ status, out }).toEqual({ status: 2, out: '' })
+    expect(err).toContain('go round the plugin policy')
+    expect(sandbox.pluginRuns).toBe(0)
+  })
+})

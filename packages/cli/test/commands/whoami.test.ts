@@ -1,0 +1,71 @@
+import { type Sandbox, startSandbox } from '@kubecred/sandbox'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runFake } from '../run-fake.ts'
+
+let sandbox: Sandbox
+
+beforeAll(async () => {
+  sandbox = await startSandbox()
+})
+afterAll(() => sandbox.close())
+
+describe('kubecred whoami', () => {
+  it('says who the server sees, and through which plugin', async () => {
+    const exec = await sandbox.plugin({ user: 'jane', groups: ['dev', 'ops'] })
+    const kubeconfig = sandbox.writeKubeconfig({ user: { exec } })
+    const { status, out, err } = await runFake(['whoami', '--kubeconfig', kubeconfig])
+    expect({ status, err }).toEqual({ status: 0, err: '' })
+    expect(out).toBe(
+      [
+        'user:     jane',
+        'groups:   dev',
+        '          ops',
+        '          system:authenticated',
+        `through:  exec plugin "${exec.command}"`,
+        'context:  sandbox',
+        `server:   ${sandbox.url}`,
+        '',
+      ].join('\n'),
+    )
+  })
+
+  it('gives programs one object', async () => {
+    const { token } = sandbox.issueToken({ user: 'bob', uid: '7' })
+    const kubeconfig = sandbox.writeKubeconfig({ user: { token } })
+    const { out } = await runFake(['whoami', '--kubeconfig', kubeconfig, '-o', 'json'])
+    expect(JSON.parse(out)).toEqual({
+      username: 'bob',
+      uid: '7',
+      groups: ['system:authenticated'],
+      through: { kind: 'static', name: 'token' },
+      context: 'sandbox',
+      cluster: 'sandbox',
+      server: sandbox.url,
+    })
+  })
+
+  it('says what is missing on servers that are too old', async () => {
+    const { token } = sandbox.issueToken({ user: 'bob' })
+    const kubeconfig = sandbox.writeKubeconfig({ user: { token } })
+    sandbox.respondWith(() => ({ status: 404, body: '404 page not found' }))
+    const { status, out, err } = await runFake(['whoami', '--kubeconfig', kubeconfig])
+    sandbox.respondWith(undefined)
+    expect({ status, out }).toEqual({ status: 1, out: '' })
+    expect(err).toContain('whoami needs Kubernetes 1.28 or newer')
+  })
+
+  it('lets no control character of a name through', async () => {
+    const { token } = sandbox.issueToken({ user: 'eve\u001b[2J' })
+    const kubeconfig = sandbox.writeKubeconfig({ user: { token } })
+    const { out } = await runFake(['whoami', '--kubeconfig', kubeconfig])
+    expect(out).toMatch(/^user: {5}eveU\+001B\[2J\n/)
+  })
+
+  it('names a context that does not exist, with those that do', async () => {
+    const kubeconfig = sandbox.writeKubeconfig()
+    const argv = ['whoami', '--kubeconfig', kubeconfig, '--context', 'prod']
+    const { status, err } = await runFake(argv)
+    expect(status).toBe(15)
+    expect(err).toContain('Use one of these contexts: "sandbox".')
+  })
+})

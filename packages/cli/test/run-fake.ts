@@ -1,0 +1,53 @@
+import { Writable } from 'node:stream'
+import type { Io } from '../src/command.ts'
+import { runProgram } from '../src/program.ts'
+
+export interface FakeOptions {
+  readonly env?: Readonly<Record<string, string | undefined>>
+  readonly terminal?: boolean
+  readonly stdin?: string
+  readonly signal?: AbortSignal
+}
+
+export interface Outcome {
+  readonly status: number
+  readonly out: string
+  /** Standard output as it was written. */
+  readonly bytes: Buffer
+  readonly err: string
+}
+
+/** Runs the program inside the test, with everything it touches replaced. */
+export async function runFake(
+  argv: readonly string[],
+  options: FakeOptions = {},
+): Promise<Outcome> {
+  const out = new Collector()
+  const err = new Collector()
+  const isTerminal = options.terminal ?? false
+  const io: Io = {
+    stdout: out,
+    stderr: err,
+    env: { HOME: '/nonexistent', PATH: process.env['PATH'], ...options.env },
+    signal: options.signal ?? new AbortController().signal,
+    isTerminal: { stdout: isTerminal, stderr: isTerminal },
+    nodeVersion: 'v20.0.0',
+    now: () => Date.now(),
+    readStdin: async () => Buffer.from(options.stdin ?? ''),
+  }
+  const status = await runProgram(argv, io)
+  return { status, out: out.bytes.toString(), bytes: out.bytes, err: err.bytes.toString() }
+}
+
+class Collector extends Writable {
+  readonly #chunks: Buffer[] = []
+
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    this.#chunks.push(chunk)
+    done()
+  }
+
+  get bytes(): Buffer {
+    return Buffer.concat(this.#chunks)
+  }
+}

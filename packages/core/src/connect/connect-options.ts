@@ -1,0 +1,77 @@
+import type { Overrides } from '../kubeconfig/overrides.ts'
+import type { Observer } from '../ports/observer.ts'
+
+/** Limits and rules. Every one has a safe default. */
+export interface ConnectPolicy {
+  /** Statuses that mean "this credential is not accepted": 401, and 403 where a server says that instead. */
+  readonly refreshOn?: readonly number[]
+  /** Names of environment variables that plugins may see; all when undefined. */
+  readonly pluginEnv?: readonly string[]
+  /** Folders to look for plugins in before PATH, for programs that do not have the shell's PATH. */
+  readonly pluginFolders?: readonly string[]
+  /** How long a plugin may take: 60 s. */
+  readonly pluginTimeoutMs?: number
+  /** How long a plugin may take when it asks a person: 10 min. */
+  readonly interactiveTimeoutMs?: number
+  /** How much a plugin may print to standard output: 1 MiB. */
+  readonly pluginOutputBytes?: number
+  /** How many plugins may run at once in this process: 8. It counts for the whole process. */
+  readonly pluginLimit?: number
+  /** Refuses plugins that every user of the machine could replace; the default is a warning. */
+  readonly refuseWritablePlugins?: boolean
+  /** The kind v1alpha1 plugins find in their input; `ExecInfo` is the first proposal's. */
+  readonly v1alpha1Kind?: 'ExecCredential' | 'ExecInfo'
+  /** First pause after a failed run or a refused credential: 1 s, then doubling. */
+  readonly backoffFirstMs?: number
+  /** Longest pause: 5 min. */
+  readonly backoffLimitMs?: number
+  /** Short requests at once per identity and server: 64. */
+  readonly requestLimit?: number
+  /** Watches and other long responses at once per identity and server: 1,000. */
+  readonly streamLimit?: number
+}
+
+/** What `connect()` takes; names as kubectl's flags have them. */
+export interface ConnectOptions extends Overrides {
+  /** Explicit files, which must exist. Without them KUBECONFIG, `~/.kube/config` or the pod's service account. */
+  readonly kubeconfig?: string | readonly string[] | undefined
+  /** kubectl's preferences with the plugin policy; KUBERC or `~/.kube/kuberc` unless given. */
+  readonly kuberc?: string | undefined
+  /** Ends the connection when aborted. */
+  readonly signal?: AbortSignal | undefined
+  readonly policy?: ConnectPolicy | undefined
+  /** Told what happens, without secrets. */
+  readonly observer?: Observer | undefined
+  /** Set when the program reads standard input itself, saying what for: then no plugin may ask a person. */
+  readonly stdinUnavailable?: string | undefined
+  /** `https` uses Node's own client: it loads faster and keeps fewer connections, for programs with a few requests. */
+  readonly transport?: 'pool' | 'https' | undefined
+  /** The environment to use in place of the process's own. */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined
+}
+
+const COUNTS = [
+  'pluginTimeoutMs',
+  'interactiveTimeoutMs',
+  'pluginOutputBytes',
+  'pluginLimit',
+  'backoffFirstMs',
+  'backoffLimitMs',
+  'requestLimit',
+  'streamLimit',
+] as const
+
+/** Checks what types alone cannot: a limit nobody can reach is no limit. */
+export function checkPolicy(policy: ConnectPolicy): void {
+  for (const name of COUNTS) {
+    const value = policy[name]
+    if (value !== undefined && !(Number.isSafeInteger(value) && value > 0)) {
+      throw new TypeError(`policy.${name} must be a whole number above 0, got ${String(value)}`)
+    }
+  }
+  for (const status of policy.refreshOn ?? []) {
+    if (status !== 401 && status !== 403) {
+      throw new TypeError(`policy.refreshOn takes 401 and 403, got ${String(status)}`)
+    }
+  }
+}

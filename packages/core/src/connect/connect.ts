@@ -1,0 +1,86 @@
+import { NotSupportedError } from '../errors/index.ts'
+import { hostEnvironment } from '../node/host-environment.ts'
+import { loadAuthority } from '../node/load-authority.ts'
+import { loadConnection } from '../node/load-kubeconfig.ts'
+import { nodeFiles } from '../node/node-files.ts'
+import { processRegistry } from '../node/process-registry.ts'
+import { defaultHeaders } from '../transport/default-headers.ts'
+import { makeTarget } from '../transport/target.ts'
+import { VERSION } from '../version.ts'
+import { Cluster } from './cluster.ts'
+import { type ConnectOptions, checkPolicy } from './connect-options.ts'
+import { openKeeper } from './open-keeper.ts'
+
+const REQUEST_LIMIT = 64
+const STREAM_LIMIT = 1000
+
+/**
+ * Connects to a cluster as the kubeconfig, the options or the pod's service account say.
+ *
+ * Neither runs a plugin nor sends a request: the first request does. A mistake in the configuration
+ * shows here.
+ *
+ * @throws {CredentialError} Names file, entry and remedy.
+ *
+ * @example
+ * const cluster = await connect()
+ * const response = await cluster.fetch('/api/v1/namespaces')
+ */
+export async function connect(options: ConnectOptions = {}): Promise<Cluster> {
+  const { policy = {}, signal, observer, env = hostEnvironment() } = options
+  checkPolicy(policy)
+  signal?.throwIfAborted()
+  const connection = await loadConnection({
+    kubeconfig: options.kubeconfig,
+    overrides: options,
+    env,
+  })
+  refuseProxy(connection.cluster.proxyUrl !== undefined)
+  const ca = await loadAuthority(connection.cluster, nodeFiles)
+  const { server, tlsServerName, insecureSkipTlsVerify, disableCompression } = connection.cluster
+  const target = makeTarget(server, {
+    ca,
+    serverName: tlsServerName,
+    insecure: insecureSkipTlsVerify,
+  })
+  if (policy.pluginLimit !== undefined) processRegistry().slots.limit = policy.pluginLimit
+  const borrowed = await openKeeper(connection, ca, options)
+  const stopWatching = observer ? borrowed.keeper.watch(observer) : () => {}
+  const cluster = new Cluster({
+    connection,
+    target,
+    borrowed,
+    headers: defaultHeaders({
+      userAgent: `kubecred/${VERSION}`,
+      disableCompression,
+      impersonate: connection.user.impersonate,
+    }),
+    refreshOn: policy.refreshOn ?? [401],
+    limits: {
+      requests: policy.requestLimit ?? REQUEST_LIMIT,
+      streams: policy.streamLimit ?? STREAM_LIMIT,
+    },
+    transport: options.transport ?? 'pool',
+    onClose() {
+      stopWatching()
+      signal?.removeEventListener('abort', end)
+    },
+  })
+  const end = (): void => void cluster.close()
+  signal?.addEventListener('abort', end, { once: true })
+  for (const message of connection.warnings) {
+    observer?.({ type: 'warning', message, source: borrowed.keeper.label })
+  }
+  return cluster
+}
+
+/** Going round a proxy that somebody configured could leak the request to a network they meant to avoid. */
+function refuseProxy(isConfigured: boolean): void {
+  if (!isConfigured) return
+  throw new NotSupportedError(
+    'the cluster entry has a proxy-url, and proxies are not supported yet',
+    {
+      hint: 'Remove proxy-url if the server can be reached directly.',
+    },
+  )
+}

@@ -1,0 +1,13 @@
+import type { CodeFacts } from './code-facts.ts'
+import { KUBECONFIG_CODES } from './kubeconfig-codes.ts'
+import { PLUGIN_CODES } from './plugin-codes.ts'
+import { TRANSPORT_CODES } from './transport-codes.ts'
+
+/** Stable codes. They are public API: new ones may appear, none is ever renamed or reused. */
+export const CODES = {
+  ...KUBECONFIG_CODES,
+  ...PLUGIN_CODES,
+  ...TRANSPORT_CODES,
+} as const satisfies Record<`ERR_${string}`, CodeFacts>
+
+export type Code = keyof typeof CODES

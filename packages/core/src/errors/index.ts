@@ -1,0 +1,61 @@
+import type * as kubeconfig from './kubeconfig-errors.ts'
+import type * as plugin from './plugin-errors.ts'
+import type * as transport from './transport-errors.ts'
+
+export type { CodeFacts, Fault } from './code-facts.ts'
+export { CODES, type Code } from './codes.ts'
+export { CredentialError, type ErrorInit, isCredentialError } from './credential-error.ts'
+export {
+  AuthProviderRemovedError,
+  CertificateInvalidError,
+  ClusterNotFoundError,
+  ContextNotFoundError,
+  FileUnreadableError,
+  KubeconfigEmptyError,
+  KubeconfigInvalidError,
+  KubeconfigNotFoundError,
+  KubeconfigSyntaxError,
+  KubeconfigUnreadableError,
+  NotSupportedError,
+  UserNotFoundError,
+} from './kubeconfig-errors.ts'
+export {
+  PluginAnswerError,
+  PluginCertificateError,
+  PluginDeniedError,
+  PluginEnvironmentError,
+  PluginExitedError,
+  PluginFormatError,
+  PluginInputTooLargeError,
+  PluginKilledError,
+  PluginNeedsTerminalError,
+  PluginNotExecutableError,
+  PluginNotFoundError,
+  PluginNotStartedError,
+  type PluginRunFacts,
+  PluginSilentError,
+  PluginSyntaxError,
+  PluginTimedOutError,
+  PluginTooLoudError,
+  PluginVersionError,
+  PolicyInvalidError,
+} from './plugin-errors.ts'
+export {
+  CertificateRefusedError,
+  ClosedError,
+  ForeignOriginError,
+  ServerUnreachableError,
+  ServerUntrustedError,
+  TimedOutError,
+  TooManyStreamsError,
+} from './transport-errors.ts'
+
+type Instances<M> = {
+  [K in keyof M]: M[K] extends abstract new (...args: never[]) => infer E ? E : never
+}[keyof M]
+
+/** Every concrete error, so that `switch (error.code)` narrows to the right class. */
+export type AnyCredentialError =
+  | Instances<typeof kubeconfig>
+  | Instances<typeof plugin>
+  | Instances<typeof transport>

@@ -1,0 +1,51 @@
+import { CredentialError, type ErrorInit } from './credential-error.ts'
+
+export class ServerUnreachableError extends CredentialError<'ERR_SERVER_UNREACHABLE'> {
+  readonly code = 'ERR_SERVER_UNREACHABLE' as const
+  readonly server: string
+
+  constructor(server: string, reason: string, init: ErrorInit = {}) {
+    super(`no answer from ${server}: ${reason}`, init)
+    this.server = server
+  }
+}
+
+export class ServerUntrustedError extends CredentialError<'ERR_SERVER_UNTRUSTED'> {
+  readonly code = 'ERR_SERVER_UNTRUSTED' as const
+  readonly server: string
+
+  constructor(server: string, reason: string, init: ErrorInit = {}) {
+    super(`the certificate of ${server} was not accepted: ${reason}`, init)
+    this.server = server
+  }
+}
+
+export class CertificateRefusedError extends CredentialError<'ERR_CERTIFICATE_REFUSED'> {
+  readonly code = 'ERR_CERTIFICATE_REFUSED' as const
+  readonly server: string
+
+  constructor(server: string, alert: string, init: ErrorInit = {}) {
+    super(`${server} refused our client certificate (${alert})`, init)
+    this.server = server
+  }
+}
+
+export class TooManyStreamsError extends CredentialError<'ERR_TOO_MANY_STREAMS'> {
+  readonly code = 'ERR_TOO_MANY_STREAMS' as const
+}
+
+export class ForeignOriginError extends CredentialError<'ERR_FOREIGN_ORIGIN'> {
+  readonly code = 'ERR_FOREIGN_ORIGIN' as const
+}
+
+export class TimedOutError extends CredentialError<'ERR_TIMED_OUT'> {
+  readonly code = 'ERR_TIMED_OUT' as const
+}
+
+export class ClosedError extends CredentialError<'ERR_CLOSED'> {
+  readonly code = 'ERR_CLOSED' as const
+
+  constructor() {
+    super('this cluster connection is closed')
+  }
+}

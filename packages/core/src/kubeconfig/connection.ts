@@ -1,0 +1,54 @@
+import type { ExecConfig } from '../protocol/exec-config.ts'
+import type { Secret } from '../secret/secret.ts'
+
+/** PEM from the kubeconfig itself, or the absolute path of a file that holds it. */
+export type Material<D = string> =
+  | { readonly from: 'data'; readonly data: D }
+  | { readonly from: 'file'; readonly path: string }
+
+/** The cluster after selection, overrides and validation. */
+export interface ClusterTarget {
+  /** Name of the entry; undefined for `--server` alone and in a pod. */
+  readonly name?: string
+  /** `https://host:port/path` without query, fragment and final slash. */
+  readonly server: string
+  readonly tlsServerName?: string
+  readonly insecureSkipTlsVerify: boolean
+  readonly certificateAuthority?: Material
+  readonly proxyUrl?: Secret
+  readonly disableCompression: boolean
+  /** The reserved extension `client.authentication.k8s.io/exec`, as plain data; undefined when absent. */
+  readonly execExtension?: unknown
+}
+
+export interface Impersonation {
+  readonly user: string
+  readonly uid?: string
+  readonly groups: readonly string[]
+  readonly extra: Readonly<Record<string, readonly string[]>>
+}
+
+/** What the user entry (or flags, or the pod) says about authentication, already free of contradictions. */
+export interface UserIdentity {
+  readonly name?: string
+  readonly token?: Secret
+  /** Absolute path; read again when it changes and on a 401. */
+  readonly tokenFile?: string
+  readonly basic?: { readonly username: string; readonly password: Secret }
+  readonly certificate?: { readonly chain: Material; readonly key: Material<Secret> }
+  readonly exec?: ExecConfig
+  readonly impersonate?: Impersonation
+}
+
+/** Everything `connect()` needs to know, from whichever place it came. */
+export interface Connection {
+  /** Name of the context, where one was chosen. */
+  readonly context?: string
+  readonly namespace: string
+  readonly cluster: ClusterTarget
+  readonly user: UserIdentity
+  /** What is odd but not wrong, as full sentences for people. */
+  readonly warnings: readonly string[]
+  /** Where it came from, for people: a list of files, `flags` or `in-cluster`. */
+  readonly origin: string
+}

@@ -1,0 +1,80 @@
+import type { ClusterEntry, UserEntry } from './kubeconfig.ts'
+import type { Overrides } from './overrides.ts'
+import { describeEntry } from './quote-name.ts'
+import { hasScheme } from './server-url.ts'
+import {
+  hasAnyMethod,
+  hasCertificate,
+  hasHeaderMethod,
+  hasKey,
+  hasStaticMethod,
+} from './user-methods.ts'
+
+/** What the warnings are about. */
+export interface Scene {
+  /** The user as the file has it, before flags. */
+  readonly entry: UserEntry
+  /** The user with flags applied. */
+  readonly user: UserEntry
+  readonly cluster: ClusterEntry
+  /** The address that requests will go to. */
+  readonly server: string
+  readonly overrides: Overrides
+}
+
+/** Says in sentences what is odd about a connection that works, above all what is configured but not used. */
+export function describeOddities(scene: Scene): readonly string[] {
+  return [...serverOddities(scene), ...methodOddities(scene), ...certificateOddities(scene)]
+}
+
+function serverOddities({ user, cluster, server }: Scene): string[] {
+  const warnings: string[] = []
+  const scheme = server.startsWith('https:') ? 'https' : 'http'
+  const target = describeEntry('cluster', cluster)
+  if (!hasScheme(cluster.server ?? '')) {
+    warnings.push(
+      `The server of ${target} has no scheme; ${scheme}:// is used. Write the scheme in the address.`,
+    )
+  }
+  if (scheme === 'http' && hasAnyMethod(user)) {
+    warnings.push(
+      `The server of ${target} uses http, so the credentials of ${describeEntry('user', user)} are not sent. ` +
+        'Change the address to https:// to log in.',
+    )
+  }
+  return warnings
+}
+
+function methodOddities({ entry, user }: Scene): string[] {
+  const warnings: string[] = []
+  const who = describeEntry('user', user)
+  // A plugin that flags put aside was put aside on purpose.
+  if (user.exec !== undefined && hasStaticMethod(entry)) {
+    warnings.push(
+      `The exec plugin of ${who} is not used, because the entry also has a token, a user name or a client certificate.`,
+    )
+  }
+  if (user.authProvider !== undefined && hasHeaderMethod(user)) {
+    warnings.push(
+      `The auth-provider of ${who} is not used, because the entry also has a token or a user name.`,
+    )
+  }
+  if (user.password !== undefined && user.username === undefined) {
+    warnings.push(`The password of ${who} is not used, because there is no user name.`)
+  }
+  return warnings
+}
+
+function certificateOddities({ entry, user, overrides }: Scene): string[] {
+  const who = describeEntry('user', user)
+  if (hasKey(user) && !hasCertificate(user)) {
+    return [`The client key of ${who} is not used, because there is no client certificate.`]
+  }
+  if (overrides.token && hasCertificate(entry) && !overrides.clientCertificate) {
+    return [
+      `The client certificate of ${who} is sent beside the token given by a flag; ` +
+        'the server may go by the certificate.',
+    ]
+  }
+  return []
+}

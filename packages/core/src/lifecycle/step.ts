@@ -1,0 +1,224 @@
+import {
+  backoffMs,
+  type LifecyclePolicy,
+  longestBackoffMs,
+  refreshTime,
+  refreshTimeOfSame,
+  staleUntil,
+} from './policy.ts'
+import type { Effect, Event, Held, Reason, State, Step } from './state.ts'
+
+type Acquired<C> = Extract<Event<C>, { type: 'acquired' }>
+type Failed<C> = Extract<Event<C>, { type: 'failed' }>
+
+/**
+ * Advances the life of one credential. Pure: same arguments, same answer.
+ *
+ * Three rules carry the design. Only one run is in flight. An answer that bears an old ticket is
+ * dropped. A rejection counts only against the credential that was actually sent.
+ */
+export function step<C>(
+  state: State<C>,
+  event: Event<C>,
+  now: number,
+  policy: LifecyclePolicy,
+): Step<C> {
+  if (state.isClosed) return [state]
+  switch (event.type) {
+    case 'requested':
+      return whenRequested(state, now, policy)
+    case 'acquired':
+      return event.ticket === state.attempt?.ticket
+        ? whenAcquired(state, event, now, policy)
+        : [state]
+    case 'failed':
+      return event.ticket === state.attempt?.ticket
+        ? whenFailed(state, event, now, policy)
+        : [state]
+    case 'rejected':
+      return event.ticket === state.held?.ticket
+        ? whenRejected(state, state.held, now, policy)
+        : [state]
+    case 'accepted':
+      return event.ticket === state.held?.ticket
+        ? whenAccepted(state, state.held, now, policy)
+        : [state]
+    case 'woke':
+      return whenWoken(state, now, policy)
+    case 'closed':
+      return whenClosed(state)
+  }
+}
+
+function whenRequested<C>(state: State<C>, now: number, policy: LifecyclePolicy): Step<C> {
+  const { held } = state
+  if (held === undefined) return beginNeeded(state, 'first', now, policy)
+  if (now >= held.expiresAt) {
+    const [dropped, ...retired] = drop(state, held)
+    const [next, ...begun] = beginNeeded(dropped, 'expired', now, policy)
+    return [next, ...retired, ...begun]
+  }
+  const used = held.isUsed ? state : { ...state, held: { ...held, isUsed: true } }
+  if (now >= held.refreshAt) return beginAhead(used, now, policy)
+  return used === state ? [state] : [used, ...wakeFor(used, now, policy)]
+}
+
+function whenWoken<C>(state: State<C>, now: number, policy: LifecyclePolicy): Step<C> {
+  const { held } = state
+  if (held === undefined) return [state]
+  if (now >= held.expiresAt) return drop(state, held)
+  if (held.isUsed && now >= held.refreshAt) return beginAhead(state, now, policy)
+  return [state, ...wakeFor(state, now, policy)]
+}
+
+function whenAcquired<C>(
+  state: State<C>,
+  event: Acquired<C>,
+  now: number,
+  policy: LifecyclePolicy,
+): Step<C> {
+  const isStale = event.expiresAt <= now
+  const stale = isStale ? state.stale + 1 : 0
+  const wanted = isStale ? staleUntil(now, stale, event.jitter, policy) : event.expiresAt
+  // A certificate ends with its NotAfter, whatever its issuer says; one that came past it is the server's to judge.
+  const certificate = (event.certificate?.notAfter ?? 0) > now ? event.certificate : undefined
+  const expiresAt = Math.min(wanted, certificate?.notAfter ?? wanted)
+  const old = state.held
+  const isSame = event.isSame && old !== undefined
+  const held: Held<C> = {
+    credential: isSame ? old.credential : event.credential,
+    ticket: isSame ? old.ticket : event.ticket,
+    acquiredAt: isSame ? old.acquiredAt : now,
+    expiresAt,
+    refreshAt: isSame
+      ? refreshTimeOfSame(now, expiresAt)
+      : refreshTime({ ...event, certificate, now, expiresAt, lastRunMs: event.tookMs }, policy),
+    isUsed: false,
+    isRefused: isSame && old.isRefused,
+  }
+  const next: State<C> = {
+    ...state,
+    held,
+    attempt: undefined,
+    failures: 0,
+    pausedUntil: Number.NEGATIVE_INFINITY,
+    aheadPausedUntil: Number.NEGATIVE_INFINITY,
+    lastError: undefined,
+    stale,
+    ...pauseAfterRefusal(state, event.jitter, now, policy),
+  }
+  const effects: Effect[] = []
+  if (old !== undefined && !isSame) effects.push({ do: 'retire', ticket: old.ticket })
+  if (isStale) effects.push({ do: 'warn-stale', expiresAt: event.expiresAt })
+  return [next, ...effects, ...wakeFor(next, now, policy)]
+}
+
+function whenFailed<C>(
+  state: State<C>,
+  event: Failed<C>,
+  now: number,
+  policy: LifecyclePolicy,
+): Step<C> {
+  const failures = state.failures + 1
+  const until = now + backoffMs(failures, event.jitter, policy)
+  // A run ahead of time cannot ask anybody; the one that can must not wait for its sake.
+  const onlyAhead = state.attempt?.reason === 'ahead' && policy.mayAsk
+  const next: State<C> = {
+    ...state,
+    attempt: undefined,
+    failures,
+    pausedUntil: onlyAhead ? state.pausedUntil : until,
+    aheadPausedUntil: until,
+    lastError: event.error,
+    ...pauseAfterRefusal(state, event.jitter, now, policy),
+  }
+  return [next, ...wakeFor(next, now, policy)]
+}
+
+function whenRejected<C>(
+  state: State<C>,
+  held: Held<C>,
+  now: number,
+  policy: LifecyclePolicy,
+): Step<C> {
+  const refused: State<C> = { ...state, held: { ...held, isRefused: true } }
+  if (state.attempt !== undefined || isPaused(state.refusalsPausedUntil, now, policy))
+    return [refused]
+  if (isPaused(state.pausedUntil, now, policy)) return [refused]
+  return begin({ ...refused, refusals: state.refusals + 1 }, 'refused')
+}
+
+function whenAccepted<C>(
+  state: State<C>,
+  held: Held<C>,
+  now: number,
+  policy: LifecyclePolicy,
+): Step<C> {
+  const isOld = now - held.acquiredAt >= policy.forgetRefusalsMs
+  return [{ ...state, held: { ...held, isRefused: false }, refusals: isOld ? 0 : state.refusals }]
+}
+
+function whenClosed<C>(state: State<C>): Step<C> {
+  const effects: Effect[] = []
+  if (state.held !== undefined) effects.push({ do: 'retire', ticket: state.held.ticket })
+  if (state.attempt !== undefined) effects.push({ do: 'abort', ticket: state.attempt.ticket })
+  return [{ ...state, isClosed: true, held: undefined, attempt: undefined }, ...effects]
+}
+
+/** Splits off a credential that has expired, so that what it opened is always closed. */
+function drop<C>(state: State<C>, held: Held<C>): Step<C> {
+  return [
+    { ...state, held: undefined },
+    { do: 'retire', ticket: held.ticket },
+  ]
+}
+
+function beginNeeded<C>(
+  state: State<C>,
+  reason: Reason,
+  now: number,
+  policy: LifecyclePolicy,
+): Step<C> {
+  const mustWait = state.attempt !== undefined || isPaused(state.pausedUntil, now, policy)
+  return mustWait ? [state] : begin(state, reason)
+}
+
+function beginAhead<C>(state: State<C>, now: number, policy: LifecyclePolicy): Step<C> {
+  if (!policy.mayRunAhead || state.attempt !== undefined)
+    return [state, ...wakeFor(state, now, policy)]
+  if (isPaused(state.aheadPausedUntil, now, policy)) return [state, ...wakeFor(state, now, policy)]
+  return begin(state, 'ahead')
+}
+
+function begin<C>(state: State<C>, reason: Reason): Step<C> {
+  const ticket = state.lastTicket + 1
+  return [
+    { ...state, lastTicket: ticket, attempt: { ticket, reason } },
+    { do: 'acquire', ticket, reason },
+  ]
+}
+
+function pauseAfterRefusal<C>(
+  state: State<C>,
+  jitter: number,
+  now: number,
+  policy: LifecyclePolicy,
+): Pick<State<C>, 'refusalsPausedUntil'> {
+  const { refusals, attempt, refusalsPausedUntil } = state
+  if (attempt?.reason !== 'refused') return { refusalsPausedUntil }
+  return { refusalsPausedUntil: now + backoffMs(refusals, jitter, policy) }
+}
+
+/** A pause longer than any we ever give means that the clock was set back: then it is over. */
+function isPaused(until: number, now: number, policy: LifecyclePolicy): boolean {
+  return now < until && until - now <= longestBackoffMs(policy)
+}
+
+function wakeFor<C>(state: State<C>, now: number, policy: LifecyclePolicy): Effect[] {
+  const { held } = state
+  if (held === undefined) return []
+  const ahead = held.isUsed && policy.mayRunAhead && state.attempt === undefined
+  const next = ahead ? Math.max(held.refreshAt, state.aheadPausedUntil) : held.expiresAt
+  const at = Math.min(next > now ? next : held.expiresAt, held.expiresAt)
+  return Number.isFinite(at) ? [{ do: 'wake', at }] : []
+}

@@ -1,0 +1,147 @@
+import { accessSync, constants, existsSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import nodePath from 'node:path'
+import process from 'node:process'
+import { KubeconfigEmptyError } from '../errors/kubeconfig-errors.ts'
+import { buildConnection, connectTo, type Surroundings } from '../kubeconfig/build-connection.ts'
+import type { Connection } from '../kubeconfig/connection.ts'
+import { describePod, isInPod, type Pod, SERVICE_ACCOUNT_FOLDER } from '../kubeconfig/in-cluster.ts'
+import type { Kubeconfig } from '../kubeconfig/kubeconfig.ts'
+import { splitKubeconfigList } from '../kubeconfig/kubeconfig-list.ts'
+import { mergeKubeconfigs } from '../kubeconfig/merge-kubeconfigs.ts'
+import type { Overrides } from '../kubeconfig/overrides.ts'
+import { type FolderFacts, windowsHome } from '../kubeconfig/windows-home.ts'
+import { nodeFiles } from './node-files.ts'
+import { readBoundedFile } from './read-bounded-file.ts'
+import { type ReadFile, readKubeconfigFiles } from './read-kubeconfig-files.ts'
+
+/** Where to look for configuration, and what flags say. */
+export interface LoadOptions {
+  /** One or several explicit files, which must exist; KUBECONFIG and the home folder are not looked at then. */
+  readonly kubeconfig?: string | readonly string[] | undefined
+  readonly overrides?: Overrides | undefined
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** What relative paths given by flags or KUBECONFIG start from. */
+  readonly cwd?: string | undefined
+  readonly home?: string | undefined
+  /** Reads a kubeconfig file in place of the disk. */
+  readonly readFile?: ReadFile | undefined
+  readonly serviceAccountFolder?: string | undefined
+}
+
+/** A kubeconfig is some kilobytes; a thousand clusters with their certificates are four megabytes. */
+const MOST_BYTES = 8 * 1024 * 1024
+
+/**
+ * Finds the configuration as kubectl does and makes a connection from it.
+ *
+ * Explicit files, else KUBECONFIG, else `~/.kube/config`; if none of them says which cluster, the service
+ * account of the pod. No plugin runs and no request is sent.
+ *
+ * @throws {CredentialError} Names file, entry and remedy.
+ */
+export async function loadConnection(options: LoadOptions): Promise<Connection> {
+  const cwd = options.cwd ?? process.cwd()
+  const places = placesOf(options, cwd)
+  const readFile = options.readFile ?? readerFor(places)
+  const absent = places.from === 'flag' ? 'an error' : 'skipped'
+  const { configs, missing } = await readKubeconfigFiles(places.files, absent, readFile)
+  const pod = await findPod(options)
+  const isLost = places.from === 'KUBECONFIG' && missing.length > 0 && configs.length === 0
+  const lost = `KUBECONFIG names only files that do not exist: ${missing.join(', ')}`
+  const connection = connect(mergeKubeconfigs(configs), options.overrides ?? {}, pod, {
+    paths: {
+      separator: nodePath.sep,
+      isAbsolute: nodePath.isAbsolute,
+      join: nodePath.join,
+      dirname: nodePath.dirname,
+    },
+    cwd,
+    podNamespace: pod?.namespace,
+    looked: isLost ? lost : `looked in ${places.files.join(', ') || 'no file'}`,
+  })
+  return isLost ? { ...connection, warnings: [`${lost}.`, ...connection.warnings] } : connection
+}
+
+function connect(
+  config: Kubeconfig,
+  overrides: Overrides,
+  pod: Pod | undefined,
+  around: Surroundings,
+): Connection {
+  try {
+    return buildConnection(config, overrides, around)
+  } catch (error) {
+    // Only a configuration that says nothing gives way to the pod; a broken one is an error there too.
+    if (pod === undefined || !(error instanceof KubeconfigEmptyError)) throw error
+    return connectTo(pod.selection, overrides, around)
+  }
+}
+
+interface Places {
+  readonly from: 'flag' | 'KUBECONFIG' | 'home'
+  /** Absolute paths, in order of precedence. */
+  readonly files: readonly string[]
+}
+
+function placesOf(options: LoadOptions, cwd: string): Places {
+  const absolute = (file: string): string => nodePath.resolve(cwd, file)
+  const explicit = [options.kubeconfig ?? []].flat().filter((file) => file !== '')
+  if (explicit.length > 0) return { from: 'flag', files: [...new Set(explicit.map(absolute))] }
+  const list = options.env['KUBECONFIG']
+  if (list) {
+    const files = splitKubeconfigList(list, nodePath.delimiter).map(absolute)
+    return { from: 'KUBECONFIG', files }
+  }
+  // Without a home, client-go reads .kube/config in the current folder, which anybody may have put there.
+  const home = options.home ?? homeFolder(options.env)
+  return { from: 'home', files: home ? [nodePath.join(home, '.kube', 'config')] : [] }
+}
+
+function readerFor(places: Places): ReadFile {
+  const pipes = places.from === 'flag' ? 'allowed' : 'refused'
+  return (path) => readBoundedFile(path, { mostBytes: MOST_BYTES, pipes })
+}
+
+function homeFolder(env: LoadOptions['env']): string | undefined {
+  return process.platform === 'win32' ? windowsHome(env, lookAt) : env['HOME']
+}
+
+function lookAt(folder: string): FolderFacts {
+  return {
+    exists: existsSync(folder),
+    writable: isWritable(folder),
+    hasKubeconfig: existsSync(nodePath.join(folder, '.kube', 'config')),
+  }
+}
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function findPod({ env, serviceAccountFolder }: LoadOptions): Promise<Pod | undefined> {
+  if (!isInPod(env)) return undefined
+  const folder = serviceAccountFolder ?? SERVICE_ACCOUNT_FOLDER
+  const tokenFile = nodePath.join(folder, 'token')
+  const caFile = nodePath.join(folder, 'ca.crt')
+  return describePod(env, {
+    tokenFile: (await isOtherThanFolder(tokenFile)) ? tokenFile : undefined,
+    caFile,
+    ca: await readIfPossible(caFile),
+    namespace: await readIfPossible(nodePath.join(folder, 'namespace')),
+  })
+}
+
+async function isOtherThanFolder(path: string): Promise<boolean> {
+  const facts = await stat(path).catch(() => undefined)
+  return facts !== undefined && !facts.isDirectory()
+}
+
+function readIfPossible(path: string): Promise<string | undefined> {
+  return nodeFiles.read(path).catch(() => undefined)
+}

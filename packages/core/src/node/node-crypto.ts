@@ -1,0 +1,89 @@
+import { createHmac, createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
+import type { Crypto, PairProblem } from '../ports/crypto.ts'
+import type { CertificatePair } from '../protocol/credential.ts'
+import { Secret } from '../secret/secret.ts'
+import { processRegistry } from './process-registry.ts'
+
+/** Hashing and certificates by Node's own OpenSSL. */
+export const nodeCrypto: Crypto = {
+  digest: (text) => createHmac('sha256', processRegistry().hmacKey).update(text).digest('base64'),
+  readPair,
+  jitter: () => Math.random() * 2 - 1,
+}
+
+function readPair(chain: string, key: Secret): CertificatePair | PairProblem {
+  const certificates = pemBlocks(chain).filter(({ label }) => label === 'CERTIFICATE')
+  // All of them: TLS would fail on a broken intermediate later, with an error that says nothing.
+  const [leaf, ...issuers] = certificates.map(({ der }) => readCertificate(der))
+  if (certificates.length === 0) return 'no-certificate'
+  if (leaf === undefined || issuers.includes(undefined)) return 'broken-certificate'
+  const privateKey = readKey(key.expose())
+  if (typeof privateKey === 'string') return privateKey
+  if (!leaf.checkPrivateKey(privateKey)) return 'mismatch'
+  return {
+    chain: certificates.map(({ der }) => toPem('CERTIFICATE', der)).join(''),
+    key: new Secret(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()),
+    notBefore: Date.parse(leaf.validFrom),
+    notAfter: Date.parse(leaf.validTo),
+  }
+}
+
+function readCertificate(der: Buffer): X509Certificate | undefined {
+  try {
+    return new X509Certificate(der)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Reads a private key under any label, as Go does: upstream's own tests carry a SEC1 key labelled
+ * `PRIVATE KEY`, which OpenSSL refuses when it is given the PEM.
+ */
+function readKey(pem: string): KeyObject | PairProblem {
+  const block = pemBlocks(pem).find(({ label }) => label.endsWith('PRIVATE KEY'))
+  if (block === undefined) return 'no-key'
+  if (block.label.startsWith('ENCRYPTED') || block.isEncrypted) return 'encrypted-key'
+  for (const type of ['pkcs8', 'pkcs1', 'sec1'] as const) {
+    try {
+      return createPrivateKey({ key: block.der, format: 'der', type })
+    } catch {
+      // Not this format; the next may fit.
+    }
+  }
+  return 'broken-key'
+}
+
+interface PemBlock {
+  readonly label: string
+  readonly der: Buffer
+  readonly isEncrypted: boolean
+}
+
+/** From border to border, not by one pattern over the whole: a thousand beginnings without an end take no time. */
+function pemBlocks(text: string): PemBlock[] {
+  const blocks: PemBlock[] = []
+  let open: { label: string; start: number } | undefined
+  for (const border of text.matchAll(/-----(BEGIN|END) ([A-Z0-9 ]+)-----/g)) {
+    const [whole, which, label = ''] = border
+    if (which === 'END' && open?.label === label) {
+      blocks.push(readBlock(label, text.slice(open.start, border.index)))
+    }
+    open = which === 'BEGIN' ? { label, start: border.index + whole.length } : undefined
+  }
+  return blocks
+}
+
+function readBlock(label: string, body: string): PemBlock {
+  return {
+    label,
+    // Headers such as `Proc-Type: 4,ENCRYPTED` stand before the base64 of old key files.
+    der: Buffer.from(body.replace(/^.*:.*$/gm, ''), 'base64'),
+    isEncrypted: /^Proc-Type:.*ENCRYPTED/m.test(body),
+  }
+}
+
+function toPem(label: string, der: Buffer): string {
+  const lines = der.toString('base64').match(/.{1,64}/g) ?? []
+  return `-----BEGIN ${label}-----\n${lines.join('\n')}\n-----END ${label}-----\n`
+}

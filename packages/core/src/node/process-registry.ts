@@ -1,0 +1,110 @@
+import { randomBytes } from 'node:crypto'
+import type { Keeper } from '../vault/keeper.ts'
+import { Slots } from './slots.ts'
+
+const PLACE = Symbol.for('kubecred/1')
+
+/** How many plugins may run at once in this process, unless somebody says otherwise. */
+const DEFAULT_PROCESS_LIMIT = 8
+
+interface Shared {
+  readonly keeper: Keeper
+  users: number
+}
+
+/** What all copies of this package in one process share. */
+export interface ProcessRegistry {
+  /** Keepers of exec plugins by digest of the whole identity. */
+  readonly keepers: Map<string, Shared>
+  /** Places for running plugins. */
+  readonly slots: Slots
+  /** How to end each plugin that runs now: called when the process ends, so that none is left behind. */
+  readonly running: Set<() => void>
+  /** Ends them when a signal ends us; one for all copies, so that each can take it back. */
+  readonly onSignal: (signal: NodeJS.Signals) => void
+  /** Key of all digests: they mean nothing outside this process. */
+  readonly hmacKey: Buffer
+}
+
+/**
+ * The one piece of state that belongs to the process and not to an object.
+ *
+ * Two copies of the package (two versions in one dependency tree) find the same registry, so that a
+ * plugin still runs once and the limit still holds.
+ */
+export function processRegistry(): ProcessRegistry {
+  const global = globalThis as { [PLACE]?: ProcessRegistry }
+  global[PLACE] ??= makeRegistry()
+  return global[PLACE]
+}
+
+function makeRegistry(): ProcessRegistry {
+  const running = new Set<() => void>()
+  const endAll = (): void => {
+    for (const end of running) end()
+  }
+  process.once('exit', endAll)
+  return {
+    onSignal(signal) {
+      // Somebody else decides what the signal means; if they exit, we hear of it.
+      if (process.listenerCount(signal) > 1) return
+      endAll()
+      stopListening()
+      process.kill(process.pid, signal)
+    },
+    keepers: new Map(),
+    slots: new Slots(DEFAULT_PROCESS_LIMIT),
+    running,
+    hmacKey: randomBytes(32),
+  }
+}
+
+/** Signals that end a process without an `exit` event. */
+const DEADLY = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/**
+ * Sees to it that a plugin ends with this process. Returns how to call it off.
+ *
+ * Signals are listened for only while a plugin runs: it has a session of its own, so that a Ctrl-C at the
+ * terminal reaches us and not it.
+ */
+export function endWithUs(end: () => void): () => void {
+  const { running, onSignal } = processRegistry()
+  if (running.size === 0) for (const signal of DEADLY) process.on(signal, onSignal)
+  running.add(end)
+  return () => {
+    running.delete(end)
+    if (running.size === 0) stopListening()
+  }
+}
+
+function stopListening(): void {
+  for (const signal of DEADLY) process.off(signal, processRegistry().onSignal)
+}
+
+/** A keeper for as long as somebody uses it. */
+export interface Borrowed {
+  readonly keeper: Keeper
+  /** Gives it back; the last one to do so closes it. */
+  release(): Promise<void>
+}
+
+/** The keeper with this identity: an existing one if somebody uses it, else a new one. */
+export function borrowKeeper(identity: string, make: () => Keeper): Borrowed {
+  const { keepers } = processRegistry()
+  const shared = keepers.get(identity) ?? { keeper: make(), users: 0 }
+  keepers.set(identity, shared)
+  shared.users += 1
+  let isReleased = false
+  return {
+    keeper: shared.keeper,
+    async release() {
+      if (isReleased) return
+      isReleased = true
+      shared.users -= 1
+      if (shared.users > 0) return
+      if (keepers.get(identity) === shared) keepers.delete(identity)
+      await shared.keeper.close()
+    },
+  }
+}

@@ -1,0 +1,117 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import type { RunOutcome, RunRequest } from '../ports/programs.ts'
+import { collectBytes, followText } from './bounded-output.ts'
+import { endProcessTree, killTree } from './end-process-tree.ts'
+import { isForNobody } from './exec-format.ts'
+import { endWithUs, processRegistry } from './process-registry.ts'
+
+/** A grandchild may keep our pipe open for ever; what the plugin itself wrote is there by then. */
+const AFTER_EXIT_MS = 250
+/** When even KILL does not end a process (it hangs in the kernel), we go on without it. */
+const AFTER_STOP_MS = 5000
+
+type Stopped = 'timed-out' | 'too-loud' | 'aborted'
+
+/** Runs a program without a shell, within its limits, when there is a place for it. Never rejects. */
+export async function runProcess(request: RunRequest): Promise<RunOutcome> {
+  const { slots } = processRegistry()
+  let giveBack: () => void
+  try {
+    giveBack = await slots.take(request.signal)
+  } catch {
+    return { ended: 'aborted', tookMs: 0, stderrTail: '' }
+  }
+  const startedAt = performance.now()
+  const tookMs = (): number => Math.round(performance.now() - startedAt)
+  try {
+    if (await isForNobody(request.path)) {
+      const reason = 'exec format error'
+      return { ended: 'not-started', errno: 'ENOEXEC', reason, tookMs: tookMs(), stderrTail: '' }
+    }
+    // Aborted while the place was on its way to us: no listener would ever hear of it.
+    if (request.signal.aborted) return { ended: 'aborted', tookMs: 0, stderrTail: '' }
+    const child = start(request)
+    return await follow(child, request, tookMs)
+  } catch (error) {
+    const { code = 'UNKNOWN', message } = error as NodeJS.ErrnoException
+    // Node's own message for a bad value quotes the value.
+    const reason = code === 'ERR_INVALID_ARG_VALUE' ? 'a value cannot be passed' : message
+    return { ended: 'not-started', errno: code, reason, tookMs: tookMs(), stderrTail: '' }
+  } finally {
+    giveBack()
+  }
+}
+
+function start({ command, path, args, env, interactive }: RunRequest): ChildProcess {
+  return spawn(
+    path,
+    args.map((arg) => arg.expose()),
+    {
+      argv0: command,
+      env,
+      // A session of its own, so that it can be ended with all its children. Not when it asks a
+      // person: a new session would have no terminal.
+      detached: !interactive && process.platform !== 'win32',
+      stdio: interactive ? ['inherit', 'pipe', 'inherit'] : ['ignore', 'pipe', 'pipe'],
+      windowsHide: true,
+    },
+  )
+}
+
+function follow(
+  child: ChildProcess,
+  request: RunRequest,
+  tookMs: () => number,
+): Promise<RunOutcome> {
+  const isGroup = !request.interactive
+  return new Promise((resolve, reject) => {
+    let stopped: Stopped | undefined
+    let endNow: () => void = () => {}
+    let isFinished = false
+    const timers: NodeJS.Timeout[] = []
+    const stop = (why: Stopped): void => {
+      if (stopped !== undefined) return
+      stopped = why
+      endNow = endProcessTree(child, { isGroup })
+      timers.push(setTimeout(() => finish(null, 'SIGKILL'), AFTER_STOP_MS))
+    }
+    const stdout =
+      child.stdout && collectBytes(child.stdout, request.stdoutLimit, () => stop('too-loud'))
+    const tail = child.stderr && followText(child.stderr, request.onStderr ?? (() => {}))
+    const abort = (): void => stop('aborted')
+    const killNow = (): void => killTree(child, 'SIGKILL', isGroup)
+    const limit = setTimeout(() => stop('timed-out'), request.timeoutMs)
+    timers.push(limit)
+    request.signal.addEventListener('abort', abort, { once: true })
+    const endAlone = endWithUs(killNow)
+
+    const leave = (): void => {
+      for (const timer of timers) clearTimeout(timer)
+      request.signal.removeEventListener('abort', abort)
+      endAlone()
+      child.stdout?.destroy()
+      child.stderr?.destroy()
+    }
+    const finish = (status: number | null, signal: string | null): void => {
+      if (isFinished) return
+      isFinished = true
+      leave()
+      // Who was told to end may have left children behind: they go too.
+      endNow()
+      const ran = { tookMs: tookMs(), stderrTail: tail?.() ?? '' }
+      if (stopped !== undefined) resolve({ ended: stopped, ...ran })
+      else if (status === null) resolve({ ended: 'killed', signal: signal ?? 'a signal', ...ran })
+      else resolve({ ended: 'exited', status, stdout: stdout?.() ?? new Uint8Array(), ...ran })
+    }
+    child.once('error', (error) => {
+      leave()
+      reject(error)
+    })
+    child.once('exit', (status, signal) => {
+      // It kept to its limit; what is still to come is only the rest of its output.
+      clearTimeout(limit)
+      timers.push(setTimeout(() => finish(status, signal), AFTER_EXIT_MS))
+    })
+    child.once('close', finish)
+  })
+}

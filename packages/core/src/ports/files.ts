@@ -1,0 +1,5 @@
+/** Reads files for the pure layers. Errors carry Node's `code` (`ENOENT`, `EACCES`, …). */
+export interface Files {
+  /** @throws An error with `code`. */
+  read(path: string): Promise<string>
+}

@@ -1,0 +1,69 @@
+import { PolicyInvalidError } from '../errors/index.ts'
+import { isFields, nameType } from './parse-plugin-output.ts'
+import { type AllowlistEntry, checkPluginPolicy, type PluginPolicy } from './plugin-policy.ts'
+import { parseYaml, YamlError } from './yaml.ts'
+
+const VERSIONS = ['kubectl.config.k8s.io/v1beta1', 'kubectl.config.k8s.io/v1alpha1']
+
+/**
+ * Reads the plugin policy out of kubectl's preferences file.
+ *
+ * Unlike kubectl, which warns and then allows everything when the default file cannot be decoded, we
+ * fail closed: somebody wrote that file to restrict plugins.
+ *
+ * @throws {PolicyInvalidError} Names the file and what is wrong with it.
+ */
+export function parseKuberc(text: string, path: string): PluginPolicy {
+  const kuberc = decode(text, path)
+  if (kuberc === null) return checkPluginPolicy({ type: undefined, allowlist: undefined }, path)
+  if (!isFields(kuberc)) return refuse(path, `it holds ${nameType(kuberc)}, not an object`)
+  const { kind, apiVersion } = kuberc
+  if (kind !== 'Preference') refuse(path, 'its kind is not Preference')
+  if (typeof apiVersion !== 'string' || !VERSIONS.includes(apiVersion)) {
+    refuse(path, `its apiVersion is none of ${VERSIONS.join(', ')}`)
+  }
+  const type = kuberc['credentialPluginPolicy'] ?? undefined
+  if (type !== undefined && typeof type !== 'string') {
+    return refuse(path, `credentialPluginPolicy is ${nameType(type)}, not text`)
+  }
+  return checkPluginPolicy(
+    { type, allowlist: readAllowlist(kuberc['credentialPluginAllowlist'], path) },
+    path,
+  )
+}
+
+function decode(text: string, path: string): unknown {
+  try {
+    return parseYaml(text)
+  } catch (error) {
+    return refuse(path, error instanceof YamlError ? error.message : 'it cannot be parsed')
+  }
+}
+
+function readAllowlist(value: unknown, path: string): readonly AllowlistEntry[] | undefined {
+  if (value === undefined || value === null) return undefined
+  if (!Array.isArray(value)) return refuse(path, 'credentialPluginAllowlist is not a list')
+  return value.map((entry: unknown, index) => readEntry(entry, index + 1, path))
+}
+
+/** `name` is what Kubernetes 1.35 called `command`; `sha256` is ours. */
+function readEntry(entry: unknown, position: number, path: string): AllowlistEntry {
+  if (!isFields(entry)) return refuse(path, `allowlist entry ${position} is not an object`)
+  const { name, command, sha256 } = entry
+  if (name !== undefined && command !== undefined) {
+    refuse(path, `allowlist entry ${position} has both name and command`)
+  }
+  const given = command ?? name ?? ''
+  if (typeof given !== 'string') return refuse(path, `allowlist entry ${position} is not text`)
+  if (sha256 === undefined) return { command: given }
+  if (typeof sha256 !== 'string' || !/^[0-9a-f]{64}$/i.test(sha256)) {
+    return refuse(path, `sha256 of allowlist entry ${position} is not 64 hexadecimal digits`)
+  }
+  return { command: given, sha256 }
+}
+
+function refuse(path: string, reason: string): never {
+  throw new PolicyInvalidError(`${JSON.stringify(path)} cannot be used: ${reason}`, {
+    hint: 'Correct the file; until then no credential plugin runs. KUBERC=off ignores it.',
+  })
+}

@@ -1,0 +1,46 @@
+import type { UserIdentity } from '../kubeconfig/connection.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Crypto } from '../ports/crypto.ts'
+import type { Files } from '../ports/files.ts'
+import type { Credential } from '../protocol/credential.ts'
+import { Secret } from '../secret/secret.ts'
+import { combinedSource } from './combined-source.ts'
+import { certificateFilesSource, type PemPart, tokenFileSource } from './file-source.ts'
+import type { Source } from './source.ts'
+import { staticPairSource, staticSource } from './static-source.ts'
+
+export interface StaticPorts {
+  readonly crypto: Crypto
+  readonly files: Files
+  readonly clock: Clock
+}
+
+/** The source for everything a user entry says but `exec`, which is shared and made elsewhere. */
+export function chooseSource(user: UserIdentity, ports: StaticPorts): Source {
+  const sources: Source[] = []
+  if (user.certificate !== undefined) sources.push(certificateSource(user, user.certificate, ports))
+  if (user.tokenFile !== undefined) sources.push(tokenFileSource(user.tokenFile, ports, user.token))
+  else sources.push(...inlineSources(user))
+  const [first, ...rest] = sources
+  return first === undefined ? staticSource({}) : combinedSource([first, ...rest])
+}
+
+function inlineSources({ token, basic }: UserIdentity): Source[] {
+  const credential: Credential = { ...(token && { token }), ...(basic && { basic }) }
+  return Object.keys(credential).length === 0 ? [] : [staticSource(credential)]
+}
+
+function certificateSource(
+  { name }: UserIdentity,
+  { chain, key }: NonNullable<UserIdentity['certificate']>,
+  ports: StaticPorts,
+): Source {
+  if (chain.from === 'data' && key.from === 'data') {
+    const where = name === undefined ? 'client certificate' : `user ${JSON.stringify(name)}`
+    return staticPairSource({ chain: chain.data, key: key.data, where }, ports)
+  }
+  const chainPart: PemPart =
+    chain.from === 'file' ? { path: chain.path } : { pem: new Secret(chain.data) }
+  const keyPart: PemPart = key.from === 'file' ? { path: key.path } : { pem: key.data }
+  return certificateFilesSource({ chain: chainPart, key: keyPart }, ports)
+}

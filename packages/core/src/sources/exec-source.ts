@@ -1,0 +1,226 @@
+import {
+  PluginCertificateError,
+  PluginDeniedError,
+  PluginEnvironmentError,
+  PluginNeedsTerminalError,
+  PluginNotExecutableError,
+  PluginNotFoundError,
+} from '../errors/index.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Crypto } from '../ports/crypto.ts'
+import type { Located, Programs, RunOutcome, RunRequest } from '../ports/programs.ts'
+import type { Terminal } from '../ports/terminal.ts'
+import type { Acquired, CertificatePair } from '../protocol/credential.ts'
+import { decodeExecCredential, type ExecAnswer } from '../protocol/decode-exec-credential.ts'
+import { type ExecCluster, encodeExecInfo } from '../protocol/encode-exec-info.ts'
+import type { ExecConfig } from '../protocol/exec-config.ts'
+import { decideInteractivity } from '../protocol/interactive-mode.ts'
+import { judgePlugin, type PluginPolicy } from '../protocol/plugin-policy.ts'
+import { formatRfc3339 } from '../protocol/rfc3339.ts'
+import { scrub, showControlCharacters } from '../secret/scrub.ts'
+import { execSecrets } from './exec-secrets.ts'
+import { exitError, runError, runFacts } from './run-errors.ts'
+import type { Ask, Source } from './source.ts'
+import { describePairProblem } from './static-source.ts'
+
+export interface ExecLimits {
+  readonly timeoutMs: number
+  /** For runs in which a person is asked. */
+  readonly interactiveTimeoutMs: number
+  readonly stdoutBytes: number
+}
+
+/** One plugin with everything that decides what it answers. */
+export interface ExecPlugin {
+  readonly exec: ExecConfig
+  /** Set when `provideClusterInfo` asks for it. */
+  readonly cluster?: ExecCluster
+  readonly policy: PluginPolicy
+  /** Names of host variables the plugin may see; all of them when undefined. */
+  readonly passEnv?: readonly string[]
+  readonly stdinUnavailable?: string
+  readonly alphaKind?: 'ExecCredential' | 'ExecInfo'
+  /** Refuses executables that others could replace, instead of warning. */
+  readonly refuseWritable?: boolean
+  readonly limits: ExecLimits
+}
+
+export interface ExecPorts {
+  readonly programs: Programs
+  readonly terminal: Terminal
+  readonly crypto: Crypto
+  readonly clock: Clock
+  readonly hostEnv: () => Readonly<Record<string, string | undefined>>
+}
+
+/** An exec credential plugin as a source: policy, input, run, answer, checks. Nothing is kept here. */
+export function execSource(plugin: ExecPlugin, ports: ExecPorts): Source {
+  const { exec } = plugin
+  const secrets = execSecrets(exec)
+  return {
+    label: { kind: 'exec', name: exec.command },
+    lifecycle: {
+      mayRunAhead: exec.interactiveMode !== 'Always',
+      mayAsk: exec.interactiveMode !== 'Never',
+    },
+    async acquire(ask) {
+      const interactive = decide(plugin, ports, ask)
+      const found = await locate(plugin, ports, ask)
+      const request: RunRequest = {
+        command: exec.command,
+        path: found.path,
+        args: exec.args,
+        env: pluginEnv(plugin, ports, ask, interactive),
+        interactive,
+        timeoutMs: interactive ? plugin.limits.interactiveTimeoutMs : plugin.limits.timeoutMs,
+        stdoutLimit: plugin.limits.stdoutBytes,
+        onStderr: (text) => ask.report({ type: 'plugin-stderr', text: scrub(text, secrets) }),
+        signal: ask.signal,
+      }
+      const outcome = await ports.programs.run(request)
+      return readOutcome(outcome, request, plugin, ports)
+    },
+  }
+
+  function readOutcome(
+    outcome: RunOutcome,
+    request: RunRequest,
+    { exec }: ExecPlugin,
+    { crypto, clock }: ExecPorts,
+  ): Acquired {
+    const facts = runFacts(outcome, secrets)
+    if (outcome.ended !== 'exited') throw runError(outcome, request, facts)
+    if (outcome.status !== 0) throw exitError(exec.command, outcome.status, facts)
+    const { apiVersion, command } = exec
+    const answer = decodeExecCredential(outcome.stdout, { apiVersion, command, facts })
+    const certificate = readCertificate(answer, command, crypto, clock.now())
+    return {
+      credential: {
+        ...(answer.token && { token: answer.token }),
+        ...(certificate && { certificate }),
+      },
+      expiresAt: answer.expiresAt,
+    }
+  }
+}
+
+function decide(
+  { exec, stdinUnavailable }: ExecPlugin,
+  { terminal }: ExecPorts,
+  { reason }: Ask,
+): boolean {
+  const decision = decideInteractivity(exec.interactiveMode, {
+    isTerminal: terminal.isTerminal(),
+    stdinUnavailable,
+    early: reason === 'ahead',
+  })
+  if ('interactive' in decision) return decision.interactive
+  throw new PluginNeedsTerminalError(exec.command, `cannot ask you anything: ${decision.refused}`)
+}
+
+type Found = Extract<Located, { is: 'found' }>
+
+/** Finds the executable and asks the policy. What runs is the path that was checked here. */
+async function locate(plugin: ExecPlugin, { programs }: ExecPorts, ask: Ask): Promise<Found> {
+  const { command, installHint } = plugin.exec
+  const deny = (reason: string): never => {
+    ask.report({ type: 'policy', verdict: 'denied', command })
+    throw new PluginDeniedError(command, `may not run: ${reason}`)
+  }
+  // Nothing on the machine can change this verdict, so nothing is looked up for it.
+  if (plugin.policy.type === 'DenyAll') {
+    deny(`the policy in ${JSON.stringify(plugin.policy.origin)} is DenyAll`)
+  }
+  const located = await programs.locate(command)
+  if (located.is === 'missing') throw notFound(command, located.lookedIn, installHint)
+  if (located.is === 'unusable') {
+    const path = showControlCharacters(located.path)
+    throw new PluginNotExecutableError(command, `cannot run: ${located.reason} (${path})`)
+  }
+  const verdict = await judgePlugin(plugin.policy, command, located, {
+    find: async (name) => {
+      const other = await programs.locate(name)
+      return other.is === 'found' ? other : undefined
+    },
+    // What cannot be read has not the digest it was pinned to.
+    sha256: (path) => programs.sha256(path).catch(() => ''),
+  })
+  if (verdict !== undefined) deny(verdict)
+  if (located.writableByOthers !== undefined) {
+    if (plugin.refuseWritable === true) deny(located.writableByOthers)
+    ask.report({ type: 'warning', message: located.writableByOthers })
+  }
+  ask.report({ type: 'policy', verdict: 'allowed', command })
+  return located
+}
+
+function notFound(
+  command: string,
+  lookedIn: readonly string[],
+  installHint?: string,
+): PluginNotFoundError {
+  const folders = lookedIn.map(showControlCharacters).join(', ')
+  const places = lookedIn.length === 0 ? 'PATH is empty' : `looked in ${folders}`
+  return new PluginNotFoundError(command, `was not found (${places})`, {
+    hint:
+      installHint ?? 'Install the plugin, or give its full path in exec.command of the kubeconfig.',
+  })
+}
+
+/** Host environment, then the stanza's, then the input: neither of the others can shadow it. */
+function pluginEnv(
+  { exec, cluster, passEnv, alphaKind }: ExecPlugin,
+  { hostEnv }: ExecPorts,
+  { response }: Ask,
+  interactive: boolean,
+): Record<string, string> {
+  const env: Record<string, string> = {}
+  for (const [name, value] of Object.entries(hostEnv())) {
+    if (value !== undefined && (passEnv?.includes(name) ?? true)) env[name] = value
+  }
+  for (const { name, value } of exec.env) {
+    // It would arrive as another name with another value, in front of the one that is meant.
+    if (name.includes('=')) {
+      throw new PluginEnvironmentError(
+        exec.command,
+        'cannot start: a name in exec.env has "=" in it',
+      )
+    }
+    env[name] = value.expose()
+  }
+  const { apiVersion } = exec
+  env['KUBERNETES_EXEC_INFO'] = encodeExecInfo({
+    apiVersion,
+    interactive,
+    cluster,
+    response,
+    kind: alphaKind,
+  })
+  return env
+}
+
+function readCertificate(
+  answer: ExecAnswer,
+  command: string,
+  crypto: Crypto,
+  now: number,
+): CertificatePair | undefined {
+  if (answer.certificate === undefined) return undefined
+  const pair = crypto.readPair(answer.certificate.chain, answer.certificate.key)
+  if (typeof pair === 'string') {
+    throw new PluginCertificateError(
+      command,
+      `returned a certificate that cannot be used: ${describePairProblem(pair)}`,
+    )
+  }
+  if (pair.notAfter <= now) {
+    throw new PluginCertificateError(
+      command,
+      `returned a certificate that expired at ${formatRfc3339(pair.notAfter)}`,
+      {
+        hint: 'Log in again with the plugin or clear its cache; if the time looks right, check the clock of this machine.',
+      },
+    )
+  }
+  return pair
+}

@@ -1,0 +1,117 @@
+import {
+  CertificateInvalidError,
+  type CredentialError,
+  FileUnreadableError,
+} from '../errors/index.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Crypto } from '../ports/crypto.ts'
+import type { Files } from '../ports/files.ts'
+import type { SourceLabel } from '../ports/observer.ts'
+import type { Acquired, Credential } from '../protocol/credential.ts'
+import { Secret } from '../secret/secret.ts'
+import type { Source } from './source.ts'
+import { describePairProblem } from './static-source.ts'
+
+/** How long what was read from a file is used before the file is read again. */
+const REREAD_MS = 60_000
+
+interface FilePorts {
+  readonly files: Files
+  readonly clock: Clock
+}
+
+/**
+ * A token in a file that somebody else keeps fresh, such as a service account's.
+ *
+ * It is read again every minute while in use and at once after a 401.
+ *
+ * @param fallback The inline token of the same user entry: used until the file could be read once.
+ */
+export function tokenFileSource(path: string, ports: FilePorts, fallback?: Secret): Source {
+  const read = async (): Promise<Credential> => {
+    const token = (await readText('token file', path, ports.files)).trim()
+    if (token === '') throw new FileUnreadableError('token file', path, 'it is empty')
+    if (!/^[\x20-\x7e]+$/.test(token)) {
+      throw new FileUnreadableError(
+        'token file',
+        path,
+        'it holds more than one line, or binary data',
+      )
+    }
+    return { token: new Secret(token) }
+  }
+  return reread(
+    { kind: 'token-file', name: path },
+    read,
+    ports.clock,
+    fallback && { token: fallback },
+  )
+}
+
+/** One half of a certificate pair: in a file, or given. */
+export type PemPart = { readonly path: string } | { readonly pem: Secret }
+
+/** A client certificate and key of which at least one is in a file, read again every minute while in use. */
+export function certificateFilesSource(
+  parts: { chain: PemPart; key: PemPart },
+  ports: FilePorts & { readonly crypto: Crypto },
+): Source {
+  const load = async (what: string, part: PemPart): Promise<string> =>
+    'path' in part ? await readText(what, part.path, ports.files) : part.pem.expose()
+  const name = [parts.chain, parts.key]
+    .map((part) => ('path' in part ? part.path : 'inline'))
+    .join(', ')
+  const read = async (): Promise<Credential> => {
+    const chain = await load('client-certificate', parts.chain)
+    const key = new Secret(await load('client-key', parts.key))
+    const certificate = ports.crypto.readPair(chain, key)
+    if (typeof certificate === 'string') {
+      throw new CertificateInvalidError(`${name}: ${describePairProblem(certificate)}`)
+    }
+    return { certificate }
+  }
+  return reread({ kind: 'certificate-files', name }, read, ports.clock)
+}
+
+/** Reads now and again; a file that is missing or half-written for a moment keeps the last good value. */
+function reread(
+  label: SourceLabel,
+  read: () => Promise<Credential>,
+  clock: Clock,
+  fallback?: Credential,
+): Source {
+  let lastGood: Credential | undefined
+  return {
+    label,
+    async acquire({ report }): Promise<Acquired> {
+      try {
+        lastGood = await read()
+      } catch (error) {
+        const kept = lastGood ?? fallback
+        if (kept === undefined) throw error
+        const which =
+          lastGood === undefined ? 'the token in the kubeconfig' : 'its last good content'
+        const { message } = error as CredentialError
+        report({ type: 'warning', message: `${message}; ${which} is used` })
+        return { credential: kept, expiresAt: clock.now() + REREAD_MS }
+      }
+      return { credential: lastGood, expiresAt: clock.now() + REREAD_MS }
+    },
+  }
+}
+
+async function readText(what: string, path: string, files: Files): Promise<string> {
+  try {
+    return await files.read(path)
+  } catch (cause) {
+    const { code, message } = cause as { code?: string; message: string }
+    throw new FileUnreadableError(what, path, READ_PROBLEMS[code ?? ''] ?? message, { cause })
+  }
+}
+
+const READ_PROBLEMS: Readonly<Record<string, string>> = {
+  ENOENT: 'it does not exist',
+  EACCES: 'permission denied',
+  EISDIR: 'it is a folder',
+  ELOOP: 'its symbolic links go round in a circle',
+}

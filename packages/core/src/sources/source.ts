@@ -1,0 +1,28 @@
+import type { LifecyclePolicy } from '../lifecycle/policy.ts'
+import type { Reason } from '../lifecycle/state.ts'
+import type { CredentialEvent, SourceLabel } from '../ports/observer.ts'
+import type { Acquired } from '../protocol/credential.ts'
+import type { ExecResponse } from '../protocol/encode-exec-info.ts'
+
+type WithoutSource<E> = E extends unknown ? Omit<E, 'source'> : never
+/** An event as a source or keeper reports it, before it is told whose it is. */
+export type Report = WithoutSource<CredentialEvent>
+
+/** Why and how a credential is asked for. */
+export interface Ask {
+  readonly reason: Reason
+  /** The response that refused the last credential. */
+  readonly response?: ExecResponse | undefined
+  /** Ends only with the keeper itself: callers come and go without stopping a run. */
+  readonly signal: AbortSignal
+  readonly report: (event: Report) => void
+}
+
+/** Something that can produce a credential on demand. */
+export interface Source {
+  readonly label: SourceLabel
+  /** What is special about keeping this source's credential fresh. */
+  readonly lifecycle?: Partial<LifecyclePolicy>
+  /** @throws {CredentialError} */
+  acquire(ask: Ask): Promise<Acquired>
+}

@@ -1,0 +1,54 @@
+import { CertificateInvalidError } from '../errors/index.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Crypto, PairProblem } from '../ports/crypto.ts'
+import type { SourceLabel } from '../ports/observer.ts'
+import type { Credential } from '../protocol/credential.ts'
+import { formatRfc3339 } from '../protocol/rfc3339.ts'
+import type { Secret } from '../secret/secret.ts'
+import type { Source } from './source.ts'
+
+/** A credential that stands in the kubeconfig itself, or none at all: it is there at once and never changes. */
+export function staticSource(credential: Credential): Source {
+  const kinds = Object.keys(credential)
+  const label: SourceLabel =
+    kinds.length === 0
+      ? { kind: 'anonymous', name: 'no credential' }
+      : { kind: 'static', name: kinds.join(' and ') }
+  const acquired = { credential, expiresAt: Number.POSITIVE_INFINITY }
+  return { label, acquire: async () => acquired }
+}
+
+/** Reads a certificate and key from the kubeconfig, as a source that fails with the reason if they are no pair. */
+export function staticPairSource(
+  { chain, key, where }: { chain: string; key: Secret; where: string },
+  { crypto, clock }: { readonly crypto: Crypto; readonly clock: Clock },
+): Source {
+  return {
+    label: { kind: 'static', name: 'certificate' },
+    async acquire({ report }) {
+      const certificate = crypto.readPair(chain, key)
+      if (typeof certificate === 'string') {
+        throw new CertificateInvalidError(`${where}: ${describePairProblem(certificate)}`)
+      }
+      if (certificate.notAfter <= clock.now()) {
+        const when = formatRfc3339(certificate.notAfter)
+        report({ type: 'warning', message: `${where}: the client certificate expired at ${when}` })
+      }
+      return { credential: { certificate }, expiresAt: Number.POSITIVE_INFINITY }
+    },
+  }
+}
+
+const PROBLEMS: Readonly<Record<PairProblem, string>> = {
+  'no-certificate': 'the certificate is not PEM (no CERTIFICATE block)',
+  'broken-certificate': 'the certificate cannot be parsed',
+  'no-key': 'the key is not PEM (no PRIVATE KEY block)',
+  'broken-key': 'the key cannot be parsed as PKCS#8, PKCS#1 or SEC1',
+  'encrypted-key': 'the key is encrypted, and nobody here can ask for its passphrase',
+  mismatch: 'the key belongs to another certificate',
+}
+
+/** Says in words why a certificate and a key are no pair. */
+export function describePairProblem(problem: PairProblem): string {
+  return PROBLEMS[problem]
+}

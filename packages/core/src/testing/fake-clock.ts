@@ -1,0 +1,43 @@
+import type { Clock } from '../ports/clock.ts'
+
+/** Time that moves when told. */
+export class FakeClock implements Clock {
+  #now: number
+  readonly #timers = new Set<{ at: number; callback: () => void }>()
+
+  constructor(now = 0) {
+    this.#now = now
+  }
+
+  now(): number {
+    return this.#now
+  }
+
+  parseDate(text: string): number {
+    return Date.parse(text)
+  }
+
+  after(milliseconds: number, callback: () => void): () => void {
+    const timer = { at: this.#now + milliseconds, callback }
+    this.#timers.add(timer)
+    return () => this.#timers.delete(timer)
+  }
+
+  /** Moves time on and rings what is due on the way, in order. */
+  advance(milliseconds: number): void {
+    const end = this.#now + milliseconds
+    for (;;) {
+      const [next] = [...this.#timers].filter(({ at }) => at <= end).sort((a, b) => a.at - b.at)
+      if (next === undefined) break
+      this.#timers.delete(next)
+      this.#now = Math.max(this.#now, next.at)
+      next.callback()
+    }
+    this.#now = end
+  }
+
+  /** Sets the wall clock, forward or back, without ringing anything: as an administrator does. */
+  jumpTo(now: number): void {
+    this.#now = now
+  }
+}

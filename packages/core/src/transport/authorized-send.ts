@@ -1,0 +1,177 @@
+import { Readable } from 'node:stream'
+import { isCredentialError } from '../errors/index.ts'
+import type { Derived } from '../vault/derived.ts'
+import type { Keeper } from '../vault/keeper.ts'
+import type { Lease } from '../vault/lease.ts'
+import type { Exchange, Incoming } from './exchange.ts'
+import type { Gate, Passage } from './gate.ts'
+import { explainNetworkError, readAlert } from './network-errors.ts'
+import type { HeaderValues, Outgoing } from './outgoing.ts'
+import { isProxied, isStreaming, type Place, type Target } from './target.ts'
+
+/** A lease, or connections without one. */
+type Using = Pick<Lease, 'credential' | 'derived'> & { readonly authorization?: string | undefined }
+
+export interface Route {
+  readonly target: Target
+  readonly keeper: Keeper
+  readonly exchange: Exchange
+  /** Counts the requests of this identity to this server. */
+  readonly gate: Gate
+  /** Bodies of responses that are still open. */
+  readonly open: Set<Readable>
+  /** Headers of a request whose caller set none. */
+  readonly defaults: HeaderValues
+  /** The same with the credential of each lease. */
+  readonly copies: WeakMap<object, HeaderValues>
+  /** Statuses that mean: this credential is not accepted. */
+  readonly refreshOn: readonly number[]
+}
+
+/** What of a refusal is kept for the caller; Kubernetes writes a few hundred bytes. */
+const MOST_REFUSAL_BYTES = 64 * 1024
+
+/**
+ * Sends a request with the current credential; when the server refuses it, once more with a better one.
+ *
+ * All requests that are refused at the same time wait for one refresh. Where there is nothing better,
+ * or the body cannot be sent again, the caller gets the server's own answer.
+ */
+export async function authorizedSend(
+  route: Route,
+  place: Place,
+  outgoing: Outgoing,
+): Promise<Incoming> {
+  const { keeper, target } = route
+  const first = await send(route, place, outgoing)
+  if (first.is === 'taken') return first.incoming
+  const better = await keeper.replace(first.lease, refusalOf(first), outgoing.signal)
+  if (better === undefined || !outgoing.canReplay()) return finish(first, target)
+  keeper.report({ type: 'retried', method: outgoing.method, path: place.pathname })
+  const second = await send(route, place, outgoing)
+  if (second.is === 'taken') return second.incoming
+  keeper.reject(second.lease, refusalOf(second))
+  return finish(second, target)
+}
+
+/** Sends a request that brings its own credential: nothing of ours is on it, and a refusal is the caller's. */
+export async function plainSend(
+  route: Route,
+  derived: Derived,
+  place: Place,
+  outgoing: Outgoing,
+): Promise<Incoming> {
+  const passage = await enter(route.gate, place, outgoing)
+  try {
+    const incoming = await exchange(route, place, outgoing, { credential: {}, derived })
+    follow(incoming, passage, route)
+    return incoming
+  } catch (error) {
+    passage.done()
+    throw explain(error, outgoing, route.target)
+  }
+}
+
+type Refused =
+  | { readonly is: 'refused'; readonly lease: Lease; readonly incoming: Incoming }
+  /** The server ended the handshake because of our certificate. */
+  | { readonly is: 'alerted'; readonly lease: Lease; readonly error: unknown }
+type Sent = { readonly is: 'taken'; readonly incoming: Incoming } | Refused
+
+async function send(route: Route, place: Place, outgoing: Outgoing): Promise<Sent> {
+  const { keeper, target, refreshOn } = route
+  const way = enter(route.gate, place, outgoing)
+  const passage = way instanceof Promise ? await way : way
+  let lease: Lease | undefined
+  try {
+    // Taken only now: the credential may have changed while the request waited for its place.
+    const leased = keeper.lease(outgoing.signal)
+    lease = leased instanceof Promise ? await leased : leased
+    const incoming = await exchange(route, place, outgoing, lease)
+    follow(incoming, passage, route)
+    if (!refreshOn.includes(incoming.statusCode) || isProxied(place.pathname)) {
+      keeper.accept(lease, incoming.headers['date'])
+      return { is: 'taken', incoming }
+    }
+    return { is: 'refused', lease, incoming: await keepBody(incoming) }
+  } catch (error) {
+    passage.done()
+    if (lease?.credential.certificate !== undefined && readAlert(error) !== undefined) {
+      return { is: 'alerted', lease, error }
+    }
+    throw explain(error, outgoing, target)
+  }
+}
+
+function enter(gate: Gate, place: Place, { signal }: Outgoing): Passage | Promise<Passage> {
+  return isStreaming(place) ? gate.openStream() : gate.enter(signal)
+}
+
+function exchange(route: Route, place: Place, outgoing: Outgoing, lease: Using): Promise<Incoming> {
+  return route.exchange.send(route.target, lease, {
+    method: outgoing.method,
+    path: place.pathname + place.search,
+    headers: attachTo(outgoing.headers, lease, route),
+    body: outgoing.body(),
+    signal: outgoing.signal,
+    isStream: isStreaming(place),
+  })
+}
+
+/** Keeps an eye on a response until its body has ended. */
+function follow({ body }: Incoming, passage: Passage, { open }: Route): void {
+  open.add(body)
+  body.once('close', () => {
+    open.delete(body)
+    passage.done()
+  })
+}
+
+/** Attaches the credential to a copy of the headers. The copy of the defaults is the same for every request. */
+function attachTo(headers: HeaderValues, lease: Using, { defaults, copies }: Route): HeaderValues {
+  const { authorization } = lease
+  if (authorization === undefined) return headers
+  if (headers !== defaults) return { ...headers, authorization }
+  const known = copies.get(lease)
+  if (known !== undefined) return known
+  const copy = { ...headers, authorization }
+  copies.set(lease, copy)
+  return copy
+}
+
+/** What the caller is told when there was no answer: their own reason, ours, or the network's in words. */
+function explain(error: unknown, { signal }: Outgoing, { origin }: Target): unknown {
+  if (signal?.aborted) return signal.reason
+  return isCredentialError(error) ? error : explainNetworkError(error, origin)
+}
+
+/** What a v1alpha1 plugin is told: the status and the headers, names as Go writes them. */
+function refusalOf(sent: Refused): {
+  code: number
+  header: Record<string, string[]>
+} {
+  if (sent.is === 'alerted') return { code: 401, header: {} }
+  const header: Record<string, string[]> = {}
+  for (const [name, value] of Object.entries(sent.incoming.headers)) {
+    const canonical = name.replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase())
+    if (value !== undefined) header[canonical] = Array.isArray(value) ? value : [value]
+  }
+  return { code: sent.incoming.statusCode, header }
+}
+
+function finish(sent: Refused, { origin }: Target): Incoming {
+  if (sent.is === 'alerted') throw explainNetworkError(sent.error, origin)
+  return sent.incoming
+}
+
+/** Reads the refusal's body now: the caller may get it after the connection has gone on to other things. */
+async function keepBody(incoming: Incoming): Promise<Incoming> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of incoming.body) {
+    chunks.push(chunk as Buffer)
+    size += (chunk as Buffer).length
+    if (size > MOST_REFUSAL_BYTES) break
+  }
+  return { ...incoming, body: Readable.from(chunks.length === 0 ? [] : [Buffer.concat(chunks)]) }
+}

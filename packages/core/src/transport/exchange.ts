@@ -1,0 +1,40 @@
+import type { Readable } from 'node:stream'
+import type { Lease } from '../vault/lease.ts'
+import type { HeaderValues } from './outgoing.ts'
+import type { Target } from './target.ts'
+
+/** One try of a request. */
+export interface Try {
+  readonly method: string
+  readonly path: string
+  readonly headers: HeaderValues
+  readonly body: Uint8Array | Readable | undefined
+  readonly signal: AbortSignal | undefined
+  /** Whether the response stays open by design. */
+  readonly isStream: boolean
+}
+
+/** A response as it comes; the names are undici's, so that its own objects fit. */
+export interface Incoming {
+  readonly statusCode: number
+  readonly statusText: string
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly body: Readable
+}
+
+/** Sends one try over connections that belong to the lease. The certificate is in the connection, headers in the try. */
+export interface Exchange {
+  send(
+    target: Target,
+    lease: Pick<Lease, 'credential' | 'derived'>,
+    attempt: Try,
+  ): Promise<Incoming>
+}
+
+/** Limits of the connections of one identity to one server. */
+export interface ConnectionLimits {
+  /** Short requests at once. */
+  readonly requests: number
+  /** Watches and other long responses at once. */
+  readonly streams: number
+}

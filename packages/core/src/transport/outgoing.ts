@@ -1,0 +1,98 @@
+import { Readable } from 'node:stream'
+import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
+import { RecordedBody } from './recorded-body.ts'
+
+export type HeaderValues = Record<string, string | string[]>
+
+/** A request in the form our transports take, made from the global classes. */
+export interface Outgoing {
+  readonly method: string
+  readonly headers: HeaderValues
+  readonly signal: AbortSignal | undefined
+  /** The body for one try; call it again for the next. */
+  readonly body: () => Uint8Array | Readable | undefined
+  /** Whether `body` can be called again. */
+  readonly canReplay: () => boolean
+}
+
+/**
+ * Turns what `fetch` was given into an outgoing request, on copies: nothing of the caller's changes.
+ *
+ * Every body that the global classes allow is taken. Streams are recorded while they are sent, so that
+ * a small one can be sent again after a 401.
+ */
+export function makeOutgoing(
+  input: string | URL | Request,
+  init: RequestInit = {},
+): Outgoing | Promise<Outgoing> {
+  const request = asRequest(input)
+  const method = (init.method ?? request?.method ?? 'GET').toUpperCase()
+  const headers = readHeaders(init.headers ?? request?.headers)
+  const signal = init.signal ?? request?.signal ?? undefined
+  const body = init.body ?? request?.body ?? undefined
+  if (body === undefined) {
+    return { method, headers, signal, body: noBody, canReplay: always }
+  }
+  if (method === 'GET' || method === 'HEAD') {
+    throw new TypeError(`a ${method} request cannot have a body`)
+  }
+  return withBody({ method, headers, signal }, body)
+}
+
+/** Looks at the class last: the global one is loaded when first touched, and takes its time. */
+export function asRequest(input: string | URL | Request): Request | undefined {
+  if (typeof input === 'string' || input instanceof URL) return undefined
+  return input instanceof Request ? input : undefined
+}
+
+async function withBody(
+  head: Pick<Outgoing, 'method' | 'headers' | 'signal'>,
+  given: NonNullable<RequestInit['body']>,
+): Promise<Outgoing> {
+  const { content, type } = await readBody(given)
+  const headers = { ...(type !== undefined && { 'content-type': type }), ...head.headers }
+  if (content instanceof Uint8Array) {
+    return { ...head, headers, body: () => content, canReplay: always }
+  }
+  const recorded = new RecordedBody(content)
+  return { ...head, headers, body: () => recorded.open(), canReplay: () => recorded.isWhole }
+}
+
+const noBody = (): undefined => undefined
+const always = (): boolean => true
+
+/** The common case; it is compared by identity to leave the copying out. */
+export const NO_HEADERS: HeaderValues = Object.freeze({})
+
+function readHeaders(given: RequestInit['headers'] | undefined): HeaderValues {
+  if (given === undefined) return NO_HEADERS
+  const headers: HeaderValues = {}
+  for (const [name, value] of given instanceof Headers ? given : new Headers(given)) {
+    headers[name] = value
+  }
+  return headers
+}
+
+interface ReadBody {
+  readonly content: Uint8Array | Readable
+  readonly type?: string
+}
+
+async function readBody(body: NonNullable<RequestInit['body']>): Promise<ReadBody> {
+  if (typeof body === 'string') {
+    return { content: new TextEncoder().encode(body), type: 'text/plain;charset=UTF-8' }
+  }
+  if (body instanceof ReadableStream) {
+    return { content: Readable.fromWeb(body as NodeReadableStream) }
+  }
+  if (isAsyncIterable(body)) return { content: Readable.from(body) }
+  // Whatever else fetch takes (bytes, forms, blobs), the global Response encodes as the standard says.
+  const encoded = new Response(body as ConstructorParameters<typeof Response>[0])
+  const type = encoded.headers.get('content-type')
+  const content = new Uint8Array(await encoded.arrayBuffer())
+  return { content, ...(type !== null && { type }) }
+}
+
+function isAsyncIterable(body: unknown): body is AsyncIterable<Uint8Array> {
+  return typeof body === 'object' && body !== null && Symbol.asyncIterator in body
+}

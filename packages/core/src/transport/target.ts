@@ -1,0 +1,100 @@
+import { ForeignOriginError } from '../errors/index.ts'
+
+/** The server that a credential belongs to, and how to know that it is the right one. */
+export interface Target {
+  /** `https://host:port/prefix`, without a final slash. */
+  readonly server: string
+  readonly origin: string
+  /** The server's own path, empty or beginning with a slash. */
+  readonly prefix: string
+  readonly tls: {
+    /** PEM; the system's roots when undefined. */
+    readonly ca: string | undefined
+    readonly serverName: string | undefined
+    readonly insecure: boolean
+  }
+  /** Equal for targets that may share connections. */
+  readonly key: string
+}
+
+export function makeTarget(server: string, tls: Target['tls']): Target {
+  const { origin, pathname } = new URL(server)
+  const prefix = pathname === '/' ? '' : pathname
+  return { server, origin, prefix, tls, key: JSON.stringify([origin, tls]) }
+}
+
+/** Path and query of a request to the target. */
+export interface Place {
+  readonly pathname: string
+  readonly search: string
+}
+
+/**
+ * Finds where a request goes: a path is appended to the server's own path, a URL must be of this server.
+ *
+ * The path is appended as text and never resolved, because resolving would follow `//host` and `/\host`
+ * to another machine.
+ *
+ * @throws {ForeignOriginError} Nothing was sent.
+ */
+export function findPlace(input: string | URL, target: Target): Place {
+  if (typeof input === 'string' && PLAIN_PATH.test(input)) return splitPlain(input, target)
+  return parsePlace(input, target)
+}
+
+/** Nothing in it that a URL parser would change: no `//`, no dot segments, no escapes, no odd characters. */
+const PLAIN_PATH = /^(?:\/[A-Za-z0-9_~:-](?:[A-Za-z0-9._~:-]*))+(?:\?[A-Za-z0-9._~:=&,-]+)?$/
+
+function splitPlain(input: string, { prefix }: Target): Place {
+  const query = input.indexOf('?')
+  if (query === -1) return { pathname: prefix + input, search: '' }
+  return { pathname: prefix + input.slice(0, query), search: input.slice(query) }
+}
+
+function parsePlace(input: string | URL, { server, origin }: Target): Place {
+  const isPath = typeof input === 'string' && input.startsWith('/')
+  if (isPath && /^[/\\]{2}/.test(input)) {
+    throw new ForeignOriginError(
+      `${JSON.stringify(input.slice(0, 80))} names another host, not a path`,
+    )
+  }
+  const url = parse(isPath ? server + input : input)
+  if (url.origin !== origin) {
+    throw new ForeignOriginError(`${url.origin} is not this cluster (${origin})`)
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new ForeignOriginError('the URL carries a user name or password of its own')
+  }
+  return url
+}
+
+function parse(input: string | URL): URL {
+  if (input instanceof URL) return input
+  const url = URL.parse ? URL.parse(input) : URL.canParse(input) ? new URL(input) : null
+  if (url === null) {
+    throw new ForeignOriginError(
+      `${JSON.stringify(input.slice(0, 80))} is neither a path nor a URL`,
+      {
+        hint: 'Begin the path with a slash: /api/v1/namespaces.',
+      },
+    )
+  }
+  return url
+}
+
+/**
+ * Whether a path leads through the API server to something else. What answers there is not the API
+ * server, so its 401 says nothing about our credential.
+ */
+export function isProxied(pathname: string): boolean {
+  return /\/(?:(?:pods|services)\/[^/]+|nodes\/[^/]+)\/proxy(?:\/|$)/.test(pathname)
+}
+
+/** Whether the response will stay open by design: a watch, or logs that are followed. */
+export function isStreaming({ pathname, search }: Place): boolean {
+  if (search !== '' && /[?&](?:watch|follow)=(?:1|t|T|true|TRUE|True)(?:&|$)/.test(search))
+    return true
+  return pathname.includes('/watch/') && LEGACY_WATCH.test(pathname)
+}
+
+const LEGACY_WATCH = /\/(?:api\/[^/]+|apis\/[^/]+\/[^/]+)\/watch\//

@@ -1,0 +1,17 @@
+/** A credential that came expired: its clock or ours is wrong, and it may well work. */
+export function describeStale(expiresAt: number, now: number): string {
+  const ago = Math.round((now - expiresAt) / 1000)
+  return `the credential expired ${ago} s before it arrived; it is used all the same`
+}
+
+/** The header counts whole seconds, and a response takes its time: less than this is no difference. */
+const SMALLEST_SKEW_MS = 2000
+
+/** Whose clock is wrong, from the server's `Date`; undefined if both agree. */
+export function describeSkew(serverNow: number, now: number): string | undefined {
+  const skewMs = serverNow - now
+  if (!(Math.abs(skewMs) > SMALLEST_SKEW_MS)) return undefined
+  const seconds = Math.round(Math.abs(skewMs) / 1000)
+  const which = skewMs > 0 ? 'behind' : 'ahead of'
+  return `the clock of this machine is ${seconds} s ${which} the server's: credentials seem to expire at the wrong time`
+}

@@ -1,0 +1,292 @@
+import { ClosedError, type CredentialError, isCredentialError } from '../errors/index.ts'
+import { DEFAULT_LIFECYCLE, type LifecyclePolicy } from '../lifecycle/policy.ts'
+import { type Effect, type Event, emptyState, type Reason, type State } from '../lifecycle/state.ts'
+import { step } from '../lifecycle/step.ts'
+import { verdict } from '../lifecycle/verdict.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Crypto } from '../ports/crypto.ts'
+import type { Observer, SourceLabel } from '../ports/observer.ts'
+import type { ExecResponse } from '../protocol/encode-exec-info.ts'
+import type { Report, Source } from '../sources/source.ts'
+import { describeSkew, describeStale } from './clock-warnings.ts'
+import { Derived } from './derived.ts'
+import { type Kept, keep, type Lease } from './lease.ts'
+import { describeState, type KeeperStatus } from './status.ts'
+import { Waiters } from './waiters.ts'
+
+/** The longest a timer waits before the wall clock is read again: it may have been set, or the machine slept. */
+const LONGEST_TIMER_MS = 3_600_000
+
+export interface KeeperPorts {
+  readonly clock: Clock
+  readonly crypto: Crypto
+}
+
+/**
+ * Keeps one source's credential: performs what the state machine decides.
+ *
+ * One run at a time, however many ask. Callers come and go with their signals; a run ends only by
+ * itself, by its limit or with `close()`, and its answer is kept.
+ */
+export class Keeper {
+  readonly #source: Source
+  readonly #ports: KeeperPorts
+  readonly #policy: LifecyclePolicy
+  readonly #observers = new Set<Observer>()
+  readonly #waiters = new Waiters()
+  readonly #life = new AbortController()
+  /** What belongs to the identity as a whole and outlives a single credential. */
+  readonly lasting = new Derived()
+  /** Everything that may still have connections: in use, or retired and not done yet. */
+  readonly #open = new Set<Derived>([this.lasting])
+  #state: State<Kept> = emptyState()
+  /** The last credential we got, also when it has expired. */
+  #last: Kept | undefined
+  #response: ExecResponse | undefined
+  #failed: { readonly ticket: number; readonly error: unknown } | undefined
+  #cancelTimer: () => void = () => {}
+  #lastRunMs: number | undefined
+  #isSkewKnown = false
+  #runs = 0
+
+  constructor(source: Source, ports: KeeperPorts, policy: Partial<LifecyclePolicy> = {}) {
+    this.#source = source
+    this.#ports = ports
+    this.#policy = { ...DEFAULT_LIFECYCLE, ...policy, ...source.lifecycle }
+  }
+
+  get label(): SourceLabel {
+    return this.#source.label
+  }
+
+  /** Adds somebody who wants to know what happens. Returns how to leave. */
+  watch(observer: Observer): () => void {
+    this.#observers.add(observer)
+    return () => this.#observers.delete(observer)
+  }
+
+  /** The credential to use now: at once when we hold a good one, else when the run that fetches it ends. */
+  lease(signal?: AbortSignal): Lease | Promise<Lease> {
+    const { held } = this.#state
+    const now = this.#ports.clock.now()
+    // The common case, without going through the machine: in use, far from its end, nothing wrong with it.
+    if (held?.isUsed && now < held.refreshAt && now < held.expiresAt && !held.isRefused) {
+      return held.credential
+    }
+    signal?.throwIfAborted()
+    this.#send({ type: 'requested' })
+    return this.#answer() ?? this.#wait(signal)
+  }
+
+  /** Tells that the server refused a lease. A newer credential is not touched by it. */
+  reject(refused: Lease, response: ExecResponse): void {
+    if (this.#state.held?.ticket !== refused.ticket) return
+    this.#response = response
+    this.report({ type: 'refused', status: response.code })
+    this.#send({ type: 'rejected', ticket: refused.ticket })
+  }
+
+  /**
+   * Tells that the server refused a lease, and waits for a better one.
+   *
+   * Undefined means that there is none: the plugin gave the same again, failed, or may not run yet.
+   * Then the server's own answer is the best there is.
+   */
+  async replace(
+    refused: Lease,
+    response: ExecResponse,
+    signal?: AbortSignal,
+  ): Promise<Lease | undefined> {
+    this.reject(refused, response)
+    const isStillHeld = this.#state.held?.ticket === refused.ticket
+    if (isStillHeld && this.#state.attempt !== undefined) await this.#waiters.next(signal)
+    const { held } = this.#state
+    if (held === undefined || held.ticket === refused.ticket) return undefined
+    return this.lease(signal)
+  }
+
+  /**
+   * Tells that the server took a lease. Costs nothing while nothing is wrong.
+   *
+   * @param date The response's `Date` header, from which we learn whose clock is wrong.
+   */
+  accept(lease: Lease, date?: string | string[]): void {
+    const { held, refusals, stale } = this.#state
+    if (stale > 0 && typeof date === 'string') this.#learnSkew(date)
+    if (refusals === 0 && held?.isRefused !== true) return
+    this.#send({ type: 'accepted', ticket: lease.ticket })
+  }
+
+  status(): KeeperStatus {
+    return describeState(this.#state, {
+      source: this.label,
+      runs: this.#runs,
+      lastRunMs: this.#lastRunMs,
+      now: this.#ports.clock.now(),
+    })
+  }
+
+  /** Ends everything at once: the run, those who wait for it, and every connection. */
+  async close(): Promise<void> {
+    const closed = new ClosedError()
+    this.#send({ type: 'closed' })
+    this.#cancelTimer()
+    this.#life.abort(closed)
+    await Promise.all([...this.#open].map((derived) => derived.destroy(closed)))
+  }
+
+  report(event: Report): void {
+    for (const observer of this.#observers) {
+      try {
+        observer({ ...event, source: this.label })
+      } catch {
+        // Somebody who watches must not be able to stop what they watch.
+      }
+    }
+  }
+
+  #answer(): Lease | undefined {
+    const answer = verdict(this.#state, this.#ports.clock.now())
+    switch (answer.is) {
+      case 'use':
+        return answer.held.credential
+      case 'closed':
+        throw new ClosedError()
+      case 'fail':
+        throw withNextTry(answer.error, answer.nextTryAt)
+      case 'wait':
+        return undefined
+    }
+  }
+
+  async #wait(signal?: AbortSignal): Promise<Lease> {
+    for (;;) {
+      const { attempt } = this.#state
+      await this.#waiters.next(signal)
+      const failed = this.#failed
+      // The error of the run we waited for is ours, unless a run that can ask a person may do better.
+      if (failed !== undefined && failed.ticket === attempt?.ticket && attempt.reason !== 'ahead') {
+        throw withNextTry(failed.error, this.#state.pausedUntil)
+      }
+      this.#send({ type: 'requested' })
+      const lease = this.#answer()
+      if (lease !== undefined) return lease
+    }
+  }
+
+  #send(event: Event<Kept>): void {
+    const before = this.#state
+    const [next, ...effects] = step(before, event, this.#ports.clock.now(), this.#policy)
+    this.#state = next
+    for (const effect of effects) this.#perform(effect, before)
+    const settled = before.attempt !== undefined && next.attempt === undefined
+    if (settled || next.isClosed) this.#waiters.release()
+  }
+
+  #perform(effect: Effect, before: State<Kept>): void {
+    switch (effect.do) {
+      case 'acquire':
+        void this.#run(effect.ticket, effect.reason)
+        break
+      case 'retire':
+        this.#retire(before.held?.credential)
+        break
+      case 'wake':
+        this.#wakeAt(effect.at)
+        break
+      case 'warn-stale':
+        this.report({
+          type: 'warning',
+          message: describeStale(effect.expiresAt, this.#ports.clock.now()),
+        })
+        break
+      case 'abort':
+        // `close()` aborts the lifetime of every run.
+        break
+    }
+  }
+
+  /** Never rejects: a plugin's failure is an event, not the end of the process. */
+  async #run(ticket: number, reason: Reason): Promise<void> {
+    const { clock, crypto } = this.#ports
+    const startedAt = clock.now()
+    const took = (): number => Math.max(0, clock.now() - startedAt)
+    this.#runs += 1
+    this.report({ type: 'run-started', reason, ahead: reason === 'ahead' })
+    const response = reason === 'refused' ? this.#response : undefined
+    try {
+      const { credential, expiresAt } = await this.#source.acquire({
+        reason,
+        response,
+        signal: this.#life.signal,
+        report: (event) => this.report(event),
+      })
+      const old = this.#last
+      const kept = keep(ticket, credential, crypto, old)
+      const isSame = kept.digest === this.#state.held?.credential.digest
+      this.#open.add(kept.derived)
+      const tookMs = took()
+      this.#lastRunMs = tookMs
+      this.#send({
+        type: 'acquired',
+        ticket,
+        credential: kept,
+        expiresAt,
+        certificate: credential.certificate,
+        isSame,
+        tookMs,
+        jitter: crypto.jitter(),
+      })
+      if (!isSame) this.#last = kept
+      if (old !== undefined) this.#closeConnections(old)
+      this.report({
+        type: 'run-succeeded',
+        reason,
+        tookMs,
+        isSame,
+        expiresAt: Number.isFinite(expiresAt) ? expiresAt : undefined,
+        holds: Object.keys(credential) as ('token' | 'certificate' | 'basic')[],
+      })
+    } catch (error) {
+      this.#lastRunMs = took()
+      this.#failed = { ticket, error }
+      this.#send({ type: 'failed', ticket, error, jitter: crypto.jitter() })
+      if (!isCredentialError(error)) return
+      const nextTryAt = this.#state.pausedUntil
+      this.report({ type: 'run-failed', reason, tookMs: took(), error, nextTryAt })
+    }
+  }
+
+  #retire(old: Kept | undefined): void {
+    if (old === undefined) return
+    this.report({ type: 'retired' })
+    // Connections are bound to a certificate, not to a token: the next token may use them too.
+    if (old.credential.certificate !== undefined) this.#closeConnections(old)
+  }
+
+  /** Closes what was built from a credential, unless the one in use was built on the same. */
+  #closeConnections({ derived }: Kept): void {
+    if (this.#state.held?.credential.derived === derived) return
+    void derived.retire().then(() => this.#open.delete(derived))
+  }
+
+  #wakeAt(at: number): void {
+    this.#cancelTimer()
+    const wait = Math.min(Math.max(at - this.#ports.clock.now(), 0), LONGEST_TIMER_MS)
+    this.#cancelTimer = this.#ports.clock.after(wait, () => this.#send({ type: 'woke' }))
+  }
+
+  #learnSkew(date: string): void {
+    const { clock } = this.#ports
+    const message = this.#isSkewKnown ? undefined : describeSkew(clock.parseDate(date), clock.now())
+    if (message === undefined) return
+    this.#isSkewKnown = true
+    this.report({ type: 'warning', message })
+  }
+}
+
+/** The error everybody gets while a back-off runs says when the next try will be. */
+function withNextTry(error: unknown, nextTryAt: number): unknown {
+  if (isCredentialError(error)) (error as CredentialError).nextTryAt = nextTryAt
+  return error
+}

@@ -1,0 +1,52 @@
+import { isCredentialError } from '../errors/index.ts'
+import type { State } from '../lifecycle/state.ts'
+import type { SourceLabel } from '../ports/observer.ts'
+
+/** How a credential is doing, as plain data without secrets. Times are milliseconds since the epoch. */
+export interface KeeperStatus {
+  readonly source: SourceLabel
+  readonly state: 'empty' | 'ready' | 'running' | 'refused' | 'failed' | 'closed'
+  readonly runs: number
+  readonly lastRunMs?: number
+  readonly acquiredAt?: number
+  readonly expiresAt?: number
+  readonly lastError?: { readonly code: string; readonly message: string; readonly hint: string }
+  readonly nextTryAt?: number
+}
+
+interface Facts {
+  readonly source: SourceLabel
+  readonly runs: number
+  readonly lastRunMs: number | undefined
+  readonly now: number
+}
+
+export function describeState<C>(
+  state: State<C>,
+  { source, runs, lastRunMs, now }: Facts,
+): KeeperStatus {
+  const { held, lastError, pausedUntil, refusalsPausedUntil } = state
+  const nextTryAt = held?.isRefused ? Math.max(pausedUntil, refusalsPausedUntil) : pausedUntil
+  return {
+    source,
+    state: nameState(state, now),
+    runs,
+    ...(lastRunMs !== undefined && { lastRunMs }),
+    ...(held && { acquiredAt: held.acquiredAt }),
+    ...(held && Number.isFinite(held.expiresAt) && { expiresAt: held.expiresAt }),
+    ...(isCredentialError(lastError) && {
+      lastError: { code: lastError.code, message: lastError.message, hint: lastError.hint },
+    }),
+    ...(nextTryAt > now && { nextTryAt }),
+  }
+}
+
+function nameState<C>(
+  { isClosed, held, attempt, lastError }: State<C>,
+  now: number,
+): KeeperStatus['state'] {
+  if (isClosed) return 'closed'
+  if (held !== undefined && now < held.expiresAt) return held.isRefused ? 'refused' : 'ready'
+  if (attempt !== undefined) return 'running'
+  return lastError === undefined ? 'empty' : 'failed'
+}

@@ -1,0 +1,120 @@
+import type {
+  Cluster,
+  ClusterStatus,
+  ConnectOptions,
+  ConnectPolicy,
+  Credential,
+  CredentialEvent,
+  HandedOut,
+  KeeperStatus,
+  Observer,
+} from 'kubecred'
+import { connect, type Secret, VERSION } from 'kubecred'
+import { describe, expectTypeOf, it } from 'vitest'
+
+describe('connect()', () => {
+  it('needs nothing and promises a cluster', () => {
+    expectTypeOf(connect).toBeCallableWith()
+    expectTypeOf(connect).toBeCallableWith({})
+    expectTypeOf(connect).returns.resolves.toEqualTypeOf<Cluster>()
+  })
+
+  it('takes what kubectl has flags for', () => {
+    expectTypeOf(connect).toBeCallableWith({
+      kubeconfig: ['/a', '/b'],
+      context: 'c',
+      cluster: 'k',
+      user: 'u',
+      namespace: 'n',
+      server: 'https://k',
+      tlsServerName: 'k',
+      certificateAuthority: '/ca',
+      insecureSkipTlsVerify: false,
+      proxyUrl: 'http://p',
+      disableCompression: true,
+      token: 't',
+      username: 'u',
+      password: 'p',
+      clientCertificate: '/c',
+      clientKey: '/k',
+      as: 'jane',
+      asUid: '1',
+      asGroups: ['dev'],
+      asUserExtra: { scope: ['a'] },
+    })
+    expectTypeOf<ConnectOptions['kubeconfig']>().toEqualTypeOf<
+      string | readonly string[] | undefined
+    >()
+  })
+
+  it('takes a lifetime, rules and an observer', () => {
+    const observer: Observer = (event) => {
+      if (event.type === 'run-failed') expectTypeOf(event.error.code).toBeString()
+    }
+    expectTypeOf(connect).toBeCallableWith({
+      signal: new AbortController().signal,
+      observer,
+      policy: { refreshOn: [401, 403], pluginEnv: ['PATH'], pluginTimeoutMs: 1000 },
+    })
+    expectTypeOf<ConnectOptions['policy']>().toEqualTypeOf<ConnectPolicy | undefined>()
+  })
+
+  it('takes undefined for everything, as programs pass on flags that were not given', () => {
+    type Optional = { [K in keyof ConnectOptions]-?: undefined }
+    expectTypeOf<Optional>().toExtend<ConnectOptions>()
+  })
+
+  it('refuses names that do not exist', () => {
+    // @ts-expect-error The option is called kubeconfig.
+    const options: ConnectOptions = { kubeConfig: '/a' }
+    expectTypeOf(options).toEqualTypeOf<ConnectOptions>()
+  })
+})
+
+describe('a cluster', () => {
+  it('has a fetch that takes and gives the global classes', () => {
+    expectTypeOf<Cluster['fetch']>().toBeCallableWith('/api/v1/pods')
+    expectTypeOf<Cluster['fetch']>().toBeCallableWith(new URL('https://k'), { method: 'POST' })
+    expectTypeOf<Cluster['fetch']>().toBeCallableWith(new Request('https://k'))
+    expectTypeOf<Cluster['fetch']>().returns.resolves.toEqualTypeOf<Response>()
+  })
+
+  it('can stand where a fetch is wanted', () => {
+    type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>
+    expectTypeOf<Cluster['fetch']>().toExtend<Fetch>()
+  })
+
+  it('tells where it leads and how it is doing, as plain data', () => {
+    expectTypeOf<Cluster['server']>().toBeString()
+    expectTypeOf<Cluster['namespace']>().toBeString()
+    expectTypeOf<Cluster['status']>().returns.toEqualTypeOf<ClusterStatus>()
+    expectTypeOf<ClusterStatus['credential']>().toEqualTypeOf<KeeperStatus>()
+  })
+
+  it('hands out its credential in boxes', () => {
+    expectTypeOf<Cluster['credential']>().returns.resolves.toEqualTypeOf<HandedOut>()
+    expectTypeOf<Credential['token']>().toEqualTypeOf<Secret | undefined>()
+    expectTypeOf<Secret>().not.toExtend<string>()
+    expectTypeOf<Secret['expose']>().returns.toBeString()
+  })
+
+  it('is closed by hand or by the end of its scope', () => {
+    expectTypeOf<Cluster['close']>().returns.resolves.toBeVoid()
+    expectTypeOf<Cluster>().toExtend<AsyncDisposable>()
+  })
+})
+
+describe('an event', () => {
+  it('always says whose it is', () => {
+    expectTypeOf<CredentialEvent['source']['kind']>().toExtend<string>()
+  })
+
+  it('narrows by its type', () => {
+    type Refused = Extract<CredentialEvent, { type: 'refused' }>
+    expectTypeOf<Refused['status']>().toBeNumber()
+  })
+})
+
+it('the version is text', () => {
+  expectTypeOf(VERSION).toExtend<string>()
+})

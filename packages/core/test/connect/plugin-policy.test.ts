@@ -1,0 +1,176 @@
+import { createHash } from 'node:crypto'
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { type Sandbox, startSandbox } from '@kubecred/sandbox'
+import { type ConnectOptions, type CredentialEvent, connect, isCredentialError } from 'kubecred'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { PluginDeniedError, PolicyInvalidError } from '../../src/errors/index.ts'
+import { makePlugin, type PluginFolder } from '../fixtures/plugin-folder.ts'
+
+let sandbox: Sandbox
+let plugin: PluginFolder
+let answer = ''
+beforeAll(async () => {
+  sandbox = await startSandbox()
+  answer = sandbox.issueToken({ user: 'jane' }).token
+})
+afterAll(() => sandbox.close())
+beforeEach(() => {
+  plugin = makePlugin('my-plugin')
+  plugin.answer({ token: answer })
+})
+afterEach(() => plugin[Symbol.dispose]())
+
+const at = (name: string): string => join(plugin.folder, name)
+
+interface Entry {
+  readonly command: string
+  readonly sha256?: string
+}
+
+function kuberc(type: string | undefined, allowlist?: readonly Entry[]): string {
+  const policy = { credentialPluginPolicy: type, credentialPluginAllowlist: allowlist }
+  const head = { apiVersion: 'kubectl.config.k8s.io/v1beta1', kind: 'Preference' }
+  const path = at('kuberc')
+  writeFileSync(path, JSON.stringify({ ...head, ...policy }), { mode: 0o600 })
+  return path
+}
+
+/** What becomes of a request: its status, or the code of its error. */
+async function request(command: string, options: ConnectOptions = {}) {
+  const kubeconfig = sandbox.writeKubeconfig({ user: { exec: { command } } })
+  const events: CredentialEvent[] = []
+  const env = { PATH: `${plugin.folder}:${at('bin')}`, HOME: at('home') }
+  const observer = (event: CredentialEvent) => void events.push(event)
+  try {
+    await using cluster = await connect({ kubeconfig, env, observer, ...options })
+    const response = await cluster.fetch('/api/v1/namespaces')
+    await response.arrayBuffer()
+    return { outcome: response.status, events }
+  } catch (error) {
+    if (!isCredentialError(error)) throw error
+    return { outcome: error.code, error, events }
+  }
+}
+
+const DENIED = 'ERR_PLUGIN_DENIED'
+
+describe('the policy', () => {
+  it('is taken from the option, KUBERC or the home folder', async () => {
+    const path = kuberc('DenyAll')
+    const env = { PATH: plugin.folder, HOME: at('home') }
+    expect(await request('my-plugin', { kuberc: path })).toMatchObject({ outcome: DENIED })
+    const named = { ...env, KUBERC: path }
+    expect(await request('my-plugin', { env: named })).toMatchObject({ outcome: DENIED })
+    mkdirSync(at('home/.kube'), { recursive: true })
+    copyFileSync(path, at('home/.kube/kuberc'))
+    expect(await request('my-plugin', { env })).toMatchObject({ outcome: DENIED })
+    const off = { ...env, KUBERC: 'off' }
+    expect(await request('my-plugin', { env: off })).toMatchObject({ outcome: 200 })
+  })
+
+  it('DenyAll is told with its file, and nothing is started', async () => {
+    plugin.behave('reports')
+    const path = kuberc('DenyAll')
+    const { error, events } = await request(plugin.path, { kuberc: path })
+    expect(error).toBeInstanceOf(PluginDeniedError)
+    expect(error?.message).toContain(`the policy in ${JSON.stringify(path)} is DenyAll`)
+    expect(events).toContainEqual(expect.objectContaining({ type: 'policy', verdict: 'denied' }))
+    expect(() => plugin.read('runs')).toThrow()
+  })
+
+  it('that cannot be trusted shows when connecting, and nothing is started', async () => {
+    plugin.behave('reports')
+    const path = kuberc('AllowAll')
+    chmodSync(path, 0o666)
+    const { error } = await request(plugin.path, { kuberc: path })
+    expect(error).toBeInstanceOf(PolicyInvalidError)
+    expect(() => plugin.read('runs')).toThrow()
+  })
+
+  it('does not matter to a user without a plugin', async () => {
+    const kubeconfig = sandbox.writeKubeconfig({ user: { token: answer } })
+    await using cluster = await connect({ kubeconfig, kuberc: kuberc('DenyAll') })
+    const response = await cluster.fetch('/api/v1/namespaces')
+    expect([response.status, await response.json()]).toMatchObject([200, { kind: 'NamespaceList' }])
+  })
+})
+
+describe('the allowlist', () => {
+  /** The folder comes before `bin` in PATH; both have a program called `twin`. */
+  beforeEach(() => {
+    mkdirSync(at('bin'))
+    mkdirSync(at('shims'))
+    for (const name of ['behaviour', 'answer.json']) copyFileSync(at(name), at(`bin/${name}`))
+    for (const name of ['twin', 'bin/twin']) copyFileSync(plugin.path, at(name))
+    symlinkSync(plugin.path, at('link'))
+    symlinkSync(plugin.path, at('shims/my-plugin'))
+  })
+
+  // Upstream's rules (KEP-3104), then where ours are narrower.
+  it.each<[string, string, 200 | typeof DENIED]>([
+    ['my-plugin', 'my-plugin', 200],
+    ['my-plugin', '/my-plugin', 200],
+    ['/my-plugin', '/my-plugin', 200],
+    ['/my-plugin', 'my-plugin', 200],
+    ['twin', '/twin', 200],
+    ['twin', '/bin/twin', DENIED],
+    ['/bin/twin', 'twin', DENIED],
+    ['/bin/twin', '/bin/twin', 200],
+    ['other', 'my-plugin', DENIED],
+    ['missing/my-plugin', 'my-plugin', DENIED],
+    ['link', 'link', 200],
+    ['/link', 'link', 200],
+    ['my-plugin', 'link', DENIED],
+    ['link', 'my-plugin', DENIED],
+    ['my-plugin', '/shims/my-plugin', DENIED],
+    ['/shims/my-plugin', 'my-plugin', DENIED],
+  ])('with the entry %s and the command %s: %s', async (entry, command, outcome) => {
+    const full = (name: string): string => (name.startsWith('/') ? at(name.slice(1)) : name)
+    const path = kuberc('Allowlist', [{ command: 'first' }, { command: full(entry) }])
+    expect(await request(full(command), { kuberc: path })).toMatchObject({ outcome })
+  })
+
+  it('does not let a name pass that now leads elsewhere', async () => {
+    const path = kuberc('Allowlist', [{ command: at('twin') }])
+    expect(await request('twin', { kuberc: path })).toMatchObject({ outcome: 200 })
+    const policy = { pluginFolders: [at('bin')] }
+    expect(await request('twin', { kuberc: path, policy })).toMatchObject({ outcome: DENIED })
+  })
+
+  it('holds a program to its digest, each time it runs', async () => {
+    const sha256 = createHash('sha256').update(readFileSync(plugin.path)).digest('hex')
+    const entry = { command: 'my-plugin', sha256: sha256.toUpperCase() }
+    const path = kuberc('Allowlist', [entry])
+    expect(await request('my-plugin', { kuberc: path })).toMatchObject({ outcome: 200 })
+    writeFileSync(plugin.path, `${plugin.read('my-plugin')}\n`)
+    expect(await request('my-plugin', { kuberc: path })).toMatchObject({ outcome: DENIED })
+  })
+})
+
+describe('a plugin that everybody could replace', () => {
+  beforeEach(() => chmodSync(plugin.path, 0o777))
+
+  it('runs with a warning', async () => {
+    const { outcome, events } = await request(plugin.path)
+    expect(outcome).toBe(200)
+    const message = `${JSON.stringify(plugin.path)} can be changed by every user`
+    expect(events).toContainEqual(expect.objectContaining({ type: 'warning', message }))
+  })
+
+  it('does not run where the policy refuses it', async () => {
+    const { error } = await request(plugin.path, { policy: { refuseWritablePlugins: true } })
+    expect(error).toBeInstanceOf(PluginDeniedError)
+    expect(error?.message).toContain('can be changed by every user')
+    chmodSync(plugin.path, 0o755)
+    const again = await request(plugin.path, { policy: { refuseWritablePlugins: true } })
+    expect(again.outcome).toBe(200)
+  })
+})

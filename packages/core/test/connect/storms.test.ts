@@ -1,0 +1,116 @@
+import { type Sandbox, startSandbox } from '@kubecred/sandbox'
+import { type CredentialEvent, connect } from 'kubecred'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+
+let sandbox: Sandbox
+let events: CredentialEvent[]
+
+beforeEach(async () => {
+  events = []
+  // Only the wall clock is held: timers and sockets stay real.
+  vi.useFakeTimers({ toFake: ['Date'] })
+  sandbox = await startSandbox()
+})
+afterEach(async () => {
+  vi.useRealTimers()
+  await sandbox.close()
+})
+
+async function connectWithPlugin(plugin: { lifeMs?: number; delayMs?: number } = {}) {
+  const exec = await sandbox.plugin({ user: 'jane', ...plugin })
+  const kubeconfig = sandbox.writeKubeconfig({ user: { exec } })
+  return connect({ kubeconfig, observer: (event) => events.push(event) })
+}
+
+/** Sends many requests at once and counts the statuses. */
+async function storm(
+  fetch: typeof globalThis.fetch,
+  count: number,
+): Promise<Record<number, number>> {
+  const counts: Record<number, number> = {}
+  const one = async (): Promise<void> => {
+    const response = await fetch('/version')
+    await response.arrayBuffer()
+    counts[response.status] = (counts[response.status] ?? 0) + 1
+  }
+  await Promise.all(Array.from({ length: count }, one))
+  return counts
+}
+
+describe('a storm of 10,000 requests', () => {
+  it('runs the plugin exactly once on a cold start and once after the expiry, and none fails', async () => {
+    await using cluster = await connectWithPlugin({ lifeMs: 600_000, delayMs: 50 })
+    expect(await storm(cluster.fetch, 10_000)).toEqual({ 200: 10_000 })
+    expect(sandbox.pluginRuns).toBe(1)
+    vi.setSystemTime(Date.now() + 660_000)
+    expect(await storm(cluster.fetch, 10_000)).toEqual({ 200: 10_000 })
+    expect(sandbox.pluginRuns).toBe(2)
+  })
+})
+
+describe('a revocation under load', () => {
+  it('leads to one run, and no request notices', async () => {
+    await using cluster = await connectWithPlugin()
+    await storm(cluster.fetch, 10)
+    sandbox.revoke('jane')
+    expect(await storm(cluster.fetch, 1000)).toEqual({ 200: 1000 })
+    expect(sandbox.pluginRuns).toBe(2)
+  })
+})
+
+describe('tokens that live shorter than the load lasts', () => {
+  it('are renewed ahead of time: after the first, no request waits for the plugin and none fails', async () => {
+    vi.useRealTimers()
+    await using cluster = await connectWithPlugin({ lifeMs: 1500, delayMs: 200 })
+    const enough = (): boolean => events.filter(({ type }) => type === 'run-succeeded').length >= 3
+    const worker = async (): Promise<Set<number>> => {
+      const seen = new Set<number>()
+      while (!enough()) {
+        const response = await cluster.fetch('/version')
+        await response.arrayBuffer()
+        seen.add(response.status)
+      }
+      return seen
+    }
+    const seen = await Promise.all(Array.from({ length: 2 }, worker))
+    expect(new Set(seen.flatMap((statuses) => [...statuses]))).toEqual(new Set([200]))
+    const reasons = events.flatMap((event) => (event.type === 'run-started' ? [event.reason] : []))
+    expect(reasons.slice(0, 3)).toEqual(['first', 'ahead', 'ahead'])
+    expect(events.filter(({ type }) => type === 'refused')).toEqual([])
+  })
+})
+
+describe('a caller that gives up', () => {
+  it('leaves alone: the others and the plugin go on', async () => {
+    await using cluster = await connectWithPlugin({ delayMs: 300 })
+    const leaving = new AbortController()
+    const gone = cluster.fetch('/version', { signal: leaving.signal })
+    const stays = cluster.fetch('/version')
+    leaving.abort(new Error('changed my mind'))
+    await expect(gone).rejects.toThrow('changed my mind')
+    expect((await stays).status).toBe(200)
+    expect(sandbox.pluginRuns).toBe(1)
+  })
+
+  it('leaves also when it was the last one, and the answer is kept', async () => {
+    await using cluster = await connectWithPlugin({ delayMs: 100 })
+    const signal = AbortSignal.timeout(20)
+    await expect(cluster.fetch('/version', { signal })).rejects.toThrow()
+    expect((await cluster.fetch('/version')).status).toBe(200)
+    expect(sandbox.pluginRuns).toBe(1)
+  })
+})
+
+describe('several connections that mean the same', () => {
+  it('share one run', async () => {
+    const exec = await sandbox.plugin({ user: 'jane', delayMs: 50 })
+    const kubeconfig = sandbox.writeKubeconfig({ user: { exec } })
+    const clusters = await Promise.all(Array.from({ length: 10 }, () => connect({ kubeconfig })))
+    const statuses = await Promise.all(
+      clusters.map(async ({ fetch }) => (await fetch('/version')).status),
+    )
+    expect(new Set(statuses)).toEqual(new Set([200]))
+    expect(sandbox.pluginRuns).toBe(1)
+    await Promise.all(clusters.map((cluster) => cluster.close()))
+  })
+})

@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest'
+import { parseYaml } from '../../src/protocol/yaml.ts'
+import { connectionWith, FILE, thrownBy } from './build-from-text.ts'
+
+const provider = (name: string, config: object = {}) => ({ 'auth-provider': { name, config } })
+
+/** The stanza in the hint, as YAML reads it. */
+function stanzaIn(hint = ''): unknown {
+  return parseYaml(hint.slice(hint.indexOf('\n') + 1))
+}
+
+const API = 'client.authentication.k8s.io/v1beta1'
+
+describe('an auth-provider', () => {
+  it.each([
+    {
+      name: 'gcp',
+      config: { 'access-token': 'SECRET' },
+      code: 'ERR_AUTH_PROVIDER_REMOVED',
+      says: 'gke-gcloud-auth-plugin',
+      exec: { command: 'gke-gcloud-auth-plugin', provideClusterInfo: true },
+    },
+    {
+      name: 'azure',
+      config: { 'apiserver-id': 'S', 'client-id': 'C', 'tenant-id': 'T', 'access-token': 'SECRET' },
+      code: 'ERR_AUTH_PROVIDER_REMOVED',
+      says: 'kubelogin',
+      exec: {
+        command: 'kubelogin',
+        args: 'get-token --login azurecli --server-id S --client-id C --tenant-id T'.split(' '),
+      },
+    },
+    {
+      name: 'oidc',
+      config: { 'idp-issuer-url': 'https://i', 'client-id': 'C', 'client-secret': 'SECRET' },
+      code: 'ERR_NOT_SUPPORTED',
+      says: 'not supported yet',
+      exec: {
+        command: 'kubectl',
+        args: [...['oidc-login', 'get-token', '--oidc-issuer-url=https://i', '--oidc-client-id=C']],
+      },
+    },
+    {
+      name: 'mystery',
+      config: { 'id-token': 'SECRET' },
+      code: 'ERR_NOT_SUPPORTED',
+      says: 'does not exist',
+      exec: { command: 'NAME-OF-THE-PLUGIN' },
+    },
+  ])('$name is refused with a stanza to paste', ({ name, config, code, says, exec }) => {
+    const error = thrownBy(() => connectionWith({ user: provider(name, config) }))
+    expect(error.code).toBe(code)
+    expect(error.message).toContain(`user "u" in "${FILE}" uses auth-provider "${name}"`)
+    expect(error.message).toContain(says)
+    expect(error.hint).not.toContain('SECRET')
+    expect(stanzaIn(error.hint)).toEqual([
+      {
+        name: 'u',
+        user: {
+          exec: expect.objectContaining({
+            apiVersion: API,
+            interactiveMode: 'IfAvailable',
+            installHint: expect.any(String),
+            ...exec,
+          }),
+        },
+      },
+    ])
+  })
+
+  it('gives a stanza that works when pasted', () => {
+    const { hint = '' } = thrownBy(() => connectionWith({ user: provider('gcp') }))
+    const [entry] = stanzaIn(hint) as [{ user: object }]
+    expect(connectionWith({ user: entry.user }).user.exec?.command).toBe('gke-gcloud-auth-plugin')
+  })
+
+  it.each([{ token: 't' }, { username: 'ann' }, { tokenFile: 'f' }])(
+    'is only a warning beside %o, which takes its place',
+    (method) => {
+      const made = connectionWith({ user: { ...provider('gcp'), ...method } })
+      expect(made.warnings).toEqual([expect.stringContaining('auth-provider of user "u"')])
+    },
+  )
+})

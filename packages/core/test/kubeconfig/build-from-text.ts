@@ -1,0 +1,61 @@
+import { posix } from 'node:path'
+import { buildConnection, type Surroundings } from '../../src/kubeconfig/build-connection.ts'
+import type { Connection } from '../../src/kubeconfig/connection.ts'
+import type { Kubeconfig } from '../../src/kubeconfig/kubeconfig.ts'
+import { mergeKubeconfigs } from '../../src/kubeconfig/merge-kubeconfigs.ts'
+import type { Overrides } from '../../src/kubeconfig/overrides.ts'
+import { parseKubeconfig } from '../../src/kubeconfig/parse-kubeconfig.ts'
+import type { Paths } from '../../src/kubeconfig/resolve-paths.ts'
+
+export const FILE = '/home/ann/.kube/config'
+
+const POSIX: Paths = {
+  separator: posix.sep,
+  isAbsolute: posix.isAbsolute,
+  join: posix.join,
+  dirname: posix.dirname,
+}
+
+export const AROUND: Surroundings = { paths: POSIX, cwd: '/here' }
+
+export const EMPTY: Kubeconfig = mergeKubeconfigs([])
+
+/** A kubeconfig with one context `c`, cluster `k` and user `u`, whose bodies are given. */
+export function configWith(parts: {
+  cluster?: object
+  user?: object
+  context?: object
+}): Kubeconfig {
+  return parseKubeconfig(
+    {
+      clusters: [{ name: 'k', cluster: { server: 'https://k.example', ...parts.cluster } }],
+      users: [{ name: 'u', user: parts.user ?? {} }],
+      contexts: [{ name: 'c', context: { cluster: 'k', user: 'u', ...parts.context } }],
+      'current-context': 'c',
+    },
+    FILE,
+  )
+}
+
+export function connectionWith(
+  parts: { cluster?: object; user?: object; context?: object },
+  overrides: Overrides = {},
+  around: Surroundings = AROUND,
+): Connection {
+  return buildConnection(configWith(parts), overrides, around)
+}
+
+/** What `work` throws; fails if it throws nothing. */
+export function thrownBy(work: () => unknown): Error & { code?: string; hint?: string } {
+  try {
+    work()
+  } catch (error) {
+    if (error instanceof Error) return error
+    throw error
+  }
+  throw new Error('nothing was thrown')
+}
+
+export function base64(text: string): string {
+  return Buffer.from(text).toString('base64')
+}

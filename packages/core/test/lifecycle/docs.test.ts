@@ -1,0 +1,29 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { backoffMs, DEFAULT_LIFECYCLE } from '../../src/lifecycle/policy.ts'
+
+const page = readFileSync(
+  new URL('../../../../docs/lifecycle.md', import.meta.url),
+  'utf8',
+).replace(/\s+/g, ' ')
+
+describe('docs/lifecycle.md', () => {
+  it('names the pauses that the code makes', () => {
+    const { backoffFirstMs, backoffLimitMs, forgetRefusalsMs, refreshAheadLimitMs } =
+      DEFAULT_LIFECYCLE
+    expect(page).toContain(
+      `double from ${backoffFirstMs / 1000} s to ${backoffLimitMs / 60_000} min`,
+    )
+    expect(page).toContain(`${refreshAheadLimitMs / 60_000} min)\` before its end`)
+    expect(forgetRefusalsMs).toBe(60_000)
+    expect(page).toContain('served for a minute makes us forget')
+  })
+
+  it('names the times at which a server that refuses everything sees runs', () => {
+    const times = [0]
+    for (let count = 1; (times.at(-1) ?? 0) < 511; count += 1) {
+      times.push((times.at(-1) ?? 0) + backoffMs(count, 0, DEFAULT_LIFECYCLE) / 1000)
+    }
+    expect(page).toContain(`after ${times.join(', ')} s`)
+  })
+})

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest'
+import { DEFAULT_LIFECYCLE, refreshTime } from '../../src/lifecycle/policy.ts'
+
+const SECOND = 1000
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+
+const aheadOf = (life: number, lastRunMs: number, jitter = 0): number =>
+  life - refreshTime({ now: 0, expiresAt: life, lastRunMs, jitter }, DEFAULT_LIFECYCLE)
+
+describe('the refresh window of a token', () => {
+  it.each([
+    { name: 'is a fifth of a short life', life: 60 * SECOND, run: 0, window: 12 * SECOND },
+    {
+      name: 'leaves time for two slow runs',
+      life: 60 * SECOND,
+      run: 10 * SECOND,
+      window: 20.5 * SECOND,
+    },
+    {
+      name: 'is never more than half the life',
+      life: 5 * SECOND,
+      run: 60 * SECOND,
+      window: 2.5 * SECOND,
+    },
+    { name: 'is never more than five minutes', life: 10 * HOUR, run: 0, window: 300 * SECOND },
+    {
+      name: 'fits a plugin of 1 s and tokens of 5 s',
+      life: 5 * SECOND,
+      run: SECOND,
+      window: 2.5 * SECOND,
+    },
+  ])('$name', ({ life, run, window }) => {
+    expect(aheadOf(life, run)).toBeCloseTo(window)
+  })
+
+  it('varies by a tenth, so that many processes do not refresh in step', () => {
+    expect(aheadOf(60 * SECOND, 0, 1)).toBeCloseTo(13.2 * SECOND)
+    expect(aheadOf(60 * SECOND, 0, -1)).toBeCloseTo(10.8 * SECOND)
+  })
+
+  it('does not exist for a credential without an end', () => {
+    expect(
+      refreshTime(
+        { now: 0, expiresAt: Number.POSITIVE_INFINITY, lastRunMs: 0, jitter: 0 },
+        DEFAULT_LIFECYCLE,
+      ),
+    ).toBe(Number.POSITIVE_INFINITY)
+  })
+})
+
+describe('the refresh window of a certificate', () => {
+  const at = (notAfter: number, expiresAt: number, lastRunMs = 0): number =>
+    refreshTime(
+      { now: 0, expiresAt, certificate: { notBefore: 0, notAfter }, lastRunMs, jitter: 0 },
+      DEFAULT_LIFECYCLE,
+    )
+
+  it('is the last hundredth of its life', () => {
+    expect(at(100 * DAY, Number.POSITIVE_INFINITY)).toBe(99 * DAY)
+  })
+
+  it('leaves time for two runs and ten seconds', () => {
+    expect(at(HOUR, Number.POSITIVE_INFINITY, 30 * SECOND)).toBe(HOUR - 70 * SECOND)
+  })
+
+  it('yields to an expiry that comes earlier', () => {
+    expect(at(100 * DAY, HOUR)).toBe(HOUR - 300 * SECOND)
+  })
+})

@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest'
+import { DEFAULT_LIFECYCLE as policy } from '../../src/lifecycle/policy.ts'
+import { type Event, emptyState } from '../../src/lifecycle/state.ts'
+import { step } from '../../src/lifecycle/step.ts'
+import { verdict } from '../../src/lifecycle/verdict.ts'
+import { accepted, acquired, failed, MINUTE, play, rejected, requested } from './play.ts'
+
+describe('a refused credential', () => {
+  const held: [number, Event<string>][] = [
+    [0, requested],
+    [0, acquired(1)],
+    [0, requested],
+  ]
+
+  it('is replaced at once, and everybody waits for the better one', () => {
+    const { state, effects } = play(...held, [10, rejected(1)], [11, requested])
+    expect(effects).toEqual(['acquire 1', 'acquire 2'])
+    expect(state.attempt?.reason).toBe('refused')
+    expect(verdict(state, 11)).toEqual({ is: 'wait' })
+  })
+
+  it('causes one run, however many requests were refused', () => {
+    const { effects } = play(
+      ...held,
+      [10, rejected(1)],
+      [11, rejected(1)],
+      [20, acquired(2)],
+      [21, rejected(1)],
+    )
+    expect(effects).toEqual(['acquire 1', 'acquire 2', 'retire 1'])
+  })
+
+  it('is nothing when the refusal answered an older one', () => {
+    const { state } = play(...held, [10, rejected(1)], [20, acquired(2)])
+    expect(step(state, rejected(1), 30, policy)).toEqual([state])
+  })
+
+  it('that was fresh keeps being sent, and only runs wait', () => {
+    const { state, effects } = play(
+      ...held,
+      [10, rejected(1)],
+      [20, acquired(2)],
+      [30, rejected(2)],
+      [40, requested],
+    )
+    expect(effects.filter((effect) => effect === 'acquire 3')).toEqual([])
+    expect(verdict(state, 40)).toMatchObject({ is: 'use', held: { ticket: 2 } })
+    expect(step(state, rejected(2), 1021, policy)[1]).toEqual({
+      do: 'acquire',
+      ticket: 3,
+      reason: 'refused',
+    })
+  })
+
+  it('by a server that refuses everything leads to runs at growing intervals', () => {
+    let [state] = step(emptyState<string>(), requested, 0, policy)
+    ;[state] = step(state, acquired(1), 0, policy)
+    const runs: number[] = []
+    for (let now = 0; now < 20 * MINUTE; now += 100) {
+      ;[state] = step(state, requested, now, policy)
+      if (state.held) [state] = step(state, rejected(state.held.ticket), now, policy)
+      if (state.attempt) {
+        runs.push(Math.round(now / 1000))
+        ;[state] = step(state, acquired(state.attempt.ticket), now, policy)
+      }
+    }
+    expect(runs).toEqual([0, 1, 3, 7, 15, 31, 63, 127, 255, 511, 811, 1111])
+  })
+
+  it('is trusted again as soon as the server takes it', () => {
+    const { state } = play(
+      ...held,
+      [10, rejected(1)],
+      [20, acquired(2)],
+      [30, rejected(2)],
+      [40, accepted(2)],
+    )
+    expect(state.held?.isRefused).toBe(false)
+  })
+
+  it('is forgotten after a minute of good service, and not before', () => {
+    const served = (age: number) =>
+      play(...held, [10, rejected(1)], [20, acquired(2)], [20 + age, accepted(2)]).state
+    expect(served(MINUTE).refusals).toBe(0)
+    expect(served(MINUTE - 1).refusals).toBe(1)
+  })
+
+  it('goes out as it is when the run for a better one fails', () => {
+    const { state } = play(...held, [10, rejected(1)], [20, failed(2)], [30, requested])
+    expect(verdict(state, 30)).toMatchObject({ is: 'use', held: { ticket: 1 } })
+  })
+})

@@ -1,0 +1,214 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { type KubeconfigExec, type Sandbox, startSandbox } from '@kubecred/sandbox'
+import { type ConnectOptions, connect, isCredentialError } from 'kubecred'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { borrowKeeper, endWithUs, processRegistry } from '../../src/node/process-registry.ts'
+import type { Keeper } from '../../src/vault/keeper.ts'
+import { makePlugin } from '../fixtures/plugin-folder.ts'
+import { findProcesses } from '../fixtures/processes.ts'
+
+let sandbox: Sandbox
+let exec: KubeconfigExec
+beforeAll(async () => {
+  sandbox = await startSandbox()
+  exec = await sandbox.plugin({ user: 'jane', delayMs: 50 })
+})
+afterAll(() => sandbox.close())
+beforeEach(() => sandbox.resetPluginRuns())
+
+interface Variant extends Partial<KubeconfigExec> {
+  readonly extension?: unknown
+  readonly options?: ConnectOptions
+}
+
+function open({ extension, options, ...change }: Variant = {}, connectBy = connect) {
+  const user = { exec: { ...exec, ...change, env: { ...exec.env, ...change.env } } }
+  const kubeconfig = sandbox.writeKubeconfig({ user, extension })
+  return connectBy({ kubeconfig, env: { HOME: sandbox.folder }, ...options })
+}
+
+async function status(cluster: Awaited<ReturnType<typeof connect>>): Promise<number> {
+  const response = await cluster.fetch('/api/v1/namespaces')
+  await response.arrayBuffer()
+  return response.status
+}
+
+describe('connections of one process', () => {
+  it('share a run when they mean the same plugin with the same input', async () => {
+    const before = processRegistry().keepers.size
+    const clusters = await Promise.all([open(), open(), open({ args: [] })])
+    expect(processRegistry().keepers.size).toBe(before + 1)
+    expect(await Promise.all(clusters.map(status))).toEqual([200, 200, 200])
+    expect(sandbox.pluginRuns).toBe(1)
+    for (const cluster of clusters) await cluster.close()
+  })
+
+  it.each<[string, Variant, Variant?]>([
+    ['arguments', { args: ['--role', 'admin'] }],
+    ['the order of arguments', { args: ['a', 'b'] }, { args: ['b', 'a'] }],
+    ['where arguments end', { args: ['a b'] }, { args: ['a', 'b'] }],
+    ['variables', { env: { ROLE: 'admin' } }],
+    ['the value of a variable', { env: { ROLE: 'a' } }, { env: { ROLE: 'b' } }],
+    ['cluster information or none', { provideClusterInfo: true }],
+    [
+      'the extension of the cluster',
+      { provideClusterInfo: true, extension: { audience: 'a' } },
+      { provideClusterInfo: true, extension: { audience: 'b' } },
+    ],
+    ['version', { apiVersion: 'client.authentication.k8s.io/v1beta1' }],
+    ['interactive mode', { interactiveMode: 'Never' }],
+    ['limits', { options: { policy: { pluginTimeoutMs: 59_000 } } }],
+    ['the environment they let through', { options: { policy: { pluginEnv: ['PATH'] } } }],
+    ['the host environment', { options: { env: { HOME: '/', ROLE: 'admin' } } }],
+    ['who reads standard input', { options: { stdinUnavailable: 'manifest' } }],
+  ])('do not share when they differ in %s', async (_, one, other = {}) => {
+    const clusters = await Promise.all([open(one), open(other)])
+    expect(await Promise.all(clusters.map(status))).toEqual([200, 200])
+    expect(sandbox.pluginRuns).toBe(2)
+    for (const cluster of clusters) await cluster.close()
+  })
+
+  it('share without regard to an extension that the plugin does not see', async () => {
+    const clusters = await Promise.all([open({ extension: 1 }), open({ extension: 2 })])
+    await Promise.all(clusters.map(status))
+    expect(sandbox.pluginRuns).toBe(1)
+    for (const cluster of clusters) await cluster.close()
+  })
+
+  it('keep a credential until the last of them closes, and leave nothing then', async () => {
+    const before = processRegistry().keepers.size
+    const [one, other] = await Promise.all([open(), open()])
+    await status(one)
+    await one.close()
+    await one.close()
+    expect(await status(other)).toBe(200)
+    expect(sandbox.pluginRuns).toBe(1)
+    await other.close()
+    expect(processRegistry().keepers.size).toBe(before)
+    await using later = await open()
+    await status(later)
+    expect(sandbox.pluginRuns).toBe(2)
+  })
+
+  it('count each of them once, however often it lets go', async () => {
+    const close = vi.fn(async () => {})
+    const make = () => ({ close }) as unknown as Keeper
+    const [one, other] = [borrowKeeper('id', make), borrowKeeper('id', make)]
+    expect(one.keeper).toBe(other.keeper)
+    await one.release()
+    await one.release()
+    expect(close).not.toHaveBeenCalled()
+    await other.release()
+    expect(close).toHaveBeenCalledOnce()
+    expect(processRegistry().keepers.has('id')).toBe(false)
+  })
+
+  it('leave nothing when they fail', async () => {
+    const before = processRegistry().keepers.size
+    const cluster = await open({ command: '/nowhere/plugin' })
+    await expect(status(cluster)).rejects.toMatchObject({ code: 'ERR_PLUGIN_NOT_FOUND' })
+    await cluster.close()
+    expect(processRegistry().keepers.size).toBe(before)
+  })
+})
+
+describe('the limit of plugins at once', () => {
+  it('is eight, and those who wait for a place get one', async () => {
+    const { slots } = processRegistry()
+    const seen = new Set<number>()
+    const observer = () => void seen.add(slots.taken)
+    const variants = Array.from({ length: 12 }, (_, i) => ({
+      args: [`${i}`],
+      options: { observer },
+    }))
+    const clusters = await Promise.all(variants.map((variant) => open(variant)))
+    expect(await Promise.all(clusters.map(status))).toEqual(clusters.map(() => 200))
+    expect(sandbox.pluginRuns).toBe(12)
+    expect(Math.max(...seen)).toBe(8)
+    expect(slots.taken).toBe(0)
+    for (const cluster of clusters) await cluster.close()
+  })
+
+  it('is changed for the whole process by who connects', async () => {
+    const { slots } = processRegistry()
+    await using _ = await open({ options: { policy: { pluginLimit: 3 } } })
+    expect(slots.limit).toBe(3)
+    slots.limit = 8
+  })
+})
+
+describe('two copies of the package', () => {
+  it('share runs, and know each other’s errors', async () => {
+    vi.resetModules()
+    const copy = await import('kubecred')
+    expect(copy.connect).not.toBe(connect)
+    await using ours = await open()
+    await using theirs = await open({}, copy.connect)
+    expect(await Promise.all([status(ours), status(theirs)])).toEqual([200, 200])
+    expect(sandbox.pluginRuns).toBe(1)
+    await using broken = await open({ command: '/nowhere/plugin' }, copy.connect)
+    const error: unknown = await status(broken).catch((reason) => reason)
+    expect(isCredentialError(error)).toBe(true)
+  })
+
+  it('share the limit', async () => {
+    const { slots } = processRegistry()
+    vi.resetModules()
+    const copy = await import('../../src/node/process-registry.ts')
+    expect(copy.processRegistry).not.toBe(processRegistry)
+    expect(copy.processRegistry().slots).toBe(slots)
+  })
+})
+
+describe.runIf(process.platform === 'linux')('a plugin that still runs is ended', () => {
+  const runner = fileURLToPath(new URL('../fixtures/ends-early.mjs', import.meta.url))
+
+  it.concurrent.each<[string, string, NodeJS.Signals | undefined, unknown]>([
+    ['when the program exits', 'exits', undefined, [0, null]],
+    ['when the program fails', 'throws', undefined, [1, null]],
+    ['when a signal ends the program', 'waits', 'SIGTERM', [null, 'SIGTERM']],
+    ['when somebody presses Ctrl-C', 'waits', 'SIGINT', [null, 'SIGINT']],
+  ])('%s', async (_, way, signal, ended) => {
+    using plugin = makePlugin()
+    plugin.behave('hangs')
+    const kubeconfig = sandbox.writeKubeconfig({ user: { exec: { command: plugin.path } } })
+    const stdio = ['ignore', 'pipe', 'ignore'] as const
+    const program = spawn(process.execPath, [runner, kubeconfig, way], { stdio: [...stdio] })
+    const exited = once(program, 'exit')
+    await once(program.stdout, 'data')
+    if (signal !== undefined) {
+      expect(findProcesses({ naming: plugin.path })).toHaveLength(1)
+      program.kill(signal)
+    }
+    expect(await exited).toEqual(ended)
+    await vi.waitFor(() => expect(findProcesses({ naming: plugin.path })).toEqual([]))
+  })
+
+  it('only when the program ends, if it takes signals itself', async () => {
+    using plugin = makePlugin()
+    plugin.behave('hangs')
+    const kubeconfig = sandbox.writeKubeconfig({ user: { exec: { command: plugin.path } } })
+    const program = spawn(process.execPath, [runner, kubeconfig, 'decides'])
+    const exited = once(program, 'exit')
+    for (const said of ['runs', 'heard']) {
+      expect(String(await once(program.stdout, 'data'))).toBe(said)
+      expect(findProcesses({ naming: plugin.path })).toHaveLength(1)
+      program.kill('SIGTERM')
+    }
+    expect(await exited).toEqual([7, null])
+    await vi.waitFor(() => expect(findProcesses({ naming: plugin.path })).toEqual([]))
+  })
+
+  it('and signals are left alone while none runs', () => {
+    const listeners = () =>
+      ['SIGINT', 'SIGTERM', 'SIGHUP'].map((name) => process.listenerCount(name))
+    const before = listeners()
+    const [one, other] = [endWithUs(() => {}), endWithUs(() => {})]
+    expect(listeners()).toEqual(before.map((count) => count + 1))
+    one()
+    other()
+    expect(listeners()).toEqual(before)
+  })
+})

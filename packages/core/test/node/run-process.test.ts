@@ -1,0 +1,217 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { processRegistry } from '../../src/node/process-registry.ts'
+import { runProcess } from '../../src/node/run-process.ts'
+import type { RunOutcome, RunRequest } from '../../src/ports/programs.ts'
+import { Secret } from '../../src/secret/secret.ts'
+import { isRunning } from '../fixtures/processes.ts'
+
+const FOR_EVER = 'setInterval(() => {}, 60_000)'
+const isLinux = process.platform === 'linux'
+let folder = ''
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'kubecred-run-'))
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+afterEach(() => {
+  const { slots, running } = processRegistry()
+  expect([slots.taken, running.size]).toEqual([0, 0])
+})
+
+type Asked = Partial<Omit<RunRequest, 'args'>> & { args?: readonly string[] }
+
+/** Runs a line of JavaScript as a program. */
+function run(code: string, { args = [], ...asked }: Asked = {}): Promise<RunOutcome> {
+  return runProcess({
+    command: 'plugin',
+    path: process.execPath,
+    args: ['-e', code, ...args].map((arg) => new Secret(arg)),
+    env: {},
+    interactive: false,
+    timeoutMs: 20_000,
+    stdoutLimit: 65_536,
+    signal: new AbortController().signal,
+    ...asked,
+  })
+}
+
+function stdoutOf(outcome: RunOutcome): string {
+  if (outcome.ended !== 'exited') throw new Error(`it ended ${outcome.ended}`)
+  return Buffer.from(outcome.stdout).toString()
+}
+
+async function tell(expression: string, asked?: Asked): Promise<unknown> {
+  return JSON.parse(stdoutOf(await run(`console.log(JSON.stringify(${expression}))`, asked)))
+}
+
+describe('a program is started', () => {
+  it('without a shell, its arguments as they are', async () => {
+    const args = ['a b', '$(id)', '; id', '*', '', '"', 'ü']
+    expect(await tell('process.argv.slice(1)', { args: ['--', ...args] })).toEqual(args)
+  })
+
+  it('under the name that was configured', async () => {
+    const command = 'some/plugin'
+    expect(await tell('process.argv0', { command })).toBe(command)
+  })
+
+  it('from the path that was checked, whatever the name would lead to', async () => {
+    const path = join(folder, 'alias')
+    symlinkSync(process.execPath, path)
+    expect(await tell('process.argv0', { command: 'false', path })).toBe('false')
+  })
+
+  it('with the given environment and nothing else', async () => {
+    expect(await tell('process.env', { env: { ONLY: 'this' } })).toEqual({ ONLY: 'this' })
+  })
+
+  it('with nothing to read on standard input', async () => {
+    expect(await tell("require('node:fs').readFileSync(0, 'utf8')")).toBe('')
+  })
+
+  it.runIf(isLinux).each([
+    [false, 'in a session of its own'],
+    [true, 'in our own session when it may ask a person'],
+  ])('interactive %s: %s', async (interactive) => {
+    const session = "require('node:fs').readFileSync('/proc/self/stat', 'utf8').split(' ')[5]"
+    const [own, pid] = (await tell(`[${session}, process.pid]`, { interactive })) as [
+      string,
+      number,
+    ]
+    expect(Number(own) === pid).toBe(!interactive)
+  })
+})
+
+describe('a program ends', () => {
+  it('with its status and all it printed', async () => {
+    const outcome = await run("process.stdout.write('x'.repeat(65_536)); process.exitCode = 7")
+    expect(outcome).toMatchObject({ ended: 'exited', status: 7 })
+    expect(stdoutOf(outcome)).toHaveLength(65_536)
+  })
+
+  it('when it prints one byte more than it may', async () => {
+    const outcome = await run(`process.stdout.write('x'.repeat(65_537)); ${FOR_EVER}`)
+    expect(outcome).toMatchObject({ ended: 'too-loud' })
+    expect(outcome).not.toHaveProperty('stdout')
+  })
+
+  it('by a signal of somebody else', async () => {
+    const outcome = await run(`process.kill(process.pid, 'SIGTERM'); ${FOR_EVER}`)
+    expect(outcome).toMatchObject({ ended: 'killed', signal: 'SIGTERM' })
+  })
+
+  it('at its time limit, with what it said until then', async () => {
+    const outcome = await run(`console.error('thinking'); ${FOR_EVER}`, { timeoutMs: 500 })
+    expect(outcome).toMatchObject({ ended: 'timed-out', stderrTail: 'thinking\n' })
+  })
+
+  it.runIf(isLinux)('in time although its output is open when the time is over', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const child = `require('node:child_process').spawn(process.execPath, ['-e', '${FOR_EVER}'],
+      { stdio: ['ignore', 'inherit', 'ignore'] }).pid`
+    const code = `console.log(${child}); console.error(process.pid); process.exit()`
+    let pid = ''
+    const outcome = run(code, { timeoutMs: 100, onStderr: (text) => (pid += text.trim()) })
+    while (pid === '' || existsSync(`/proc/${pid}`)) await setImmediate()
+    vi.advanceTimersByTime(100)
+    vi.advanceTimersByTime(250)
+    vi.useRealTimers()
+    process.kill(Number(stdoutOf(await outcome)), 'SIGKILL')
+    expect(await outcome).toMatchObject({ ended: 'exited', status: 0 })
+  })
+
+  it.each([false, true])('with all its children (interactive %s)', async (interactive) => {
+    const deaf = `process.on('SIGTERM', () => {}); console.log('ready'); ${FOR_EVER}`
+    const file = join(folder, `pid-${interactive}`)
+    const code = `
+      const child = require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(deaf)}],
+        { stdio: ['ignore', 'pipe', 'ignore'] })
+      child.stdout.once('data', () => require('node:fs').writeFileSync(${JSON.stringify(file)}, String(child.pid)))
+      ${FOR_EVER}`
+    const abort = new AbortController()
+    const outcome = run(code, { interactive, signal: abort.signal })
+    const pid = await vi.waitFor(() => Number(readFileSync(file, 'utf8') || Number.NaN), 10_000)
+    expect(isRunning(pid)).toBe(true)
+    abort.abort()
+    expect(await outcome).toMatchObject({ ended: 'aborted' })
+    await vi.waitFor(() => expect(isRunning(pid)).toBe(false))
+  })
+})
+
+describe('a program that cannot be started is', () => {
+  const file = (name: string, content: string, mode = 0o755): string => {
+    const path = join(folder, name)
+    writeFileSync(path, content, 'latin1')
+    chmodSync(path, mode)
+    return path
+  }
+  const aarch64 = `\x7fELF\x02\x01\x01${'\0'.repeat(9)}\x02\0\xb7\0${'\0'.repeat(44)}`
+
+  it.runIf(isLinux).each([
+    ['a program for another machine', 'ENOEXEC', () => aarch64],
+    ['a script without a first line', 'ENOEXEC', () => `touch ${folder}/trap\n`],
+    ['a script for nobody', 'ENOENT', () => '#!/nowhere/sh\n'],
+  ])('%s: %s', async (name, errno, content) => {
+    const path = file(name.replaceAll(' ', '-'), content())
+    expect(await run('', { path })).toMatchObject({ ended: 'not-started', errno })
+    expect(existsSync(join(folder, 'trap'))).toBe(false)
+  })
+
+  it('one without permission', async () => {
+    const path = file('forbidden', '#!/bin/sh\n', 0o644)
+    expect(await run('', { path })).toMatchObject({ ended: 'not-started', errno: 'EACCES' })
+  })
+
+  it('one with too large a variable', async () => {
+    const env = { LARGE: 'x'.repeat(140_000) }
+    expect(await run('', { env })).toMatchObject({ ended: 'not-started', errno: 'E2BIG' })
+  })
+
+  it.each([{ env: { A: 'hidden\0' } }, { args: ['hidden\0'] }])(
+    'one with a NUL byte: %o',
+    async (asked) => {
+      const outcome = await run('', asked)
+      expect(outcome).toMatchObject({ ended: 'not-started', errno: 'ERR_INVALID_ARG_VALUE' })
+      expect(JSON.stringify(outcome)).not.toContain('hidden')
+    },
+  )
+})
+
+describe('a place to run', () => {
+  it('is waited for, and given up when the caller leaves', async () => {
+    const { slots } = processRegistry()
+    const giveBack = await Promise.all(Array.from({ length: 8 }, () => slots.take()))
+    const abort = new AbortController()
+    const [patient, leaving] = [tell('1'), run(FOR_EVER, { signal: abort.signal })]
+    abort.abort()
+    expect(await leaving).toMatchObject({ ended: 'aborted', tookMs: 0 })
+    giveBack.pop()?.()
+    expect(await patient).toBe(1)
+    for (const back of giveBack) back()
+  })
+
+  it('is not used by somebody who leaves in the moment it comes', async () => {
+    const { slots } = processRegistry()
+    const giveBack = await Promise.all(Array.from({ length: 8 }, () => slots.take()))
+    const abort = new AbortController()
+    const outcome = run(FOR_EVER, { signal: abort.signal })
+    for (const back of giveBack) back()
+    abort.abort()
+    expect(await outcome).toMatchObject({ ended: 'aborted' })
+  })
+
+  it('is not taken by who left before', async () => {
+    expect(await run(FOR_EVER, { signal: AbortSignal.abort() })).toMatchObject({ ended: 'aborted' })
+  })
+})

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest'
+import { type ExecInfo, encodeExecInfo } from '../../src/protocol/encode-exec-info.ts'
+import { API_VERSIONS } from '../../src/protocol/exec-config.ts'
+
+const [V1, BETA, ALPHA] = API_VERSIONS
+const written = (info: ExecInfo): unknown => JSON.parse(encodeExecInfo(info))
+
+describe.each([V1, BETA])('what a %s plugin is told', (apiVersion) => {
+  it('is kind, version and whether it may ask', () => {
+    expect(encodeExecInfo({ apiVersion, interactive: false })).toBe(
+      `{"kind":"ExecCredential","apiVersion":"${apiVersion}","spec":{"interactive":false}}`,
+    )
+  })
+
+  it('is the cluster with the names of a kubeconfig, before interactive', () => {
+    const text = encodeExecInfo({
+      apiVersion,
+      interactive: true,
+      cluster: {
+        server: 'https://k:6443/path',
+        tlsServerName: 'name',
+        insecureSkipTlsVerify: true,
+        certificateAuthorityData: 'YmF6',
+        proxyUrl: 'socks5://p:1080',
+        disableCompression: true,
+        config: { audience: 'foo' },
+      },
+    })
+    const cluster =
+      '{"server":"https://k:6443/path","tls-server-name":"name","insecure-skip-tls-verify":true,' +
+      '"certificate-authority-data":"YmF6","proxy-url":"socks5://p:1080",' +
+      '"disable-compression":true,"config":{"audience":"foo"}}'
+    expect(text).toContain(`"spec":{"cluster":${cluster},"interactive":true}`)
+  })
+
+  it('has nothing in it that is not set, but for server and config', () => {
+    const cluster = {
+      server: '',
+      tlsServerName: '',
+      insecureSkipTlsVerify: false,
+      config: undefined,
+    }
+    expect(written({ apiVersion, interactive: false, cluster })).toMatchObject({
+      spec: { cluster: { server: '', config: null } },
+    })
+  })
+
+  it('keeps every digit of the cluster extension', () => {
+    const cluster = { server: 's', config: { id: 12_345_678_901_234_567_890n } }
+    expect(encodeExecInfo({ apiVersion, interactive: false, cluster })).toContain(
+      '"config":{"id":12345678901234567890}',
+    )
+  })
+
+  it('says nothing about the response that made us ask', () => {
+    const response = { code: 401, header: { 'Www-Authenticate': ['Bearer'] } }
+    expect(encodeExecInfo({ apiVersion, interactive: false, response })).not.toContain('response')
+  })
+
+  it('is one line', () => {
+    const cluster = { server: 's', config: 'two\nlines' }
+    expect(encodeExecInfo({ apiVersion, interactive: false, cluster })).not.toContain('\n')
+  })
+})
+
+describe('what a v1alpha1 plugin is told', () => {
+  const response = { code: 401, header: { 'Www-Authenticate': ['Bearer realm="x"'] } }
+
+  it('stands in spec and at the top, for both forms of that version', () => {
+    const told = { response, interactive: true }
+    expect(written({ apiVersion: ALPHA, interactive: true, response })).toEqual({
+      kind: 'ExecCredential',
+      apiVersion: ALPHA,
+      spec: told,
+      ...told,
+    })
+  })
+
+  it('has no response the first time', () => {
+    expect(written({ apiVersion: ALPHA, interactive: false })).toEqual({
+      kind: 'ExecCredential',
+      apiVersion: ALPHA,
+      spec: { interactive: false },
+      interactive: false,
+    })
+  })
+
+  it('never has the cluster in it', () => {
+    const cluster = { server: 'https://k' }
+    expect(encodeExecInfo({ apiVersion: ALPHA, interactive: false, cluster })).not.toContain(
+      'server',
+    )
+  })
+
+  it('is of kind ExecInfo where an option says so', () => {
+    const info: ExecInfo = { apiVersion: ALPHA, interactive: false, kind: 'ExecInfo' }
+    expect(written(info)).toMatchObject({ kind: 'ExecInfo' })
+  })
+})

@@ -1,0 +1,139 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { nodeCrypto } from '../../src/node/node-crypto.ts'
+import type { Credential } from '../../src/protocol/credential.ts'
+import { Secret } from '../../src/secret/secret.ts'
+import { chooseSource } from '../../src/sources/choose-source.ts'
+import { certificateFilesSource, tokenFileSource } from '../../src/sources/file-source.ts'
+import type { Source } from '../../src/sources/source.ts'
+import { listening } from '../fixtures/exec-source.ts'
+import { type MadePair, makePair } from '../fixtures/make-certificates.ts'
+
+const NOW = 1_800_000_000_000
+let pair: MadePair
+let expired: MadePair
+beforeAll(async () => {
+  ;[pair, expired] = await Promise.all([makePair(), makePair({ lifeMs: -60_000 })])
+})
+
+/** Files that can be changed between two looks. */
+function world(contents: Record<string, string>) {
+  const read = async (path: string): Promise<string> => {
+    const text = contents[path]
+    if (text === undefined) throw Object.assign(new Error('gone'), { code: 'ENOENT' })
+    return text
+  }
+  const clock = { now: () => NOW, after: () => () => {}, parseDate: Date.parse }
+  return { contents, ports: { files: { read }, clock, crypto: nodeCrypto } }
+}
+
+async function acquire(source: Source) {
+  const { ask, reports } = listening()
+  const { credential, expiresAt } = await source.acquire(ask)
+  return { token: credential.token?.expose(), credential, expiresAt, reports }
+}
+
+describe('a token file', () => {
+  it('is read, trimmed, and good for a minute', async () => {
+    const { ports } = world({ '/t': ' a-token\n' })
+    const { token, expiresAt, reports } = await acquire(tokenFileSource('/t', ports))
+    expect([token, expiresAt - NOW, reports]).toEqual(['a-token', 60_000, []])
+  })
+
+  it.each([
+    [undefined, 'it does not exist'],
+    ['', 'it is empty'],
+    [' \n', 'it is empty'],
+    ['two\nlines', 'it holds more than one line, or binary data'],
+    ['\u0000', 'it holds more than one line, or binary data'],
+  ])('is refused when it holds %o, and its content is not shown', async (content, reason) => {
+    const { ports } = world(content === undefined ? {} : { '/t': content })
+    const message = `token file "/t" cannot be used: ${reason}`
+    await expect(acquire(tokenFileSource('/t', ports))).rejects.toMatchObject({ message })
+  })
+
+  it('that is gone or half-written for a moment leaves the last good value, with a warning', async () => {
+    const { ports, contents } = world({ '/t': 'one' })
+    const source = tokenFileSource('/t', ports)
+    await acquire(source)
+    contents['/t'] = ''
+    const { token, reports } = await acquire(source)
+    const message = 'token file "/t" cannot be used: it is empty; its last good content is used'
+    expect([token, reports]).toEqual(['one', [{ type: 'warning', message }]])
+    contents['/t'] = 'two'
+    expect(await acquire(source)).toMatchObject({ token: 'two', reports: [] })
+  })
+
+  it('that was never there leaves the token beside it, until it is', async () => {
+    const { ports, contents } = world({})
+    const source = tokenFileSource('/t', ports, new Secret('inline'))
+    const { token, reports } = await acquire(source)
+    expect([token, reports]).toMatchObject(['inline', [{ type: 'warning' }]])
+    contents['/t'] = 'file'
+    expect(await acquire(source)).toMatchObject({ token: 'file' })
+    delete contents['/t']
+    expect(await acquire(source)).toMatchObject({ token: 'file' })
+  })
+})
+
+describe('certificate files', () => {
+  it('may be one file and one given value', async () => {
+    const { ports } = world({ '/c': pair.certificate })
+    const parts = { chain: { path: '/c' }, key: { pem: new Secret(pair.key) } }
+    const source = certificateFilesSource(parts, ports)
+    const { credential } = await acquire(source)
+    expect(credential.certificate?.chain).toBe(pair.certificate)
+    expect(source.label).toEqual({ kind: 'certificate-files', name: '/c, inline' })
+  })
+
+  it('that are changed one after the other never make a pair that does not fit', async () => {
+    const { ports, contents } = world({ '/c': pair.certificate, '/k': pair.key })
+    const source = certificateFilesSource({ chain: { path: '/c' }, key: { path: '/k' } }, ports)
+    await acquire(source)
+    contents['/c'] = expired.certificate
+    const half = await acquire(source)
+    expect(half.credential.certificate?.chain).toBe(pair.certificate)
+    expect(half.reports).toMatchObject([
+      { message: expect.stringContaining('another certificate') },
+    ])
+    contents['/k'] = expired.key
+    expect((await acquire(source)).credential.certificate?.chain).toBe(expired.certificate)
+  })
+
+  it('are refused with the reason when they were never good', async () => {
+    const { ports } = world({ '/c': pair.certificate, '/k': 'no key' })
+    const source = certificateFilesSource({ chain: { path: '/c' }, key: { path: '/k' } }, ports)
+    await expect(acquire(source)).rejects.toThrow('/c, /k: the key is not PEM')
+  })
+})
+
+describe('a user entry without a plugin', () => {
+  const kinds = (credential: Credential): string[] => Object.keys(credential).sort()
+
+  it('that says nothing is anonymous', async () => {
+    const source = chooseSource({}, world({}).ports)
+    expect(source.label.kind).toBe('anonymous')
+    expect((await acquire(source)).credential).toEqual({})
+  })
+
+  it('uses a certificate and a token file together', async () => {
+    const certificate = {
+      chain: { from: 'data', data: pair.certificate },
+      key: { from: 'data', data: new Secret(pair.key) },
+    } as const
+    const source = chooseSource({ certificate, tokenFile: '/t' }, world({ '/t': 'a' }).ports)
+    const { credential, expiresAt } = await acquire(source)
+    expect([kinds(credential), expiresAt - NOW]).toEqual([['certificate', 'token'], 60_000])
+  })
+
+  it('uses an expired certificate with a warning: the server may know better', async () => {
+    const certificate = {
+      chain: { from: 'data', data: expired.certificate },
+      key: { from: 'data', data: new Secret(expired.key) },
+    } as const
+    const { reports } = await acquire(chooseSource({ certificate, name: 'jane' }, world({}).ports))
+    // The clock of this world is in the future.
+    expect(reports).toMatchObject([
+      { type: 'warning', message: expect.stringMatching(/^user "jane": .* expired at/) },
+    ])
+  })
+})

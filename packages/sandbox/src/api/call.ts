@@ -1,0 +1,20 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { UserInfo } from '../authentication/user-info.ts'
+import type { RequestInfo, ResourceRequest } from '../server/request-info.ts'
+import type { Answer } from '../server/send.ts'
+
+/** One authenticated and authorised request on its way through the API. */
+export interface Call<Info extends RequestInfo = RequestInfo> {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly method: string
+  readonly url: URL
+  readonly user: UserInfo
+  readonly info: Info
+}
+
+/** A call about an object or a list. */
+export type ResourceCall = Call<ResourceRequest>
+
+/** What a handler gives back: an answer, or the news that it writes one itself. */
+export type Outcome = Answer | 'streaming'

@@ -1,0 +1,52 @@
+import type { IncomingMessage } from 'node:http'
+import { StatusError } from '../server/status.ts'
+import { asAuthenticated, MASTERS, type UserInfo } from './user-info.ts'
+
+const EXTRA_PREFIX = 'impersonate-extra-'
+
+/**
+ * Takes the identity that a request asks for in its impersonation headers.
+ *
+ * Only members of `system:masters` may; others get the 403 of kube-apiserver.
+ */
+export function impersonate(request: IncomingMessage, user: UserInfo): UserInfo {
+  const headers = request.headersDistinct
+  const [username] = headers['impersonate-user'] ?? []
+  const [uid] = headers['impersonate-uid'] ?? []
+  const groups = headers['impersonate-group'] ?? []
+  const extra = readExtra(headers)
+  if (username === undefined || username === '') {
+    if (uid === undefined && groups.length === 0 && Object.keys(extra).length === 0) return user
+    throw new StatusError('InternalError', 'requested impersonation without impersonating a user')
+  }
+  if (!user.groups.includes(MASTERS)) {
+    throw new StatusError(
+      'Forbidden',
+      `users "${username}" is forbidden: User "${user.username}" cannot impersonate resource "users" in API group "" at the cluster scope`,
+      { name: username, kind: 'users' },
+    )
+  }
+  return asAuthenticated({
+    username,
+    groups,
+    ...(uid === undefined ? {} : { uid }),
+    ...(Object.keys(extra).length === 0 ? {} : { extra }),
+  })
+}
+
+function readExtra(headers: NodeJS.Dict<string[]>): Record<string, string[]> {
+  const extra: Record<string, string[]> = {}
+  for (const [name, values = []] of Object.entries(headers)) {
+    if (name.startsWith(EXTRA_PREFIX)) extra[decodeKey(name.slice(EXTRA_PREFIX.length))] = values
+  }
+  return extra
+}
+
+/** Header names cannot carry every character, so clients percent-encode the key. */
+function decodeKey(key: string): string {
+  try {
+    return decodeURIComponent(key)
+  } catch {
+    return key
+  }
+}

@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto'
+import type { UserInfo } from './user-info.ts'
+
+/** Whom a token is for and how long it lives. */
+export interface TokenOptions {
+  readonly user: string
+  readonly groups?: readonly string[]
+  readonly uid?: string
+  /** Without it the token never expires. */
+  readonly lifeMs?: number
+}
+
+/** A bearer token and, if it expires, when. */
+export interface IssuedToken {
+  readonly token: string
+  /** RFC 3339, as `ExecCredential` wants it. */
+  readonly expirationTimestamp?: string
+}
+
+interface Entry {
+  readonly user: UserInfo
+  readonly expiresAt: number
+}
+
+const TOKEN_BYTES = 24
+
+/** The bearer tokens that the server knows. */
+export class Tokens {
+  readonly #entries = new Map<string, Entry>()
+  readonly #now: () => number
+
+  constructor(now: () => number) {
+    this.#now = now
+  }
+
+  issue({ user, groups = [], uid, lifeMs }: TokenOptions): IssuedToken {
+    const token = `sandbox-${randomBytes(TOKEN_BYTES).toString('base64url')}`
+    const expiresAt = lifeMs === undefined ? Number.POSITIVE_INFINITY : this.#now() + lifeMs
+    const info = { username: user, groups: [...groups], ...(uid === undefined ? {} : { uid }) }
+    this.#entries.set(token, { user: info, expiresAt })
+    if (lifeMs === undefined) return { token }
+    return { token, expirationTimestamp: new Date(expiresAt).toISOString() }
+  }
+
+  /** Forgets one token, or all tokens of a user. */
+  revoke(tokenOrUser: string): void {
+    this.#entries.delete(tokenOrUser)
+    for (const [token, { user }] of this.#entries) {
+      if (user.username === tokenOrUser) this.#entries.delete(token)
+    }
+  }
+
+  /** Says whose token this is; nobody's, if it is unknown, revoked or expired. */
+  find(token: string): UserInfo | undefined {
+    const entry = this.#entries.get(token)
+    if (entry === undefined || entry.expiresAt <= this.#now()) return undefined
+    return entry.user
+  }
+}

@@ -1,0 +1,71 @@
+import type { KubeconfigExec, KubeconfigOptions, KubeconfigUser } from './kubeconfig-options.ts'
+
+const NAME = 'sandbox'
+const EXEC_EXTENSION = 'client.authentication.k8s.io/exec'
+
+/** Writes a kubeconfig as JSON, which every YAML parser reads. */
+export function renderKubeconfig(options: KubeconfigOptions, url: string, caPem: string): string {
+  const user = options.user ?? {}
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': NAME,
+    clusters: [{ name: NAME, cluster: renderCluster(options, url, caPem) }],
+    contexts: [
+      {
+        name: NAME,
+        context: { cluster: NAME, user: NAME, namespace: options.namespace ?? 'default' },
+      },
+    ],
+    users: [{ name: NAME, user: renderUser(user) }],
+  }
+  return `${JSON.stringify(config, null, 2)}\n`
+}
+
+function renderCluster(options: KubeconfigOptions, url: string, caPem: string): unknown {
+  const { extension, insecureSkipTlsVerify } = options
+  return {
+    server: options.server ?? url,
+    ...(insecureSkipTlsVerify === true
+      ? { 'insecure-skip-tls-verify': true }
+      : { 'certificate-authority-data': base64(caPem) }),
+    'tls-server-name': options.tlsServerName,
+    'proxy-url': options.proxyUrl,
+    extensions: extension === undefined ? undefined : [{ name: EXEC_EXTENSION, extension }],
+  }
+}
+
+/** Fields that are `undefined` disappear when the whole becomes JSON. */
+function renderUser(user: KubeconfigUser): unknown {
+  return {
+    token: user.token,
+    tokenFile: user.tokenFile,
+    'client-certificate-data': base64(user.certificate),
+    'client-key-data': base64(user.key),
+    'client-certificate': user.certificateFile,
+    'client-key': user.keyFile,
+    username: user.username,
+    password: user.password,
+    exec: user.exec === undefined ? undefined : renderExec(user.exec),
+    as: user.impersonate,
+    'as-uid': user.impersonateUid,
+    'as-groups': user.impersonateGroups,
+    'as-user-extra': user.impersonateExtra,
+  }
+}
+
+function renderExec(exec: KubeconfigExec): unknown {
+  return {
+    apiVersion: exec.apiVersion ?? 'client.authentication.k8s.io/v1',
+    command: exec.command,
+    args: exec.args ?? [],
+    env: Object.entries(exec.env ?? {}).map(([name, value]) => ({ name, value })),
+    interactiveMode: exec.interactiveMode ?? 'IfAvailable',
+    provideClusterInfo: exec.provideClusterInfo ?? false,
+    installHint: exec.installHint,
+  }
+}
+
+function base64(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : Buffer.from(text).toString('base64')
+}

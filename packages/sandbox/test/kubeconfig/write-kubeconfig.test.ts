@@ -1,0 +1,82 @@
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type KubeconfigOptions, type Sandbox, startSandbox } from '../../src/index.ts'
+
+let sandbox: Sandbox
+beforeAll(async () => {
+  sandbox = await startSandbox()
+})
+afterAll(async () => sandbox.close())
+
+function write(options?: KubeconfigOptions) {
+  const config = JSON.parse(readFileSync(sandbox.writeKubeconfig(options), 'utf8'))
+  return { config, user: config.users[0].user, cluster: config.clusters[0].cluster }
+}
+
+it('leads to the sandbox and trusts its authority', () => {
+  const { config, cluster, user } = write()
+  expect(config).toMatchObject({ apiVersion: 'v1', kind: 'Config', 'current-context': 'sandbox' })
+  expect(config.contexts[0].context).toEqual({
+    cluster: 'sandbox',
+    user: 'sandbox',
+    namespace: 'default',
+  })
+  expect(cluster.server).toBe(sandbox.url)
+  expect(Buffer.from(cluster['certificate-authority-data'], 'base64').toString()).toBe(
+    sandbox.caPem,
+  )
+  expect(user).toEqual({})
+})
+
+it('is readable only by its owner, at the path that was given', () => {
+  const path = join(sandbox.folder, 'config')
+  expect(sandbox.writeKubeconfig({ path })).toBe(path)
+  if (process.platform !== 'win32') expect(statSync(path).mode & 0o777).toBe(0o600)
+})
+
+it('does not overwrite an earlier one unless told', () => {
+  expect(sandbox.writeKubeconfig()).not.toBe(sandbox.writeKubeconfig())
+})
+
+it.each([
+  { given: { token: 't' }, written: { token: 't' } },
+  { given: { tokenFile: '/t' }, written: { tokenFile: '/t' } },
+  {
+    given: { certificate: 'c', key: 'k' },
+    written: { 'client-certificate-data': 'Yw==', 'client-key-data': 'aw==' },
+  },
+  { given: { username: 'u', password: 'p' }, written: { username: 'u', password: 'p' } },
+  {
+    given: { token: 't', impersonate: 'jane', impersonateGroups: ['dev'] },
+    written: { token: 't', as: 'jane', 'as-groups': ['dev'] },
+  },
+])('has a user with $written', ({ given, written }) => {
+  expect(write({ user: given }).user).toEqual(written)
+})
+
+it('has a user with a plugin', async () => {
+  const exec = await sandbox.plugin({ user: 'jane' })
+  const { user } = write({ user: { exec: { ...exec, provideClusterInfo: true } } })
+  expect(user.exec).toMatchObject({
+    apiVersion: 'client.authentication.k8s.io/v1',
+    command: exec.command,
+    interactiveMode: 'IfAvailable',
+    provideClusterInfo: true,
+  })
+  expect(user.exec.env).toContainEqual({ name: 'KUBECRED_SANDBOX_PLUGIN', value: '1' })
+})
+
+it('has a cluster with what plugins and TLS tests need', () => {
+  const { cluster } = write({
+    extension: { a: 1 },
+    tlsServerName: 'x',
+    insecureSkipTlsVerify: true,
+  })
+  expect(cluster).toEqual({
+    server: sandbox.url,
+    'insecure-skip-tls-verify': true,
+    'tls-server-name': 'x',
+    extensions: [{ name: 'client.authentication.k8s.io/exec', extension: { a: 1 } }],
+  })
+})

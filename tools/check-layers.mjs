@@ -1,0 +1,99 @@
+// Dependencies point one way, and this table is the only place that says which way.
+// A layer may import itself and the layers listed for it. `pure` layers may not import node:*.
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize, sep } from 'node:path'
+
+const base = ['core/src/errors', 'core/src/secret']
+const formats = [...base, 'core/src/protocol', 'core/src/kubeconfig']
+const machine = [...formats, 'core/src/lifecycle']
+const ports = [...machine, 'core/src/ports']
+const engine = [...ports, 'core/src/sources', 'core/src/vault']
+const world = [...engine, 'core/src/node']
+const network = [...world, 'core/src/transport']
+const face = [...network, 'core/src/connect', 'core/src/testing']
+
+const LAYERS = {
+  'core/src/errors': { may: ['core/src/secret'], pure: true },
+  'core/src/secret': { may: [], pure: true },
+  'core/src/protocol': { may: formats, pure: true },
+  'core/src/kubeconfig': { may: formats, pure: true },
+  'core/src/lifecycle': { may: formats, pure: true },
+  'core/src/ports': { may: machine, pure: true },
+  'core/src/sources': { may: engine, pure: true },
+  'core/src/vault': { may: engine, pure: true },
+  'core/src/node': { may: engine },
+  'core/src/transport': { may: world },
+  'core/src/connect': { may: [...network, 'core/src/version.ts'] },
+  'core/src/testing': { may: network },
+  'core/src/version.ts': { may: [], pure: true },
+  'core/src/index.ts': { may: [...face, 'core/src/version.ts'] },
+  'sandbox/src': { may: [] },
+  'cli/src': { may: [] },
+}
+
+/** Third-party modules, and the one layer (or file) that may import each. */
+const OWNERS = {
+  yaml: 'core/src/protocol/yaml.ts',
+  undici: 'core/src/transport',
+  '@peculiar/x509': 'sandbox/src',
+  kubecred: 'cli/src',
+  'kubecred/errors': 'cli/src',
+}
+
+const problems = []
+for (const name of readdirSync('packages', { recursive: true })) {
+  const file = name.split(sep).join('/')
+  if (!/^[^/]+\/src\/.*\.ts$/.test(file)) continue
+  const layer = layerOf(file)
+  if (layer === undefined) {
+    problems.push(`${file}: belongs to no layer; add its folder to tools/check-layers.mjs`)
+    continue
+  }
+  for (const specifier of specifiersOf(readFileSync(join('packages', name), 'utf8'))) {
+    check(file, layer, specifier)
+  }
+}
+
+for (const problem of problems) process.stderr.write(`${problem}\n`)
+process.exitCode = problems.length > 0 ? 1 : 0
+
+function check(file, layer, specifier) {
+  if (specifier.startsWith('node:')) {
+    if (LAYERS[layer].pure) problems.push(`${file}: pure layer '${layer}' imports '${specifier}'`)
+    return
+  }
+  if (!specifier.startsWith('.')) {
+    const owner = OWNERS[specifier]
+    if (owner === undefined || !isWithin(file, owner)) {
+      problems.push(`${file}: '${specifier}' may be imported only by ${owner ?? 'nobody'}`)
+    }
+    return
+  }
+  const path = normalize(join(dirname(file), specifier))
+    .split(sep)
+    .join('/')
+  const target = layerOf(path)
+  if (target !== layer && !LAYERS[layer].may.includes(target)) {
+    problems.push(`${file}: '${layer}' may not import '${target}' (${specifier})`)
+  }
+}
+
+function layerOf(file) {
+  return Object.keys(LAYERS)
+    .filter((layer) => isWithin(file, layer))
+    .sort((a, b) => b.length - a.length)[0]
+}
+
+function isWithin(file, folder) {
+  return file === folder || file.startsWith(`${folder}/`)
+}
+
+/** Static imports, re-exports, `import('…')` in code and in types. */
+function specifiersOf(source) {
+  const found = [
+    ...source.matchAll(/^(?:import|export)\b[^'"]*?from '([^']+)'/gm),
+    ...source.matchAll(/^import '([^']+)'/gm),
+    ...source.matchAll(/\bimport\('([^']+)'\)/g),
+  ]
+  return found.map(([, specifier]) => specifier)
+}
