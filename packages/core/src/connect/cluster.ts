@@ -4,11 +4,11 @@ import type { Connection } from '../kubeconfig/connection.ts'
 import type { Borrowed } from '../node/process-registry.ts'
 import type { Credential } from '../protocol/credential.ts'
 import { authorizedSend, plainSend, type Route } from '../transport/authorized-send.ts'
-import { mergeHeaders } from '../transport/default-headers.ts'
+import type { HeaderValues } from '../transport/default-headers.ts'
 import type { ConnectionLimits, Exchange } from '../transport/exchange.ts'
 import { Gate } from '../transport/gate.ts'
 import { makeResponse } from '../transport/lazy-response.ts'
-import { asRequest, type HeaderValues, makeOutgoing, type Outgoing } from '../transport/outgoing.ts'
+import { asRequest, makeOutgoing, type Outgoing } from '../transport/outgoing.ts'
 import { followTo, isRedirect } from '../transport/redirect.ts'
 import { findPlace, type Place, type Target } from '../transport/target.ts'
 import { Derived } from '../vault/derived.ts'
@@ -88,20 +88,19 @@ export class Cluster {
     if (this.#closed !== undefined) throw new ClosedError()
     const { target } = this.#parts
     let place = findPlace(asRequest(input)?.url ?? (input as string | URL), target)
-    const made = makeOutgoing(input, init)
+    const made = makeOutgoing(input, init, this.#parts.headers)
     const outgoing: Outgoing = made instanceof Promise ? await made : made
-    const merged = { ...outgoing, headers: mergeHeaders(this.#parts.headers, outgoing.headers) }
-    const hasOwn = merged.headers['authorization'] !== undefined
+    const hasOwn = outgoing.headers['authorization'] !== undefined
     const route = this.#route ?? (await this.#openRoute())
     const send = (to: Place) =>
-      hasOwn ? plainSend(route, this.#anonymous, to, merged) : authorizedSend(route, to, merged)
+      hasOwn ? plainSend(route, this.#anonymous, to, outgoing) : authorizedSend(route, to, outgoing)
     let incoming = await send(place)
     if (this.#closed !== undefined) end(incoming.body, new ClosedError())
     for (let hops = 0; isRedirect(incoming) && init?.redirect !== undefined; hops += 1) {
       const next = followTo(incoming, place, {
         target,
         mode: init.redirect,
-        method: merged.method,
+        method: outgoing.method,
         hops,
       })
       if (next === undefined) break
@@ -181,7 +180,7 @@ export class Cluster {
       return httpsExchange()
     }
     const { undiciExchange } = await import('../transport/undici-exchange.ts')
-    return undiciExchange()
+    return undiciExchange(this.#parts.limits)
   }
 }
 

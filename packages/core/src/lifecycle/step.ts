@@ -18,12 +18,13 @@ type Failed<C> = Extract<Event<C>, { type: 'failed' }>
  * dropped. A rejection counts only against the credential that was actually sent.
  */
 export function step<C>(
-  state: State<C>,
+  given: State<C>,
   event: Event<C>,
   now: number,
   policy: LifecyclePolicy,
 ): Step<C> {
-  if (state.isClosed) return [state]
+  if (given.isClosed) return [given]
+  const state = forgetImpossiblePauses(given, now, policy)
   switch (event.type) {
     case 'requested':
       return whenRequested(state, now, policy)
@@ -36,9 +37,7 @@ export function step<C>(
         ? whenFailed(state, event, now, policy)
         : [state]
     case 'rejected':
-      return event.ticket === state.held?.ticket
-        ? whenRejected(state, state.held, now, policy)
-        : [state]
+      return event.ticket === state.held?.ticket ? whenRejected(state, state.held, now) : [state]
     case 'accepted':
       return event.ticket === state.held?.ticket
         ? whenAccepted(state, state.held, now, policy)
@@ -52,10 +51,10 @@ export function step<C>(
 
 function whenRequested<C>(state: State<C>, now: number, policy: LifecyclePolicy): Step<C> {
   const { held } = state
-  if (held === undefined) return beginNeeded(state, 'first', now, policy)
+  if (held === undefined) return beginNeeded(state, 'first', now)
   if (now >= held.expiresAt) {
     const [dropped, ...retired] = drop(state, held)
-    const [next, ...begun] = beginNeeded(dropped, 'expired', now, policy)
+    const [next, ...begun] = beginNeeded(dropped, 'expired', now)
     return [next, ...retired, ...begun]
   }
   const used = held.isUsed ? state : { ...state, held: { ...held, isUsed: true } }
@@ -135,16 +134,10 @@ function whenFailed<C>(
   return [next, ...wakeFor(next, now, policy)]
 }
 
-function whenRejected<C>(
-  state: State<C>,
-  held: Held<C>,
-  now: number,
-  policy: LifecyclePolicy,
-): Step<C> {
+function whenRejected<C>(state: State<C>, held: Held<C>, now: number): Step<C> {
   const refused: State<C> = { ...state, held: { ...held, isRefused: true } }
-  if (state.attempt !== undefined || isPaused(state.refusalsPausedUntil, now, policy))
-    return [refused]
-  if (isPaused(state.pausedUntil, now, policy)) return [refused]
+  if (state.attempt !== undefined || now < state.refusalsPausedUntil) return [refused]
+  if (now < state.pausedUntil) return [refused]
   return begin({ ...refused, refusals: state.refusals + 1 }, 'refused')
 }
 
@@ -173,20 +166,15 @@ function drop<C>(state: State<C>, held: Held<C>): Step<C> {
   ]
 }
 
-function beginNeeded<C>(
-  state: State<C>,
-  reason: Reason,
-  now: number,
-  policy: LifecyclePolicy,
-): Step<C> {
-  const mustWait = state.attempt !== undefined || isPaused(state.pausedUntil, now, policy)
+function beginNeeded<C>(state: State<C>, reason: Reason, now: number): Step<C> {
+  const mustWait = state.attempt !== undefined || now < state.pausedUntil
   return mustWait ? [state] : begin(state, reason)
 }
 
 function beginAhead<C>(state: State<C>, now: number, policy: LifecyclePolicy): Step<C> {
   if (!policy.mayRunAhead || state.attempt !== undefined)
     return [state, ...wakeFor(state, now, policy)]
-  if (isPaused(state.aheadPausedUntil, now, policy)) return [state, ...wakeFor(state, now, policy)]
+  if (now < state.aheadPausedUntil) return [state, ...wakeFor(state, now, policy)]
   return begin(state, 'ahead')
 }
 
@@ -210,8 +198,21 @@ function pauseAfterRefusal<C>(
 }
 
 /** A pause longer than any we ever give means that the clock was set back: then it is over. */
-function isPaused(until: number, now: number, policy: LifecyclePolicy): boolean {
-  return now < until && until - now <= longestBackoffMs(policy)
+function forgetImpossiblePauses<C>(
+  state: State<C>,
+  now: number,
+  policy: LifecyclePolicy,
+): State<C> {
+  const latest = now + longestBackoffMs(policy)
+  const { pausedUntil, aheadPausedUntil, refusalsPausedUntil } = state
+  if (Math.max(pausedUntil, aheadPausedUntil, refusalsPausedUntil) <= latest) return state
+  const possible = (until: number): number => (until > latest ? Number.NEGATIVE_INFINITY : until)
+  return {
+    ...state,
+    pausedUntil: possible(pausedUntil),
+    aheadPausedUntil: possible(aheadPausedUntil),
+    refusalsPausedUntil: possible(refusalsPausedUntil),
+  }
 }
 
 function wakeFor<C>(state: State<C>, now: number, policy: LifecyclePolicy): Effect[] {

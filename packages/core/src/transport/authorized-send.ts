@@ -3,10 +3,11 @@ import { isCredentialError } from '../errors/index.ts'
 import type { Derived } from '../vault/derived.ts'
 import type { Keeper } from '../vault/keeper.ts'
 import type { Lease } from '../vault/lease.ts'
+import type { HeaderValues } from './default-headers.ts'
 import type { Exchange, Incoming } from './exchange.ts'
 import type { Gate, Passage } from './gate.ts'
 import { explainNetworkError, readAlert } from './network-errors.ts'
-import type { HeaderValues, Outgoing } from './outgoing.ts'
+import type { Outgoing } from './outgoing.ts'
 import { isProxied, isStreaming, type Place, type Target } from './target.ts'
 
 /** A lease, or connections without one. */
@@ -37,21 +38,31 @@ const MOST_REFUSAL_BYTES = 64 * 1024
  * All requests that are refused at the same time wait for one refresh. Where there is nothing better,
  * or the body cannot be sent again, the caller gets the server's own answer.
  */
-export async function authorizedSend(
+export function authorizedSend(route: Route, place: Place, outgoing: Outgoing): Promise<Incoming> {
+  return send(route, place, outgoing, sendAgain)
+}
+
+async function sendAgain(
   route: Route,
   place: Place,
   outgoing: Outgoing,
+  refused: Refused,
 ): Promise<Incoming> {
   const { keeper, target } = route
-  const first = await send(route, place, outgoing)
-  if (first.is === 'taken') return first.incoming
-  const better = await keeper.replace(first.lease, refusalOf(first), outgoing.signal)
-  if (better === undefined || !outgoing.canReplay()) return finish(first, target)
+  const better = await keeper.replace(refused.lease, refusalOf(refused), outgoing.signal)
+  if (better === undefined || !outgoing.canReplay()) return finish(refused, target)
   keeper.report({ type: 'retried', method: outgoing.method, path: place.pathname })
-  const second = await send(route, place, outgoing)
-  if (second.is === 'taken') return second.incoming
-  keeper.reject(second.lease, refusalOf(second))
-  return finish(second, target)
+  return send(route, place, outgoing, giveUp)
+}
+
+async function giveUp(
+  { keeper, target }: Route,
+  _place: Place,
+  _outgoing: Outgoing,
+  refused: Refused,
+): Promise<Incoming> {
+  keeper.reject(refused.lease, refusalOf(refused))
+  return finish(refused, target)
 }
 
 /** Sends a request that brings its own credential: nothing of ours is on it, and a refusal is the caller's. */
@@ -76,13 +87,24 @@ type Refused =
   | { readonly is: 'refused'; readonly lease: Lease; readonly incoming: Incoming }
   /** The server ended the handshake because of our certificate. */
   | { readonly is: 'alerted'; readonly lease: Lease; readonly error: unknown }
-type Sent = { readonly is: 'taken'; readonly incoming: Incoming } | Refused
+type OnRefusal = (
+  route: Route,
+  place: Place,
+  outgoing: Outgoing,
+  refused: Refused,
+) => Promise<Incoming>
 
-async function send(route: Route, place: Place, outgoing: Outgoing): Promise<Sent> {
+async function send(
+  route: Route,
+  place: Place,
+  outgoing: Outgoing,
+  onRefusal: OnRefusal,
+): Promise<Incoming> {
   const { keeper, target, refreshOn } = route
   const way = enter(route.gate, place, outgoing)
   const passage = way instanceof Promise ? await way : way
   let lease: Lease | undefined
+  let refused: Refused
   try {
     // Taken only now: the credential may have changed while the request waited for its place.
     const leased = keeper.lease(outgoing.signal)
@@ -91,16 +113,17 @@ async function send(route: Route, place: Place, outgoing: Outgoing): Promise<Sen
     follow(incoming, passage, route)
     if (!refreshOn.includes(incoming.statusCode) || isProxied(place.pathname)) {
       keeper.accept(lease, incoming.headers['date'])
-      return { is: 'taken', incoming }
+      return incoming
     }
-    return { is: 'refused', lease, incoming: await keepBody(incoming) }
+    refused = { is: 'refused', lease, incoming: await keepBody(incoming) }
   } catch (error) {
     passage.done()
-    if (lease?.credential.certificate !== undefined && readAlert(error) !== undefined) {
-      return { is: 'alerted', lease, error }
+    if (lease?.credential.certificate === undefined || readAlert(error) === undefined) {
+      throw explain(error, outgoing, target)
     }
-    throw explain(error, outgoing, target)
+    refused = { is: 'alerted', lease, error }
   }
+  return onRefusal(route, place, outgoing, refused)
 }
 
 function enter(gate: Gate, place: Place, { signal }: Outgoing): Passage | Promise<Passage> {
@@ -115,13 +138,14 @@ function exchange(route: Route, place: Place, outgoing: Outgoing, lease: Using):
     body: outgoing.body(),
     signal: outgoing.signal,
     isStream: isStreaming(place),
+    round: route.gate.round,
   })
 }
 
 /** Keeps an eye on a response until its body has ended. */
 function follow({ body }: Incoming, passage: Passage, { open }: Route): void {
   open.add(body)
-  body.once('close', () => {
+  body.on('close', () => {
     open.delete(body)
     passage.done()
   })

@@ -1,5 +1,6 @@
 import type { Impersonation } from '../kubeconfig/connection.ts'
-import { type HeaderValues, NO_HEADERS } from './outgoing.ts'
+
+export type HeaderValues = Record<string, string | string[]>
 
 export interface HeaderDefaults {
   readonly userAgent: string
@@ -15,7 +16,6 @@ export function defaultHeaders({
 }: HeaderDefaults): HeaderValues {
   return {
     'user-agent': userAgent,
-    accept: '*/*',
     ...(!disableCompression && { 'accept-encoding': 'gzip' }),
     ...(impersonate && impersonationHeaders(impersonate)),
   }
@@ -28,7 +28,6 @@ export function defaultHeaders({
  * client-go: half of one identity and half of another would be neither.
  */
 export function mergeHeaders(defaults: HeaderValues, own: HeaderValues): HeaderValues {
-  if (own === NO_HEADERS) return defaults
   const isOwnImpersonation = own['impersonate-user'] !== undefined
   const kept = isOwnImpersonation
     ? Object.entries(defaults).filter(([name]) => !name.startsWith('impersonate-'))

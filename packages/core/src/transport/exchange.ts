@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { Lease } from '../vault/lease.ts'
-import type { HeaderValues } from './outgoing.ts'
+import type { HeaderValues } from './default-headers.ts'
 import type { Target } from './target.ts'
 
 /** One try of a request. */
@@ -12,6 +12,8 @@ export interface Try {
   readonly signal: AbortSignal | undefined
   /** Whether the response stays open by design. */
   readonly isStream: boolean
+  /** The gate's round: with a new one, short requests need connections that nobody holds. */
+  readonly round: number
 }
 
 /** A response as it comes; the names are undici's, so that its own objects fit. */

@@ -11,10 +11,24 @@ export interface Passage {
   done(): void
 }
 
-interface Open extends Passage {
-  openedAt: number
+/** A passage and what the gate remembers of it. A class, because there is one for every request. */
+class Open implements Passage {
+  readonly openedAt: number
   isStream: boolean
-  isDone: boolean
+  readonly #leave: (open: Open) => void
+  #isDone = false
+
+  constructor(openedAt: number, isStream: boolean, leave: (open: Open) => void) {
+    this.openedAt = openedAt
+    this.isStream = isStream
+    this.#leave = leave
+  }
+
+  done(): void {
+    if (this.#isDone) return
+    this.#isDone = true
+    this.#leave(this)
+  }
 }
 
 /**
@@ -29,11 +43,17 @@ export class Gate implements Closable {
   readonly #short = new Set<Open>()
   readonly #queue: { proceed: () => void }[] = []
   #streams = 0
+  #round = 0
   #timer: NodeJS.Timeout | undefined
 
   constructor(limits: ConnectionLimits, now: () => number = () => performance.now()) {
     this.#limits = limits
     this.#now = now
+  }
+
+  /** Grows when long responses turned out to hold connections of short requests: then a new pool has to take over. */
+  get round(): number {
+    return this.#round
   }
 
   close(): void {
@@ -50,7 +70,7 @@ export class Gate implements Closable {
       throw new TooManyStreamsError(`${this.#streams} watches and other streams are open already`)
     }
     this.#streams += 1
-    return this.#makeOpen(true)
+    return new Open(this.#now(), true, this.#leave)
   }
 
   /** A place for a short request: at once if there is one, else when it is its turn. */
@@ -66,28 +86,15 @@ export class Gate implements Closable {
   }
 
   #admit(): Passage {
-    const open = this.#makeOpen(false)
+    const open = new Open(this.#now(), false, this.#leave)
     this.#short.add(open)
     return open
   }
 
-  #makeOpen(isStream: boolean): Open {
-    const open: Open = {
-      openedAt: this.#now(),
-      isStream,
-      isDone: false,
-      done: () => this.#leave(open),
-    }
-    return open
-  }
-
-  #leave(open: Open): void {
-    if (open.isDone) return
-    open.isDone = true
+  readonly #leave = (open: Open): void => {
     if (open.isStream) this.#streams -= 1
     else this.#short.delete(open)
-    // A pool can use the connection again one turn of the loop later; earlier, it would open another.
-    if (this.#queue.length > 0) setImmediate(() => this.#letIn())
+    if (this.#queue.length > 0) this.#letIn()
   }
 
   /** Counts old short requests as streams, oldest first, while there is room for streams. */
@@ -99,6 +106,7 @@ export class Gate implements Closable {
       this.#short.delete(open)
       open.isStream = true
       this.#streams += 1
+      this.#round += 1
     }
   }
 

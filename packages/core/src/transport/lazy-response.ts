@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream'
-import { arrayBuffer, text } from 'node:stream/consumers'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import type { Incoming } from './exchange.ts'
 
@@ -21,7 +20,11 @@ export function makeResponse(incoming: Incoming, url: string): Response {
 }
 
 /** The pool's own body reads itself faster than any stream can be read from outside. */
-type SelfReading = Readable & { text?: () => Promise<string>; json?: () => Promise<unknown> }
+type SelfReading = Readable & {
+  text?: () => Promise<string>
+  json?: () => Promise<unknown>
+  arrayBuffer?: () => Promise<ArrayBuffer>
+}
 
 class LazyResponse {
   readonly #incoming: Incoming
@@ -79,8 +82,10 @@ class LazyResponse {
       : this.#read((body) => body.json?.() ?? readText(body).then((content) => JSON.parse(content)))
   }
 
-  async arrayBuffer(): Promise<ArrayBuffer> {
-    return this.#whole ? this.#whole.arrayBuffer() : arrayBuffer(this.#take())
+  arrayBuffer(): Promise<ArrayBuffer> {
+    return this.#whole
+      ? this.#whole.arrayBuffer()
+      : this.#read((body) => body.arrayBuffer?.() ?? readBytes(body))
   }
 
   async bytes(): Promise<Uint8Array> {
@@ -152,10 +157,21 @@ function decoded({ headers, body }: Incoming): Readable {
   return body.pipe(decoder)
 }
 
+/** A decoder that drops a byte order mark, as the standard says. */
 async function readText(body: Readable): Promise<string> {
-  return stripBom(await text(body))
+  return new TextDecoder().decode(await readBytes(body))
 }
 
-function stripBom(content: string): string {
-  return content.charCodeAt(0) === 0xfeff ? content.slice(1) : content
+/** Not through `node:stream/consumers`, which makes a Blob on the way. */
+function readBytes(body: Readable): Promise<ArrayBuffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    body.on('data', (chunk: Buffer) => chunks.push(chunk))
+    body.once('error', reject)
+    body.once('close', () => reject(new TypeError('the response was closed before its end')))
+    body.once('end', () => {
+      const { buffer, byteOffset, byteLength } = Buffer.concat(chunks)
+      resolve(buffer.slice(byteOffset, byteOffset + byteLength) as ArrayBuffer)
+    })
+  })
 }

@@ -3,7 +3,6 @@ import {
   type CredentialError,
   ServerUnreachableError,
   ServerUntrustedError,
-  TimedOutError,
 } from '../errors/index.ts'
 
 /** TLS alerts that say: your certificate, not your request. */
@@ -53,11 +52,6 @@ export function explainNetworkError(cause: unknown, server: string): CredentialE
   if (alert !== undefined) return new CertificateRefusedError(server, alert, { cause })
   const untrusted = UNTRUSTED[code]
   if (untrusted !== undefined) return new ServerUntrustedError(server, untrusted, { cause })
-  if (code === 'UND_ERR_HEADERS_TIMEOUT') {
-    return new TimedOutError(`${server} accepted the request but did not answer it in time`, {
-      cause,
-    })
-  }
   return new ServerUnreachableError(server, UNREACHABLE[code] ?? `${code} ${message}`.trim(), {
     cause,
   })

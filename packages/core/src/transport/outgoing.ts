@@ -1,8 +1,7 @@
 import { Readable } from 'node:stream'
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
+import { type HeaderValues, mergeHeaders } from './default-headers.ts'
 import { RecordedBody } from './recorded-body.ts'
-
-export type HeaderValues = Record<string, string | string[]>
 
 /** A request in the form our transports take, made from the global classes. */
 export interface Outgoing {
@@ -17,6 +16,7 @@ export interface Outgoing {
 
 /**
  * Turns what `fetch` was given into an outgoing request, on copies: nothing of the caller's changes.
+ * Headers nobody set come from the defaults; if the caller set none, the result has the defaults themselves.
  *
  * Every body that the global classes allow is taken. Streams are recorded while they are sent, so that
  * a small one can be sent again after a 401.
@@ -24,10 +24,12 @@ export interface Outgoing {
 export function makeOutgoing(
   input: string | URL | Request,
   init: RequestInit = {},
+  defaults: HeaderValues = {},
 ): Outgoing | Promise<Outgoing> {
   const request = asRequest(input)
   const method = (init.method ?? request?.method ?? 'GET').toUpperCase()
-  const headers = readHeaders(init.headers ?? request?.headers)
+  const own = init.headers ?? request?.headers
+  const headers = own === undefined ? defaults : mergeHeaders(defaults, readHeaders(own))
   const signal = init.signal ?? request?.signal ?? undefined
   const body = init.body ?? request?.body ?? undefined
   if (body === undefined) {
@@ -61,11 +63,7 @@ async function withBody(
 const noBody = (): undefined => undefined
 const always = (): boolean => true
 
-/** The common case; it is compared by identity to leave the copying out. */
-export const NO_HEADERS: HeaderValues = Object.freeze({})
-
-function readHeaders(given: RequestInit['headers'] | undefined): HeaderValues {
-  if (given === undefined) return NO_HEADERS
+function readHeaders(given: NonNullable<RequestInit['headers']>): HeaderValues {
   const headers: HeaderValues = {}
   for (const [name, value] of given instanceof Headers ? given : new Headers(given)) {
     headers[name] = value

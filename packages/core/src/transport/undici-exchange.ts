@@ -1,52 +1,52 @@
 import { buildConnector, type Dispatcher, Pool } from 'undici'
 import type { CertificatePair, Credential } from '../protocol/credential.ts'
 import type { Closable, Derived } from '../vault/derived.ts'
-import type { Exchange, Incoming, Try } from './exchange.ts'
+import type { ConnectionLimits, Exchange, Incoming, Try } from './exchange.ts'
 import { isBrokenConnection, readAlert } from './network-errors.ts'
 import type { Target } from './target.ts'
 
 const CONNECT_TIMEOUT_MS = 30_000
-/** How long a server may think about a request that is no stream. */
-const HEADERS_TIMEOUT_MS = 300_000
 const KEEP_ALIVE_MS = 60_000
 const TCP_KEEP_ALIVE_MS = 30_000
 
 /** Sends requests over pools of kept-alive connections, one set of pools per identity and server. */
-export function undiciExchange(): Exchange {
+export function undiciExchange(limits: ConnectionLimits): Exchange {
   const known = new WeakMap<Derived, Pools>()
+  // The pools of this identity to this server: other connections that mean the same use them too.
+  const open = (target: Target, { certificate }: Credential, derived: Derived): Pools =>
+    derived.get(`undici ${target.key}`, () => new Pools(target, certificate, limits))
   return {
     send(target, { credential, derived }, attempt) {
-      const pools = known.get(derived) ?? openPools(target, credential, derived)
+      const pools = known.get(derived) ?? open(target, credential, derived)
       known.set(derived, pools)
       return pools.send(attempt)
     },
   }
 }
 
-/** The pools of this identity to this server: other connections that mean the same use them too. */
-function openPools(target: Target, { certificate }: Credential, derived: Derived): Pools {
-  return derived.get(`undici ${target.key}`, () => new Pools(target, certificate))
-}
-
 /**
  * Two pools, one for short requests and one for streams.
  *
- * They open as many connections as the gate lets through. Streams have a pool of their own because
- * undici looks for an idle connection by walking through all of them.
+ * Streams have one of their own because undici looks for an idle connection by walking through all of
+ * them. When long responses hold connections of the short pool, a new one takes its place, and the old
+ * one ends with them.
  */
 class Pools implements Closable {
   readonly #target: Target
-  readonly #short: Pool
+  readonly #limits: ConnectionLimits
+  #short: Pool
+  #round = 0
   #streams: Pool | undefined
   readonly #certificate: CertificatePair | undefined
   #closed: Promise<void> | undefined
   /** The first alert of a connection tells why the requests on it failed; undici does not. */
   #lastAlert: unknown
 
-  constructor(target: Target, certificate: CertificatePair | undefined) {
+  constructor(target: Target, certificate: CertificatePair | undefined, limits: ConnectionLimits) {
     this.#target = target
     this.#certificate = certificate
-    this.#short = this.#makePool()
+    this.#limits = limits
+    this.#short = this.#makePool(limits.requests)
   }
 
   send(attempt: Try): Promise<Incoming> {
@@ -66,8 +66,6 @@ class Pools implements Closable {
       headers: attempt.headers,
       body: attempt.body ?? null,
       signal: attempt.signal ?? null,
-      bodyTimeout: 0,
-      headersTimeout: attempt.isStream ? 0 : HEADERS_TIMEOUT_MS,
     })
   }
 
@@ -87,13 +85,20 @@ class Pools implements Closable {
     await Promise.all([this.#short.close(), this.#streams?.close()])
   }
 
-  #pool({ isStream }: Try): Pool {
-    if (!isStream) return this.#short
-    this.#streams ??= this.#makePool()
-    return this.#streams
+  #pool({ isStream, round }: Try): Pool {
+    if (isStream) {
+      this.#streams ??= this.#makePool(this.#limits.streams)
+      return this.#streams
+    }
+    if (round !== this.#round) {
+      this.#round = round
+      void this.#short.close()
+      this.#short = this.#makePool(this.#limits.requests)
+    }
+    return this.#short
   }
 
-  #makePool(): Pool {
+  #makePool(connections: number): Pool {
     const { tls, origin } = this.#target
     const connect = buildConnector({
       ...(tls.ca !== undefined && { ca: tls.ca }),
@@ -108,7 +113,11 @@ class Pools implements Closable {
       maxCachedSessions: 0,
     })
     return new Pool(origin, {
+      connections,
       keepAliveTimeout: KEEP_ALIVE_MS,
+      // As in client-go, a request ends with its signal, its server or its connection, not with a timer of ours.
+      headersTimeout: 0,
+      bodyTimeout: 0,
       connect: (options, callback) => {
         const named =
           tls.serverName === undefined ? options : { ...options, servername: tls.serverName }
