@@ -74,8 +74,8 @@ export async function plainSend(
 ): Promise<Incoming> {
   const passage = await enter(route.gate, place, outgoing)
   try {
-    const incoming = await exchange(route, place, outgoing, { credential: {}, derived })
-    follow(incoming, passage, route)
+    const incoming = await exchange(route, place, outgoing, { credential: {}, derived }, passage)
+    passage.follow(incoming.body, route.open)
     return incoming
   } catch (error) {
     passage.done()
@@ -109,8 +109,8 @@ async function send(
     // Taken only now: the credential may have changed while the request waited for its place.
     const leased = keeper.lease(outgoing.signal)
     lease = leased instanceof Promise ? await leased : leased
-    const incoming = await exchange(route, place, outgoing, lease)
-    follow(incoming, passage, route)
+    const incoming = await exchange(route, place, outgoing, lease, passage)
+    passage.follow(incoming.body, route.open)
     if (!refreshOn.includes(incoming.statusCode) || isProxied(place.pathname)) {
       keeper.accept(lease, incoming.headers['date'])
       return incoming
@@ -130,7 +130,13 @@ function enter(gate: Gate, place: Place, { signal }: Outgoing): Passage | Promis
   return isStreaming(place) ? gate.openStream() : gate.enter(signal)
 }
 
-function exchange(route: Route, place: Place, outgoing: Outgoing, lease: Using): Promise<Incoming> {
+function exchange(
+  route: Route,
+  place: Place,
+  outgoing: Outgoing,
+  lease: Using,
+  passage: Passage,
+): Promise<Incoming> {
   return route.exchange.send(route.target, lease, {
     method: outgoing.method,
     path: place.pathname + place.search,
@@ -139,15 +145,7 @@ function exchange(route: Route, place: Place, outgoing: Outgoing, lease: Using):
     signal: outgoing.signal,
     isStream: isStreaming(place),
     round: route.gate.round,
-  })
-}
-
-/** Keeps an eye on a response until its body has ended. */
-function follow({ body }: Incoming, passage: Passage, { open }: Route): void {
-  open.add(body)
-  body.on('close', () => {
-    open.delete(body)
-    passage.done()
+    passage,
   })
 }
 

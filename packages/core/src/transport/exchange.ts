@@ -14,6 +14,12 @@ export interface Try {
   readonly isStream: boolean
   /** The gate's round: with a new one, short requests need connections that nobody holds. */
   readonly round: number
+  /**
+   * Told when all of the response has arrived, or will never.
+   *
+   * Not when it was read: many callers look at the status only, and what nobody reads never ends.
+   */
+  readonly passage: { done(): void }
 }
 
 /** A response as it comes; the names are undici's, so that its own objects fit. */

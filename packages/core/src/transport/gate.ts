@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import { TooManyStreamsError } from '../errors/index.ts'
 import type { Closable } from '../vault/derived.ts'
 import type { ConnectionLimits } from './exchange.ts'
@@ -7,8 +8,10 @@ const BECOMES_STREAM_MS = 5000
 
 /** One request on its way. */
 export interface Passage {
-  /** Call it when the response has ended. May be called more than once. */
+  /** Call it when the response has arrived, or will not. May be called more than once. */
   done(): void
+  /** Keeps a body in a set of open ones until it is done. */
+  follow(body: Readable, open: Set<Readable>): void
 }
 
 /** A passage and what the gate remembers of it. A class, because there is one for every request. */
@@ -17,6 +20,8 @@ class Open implements Passage {
   isStream: boolean
   readonly #leave: (open: Open) => void
   #isDone = false
+  #body: Readable | undefined
+  #open: Set<Readable> | undefined
 
   constructor(openedAt: number, isStream: boolean, leave: (open: Open) => void) {
     this.openedAt = openedAt
@@ -27,7 +32,16 @@ class Open implements Passage {
   done(): void {
     if (this.#isDone) return
     this.#isDone = true
+    if (this.#body !== undefined) this.#open?.delete(this.#body)
     this.#leave(this)
+  }
+
+  follow(body: Readable, open: Set<Readable>): void {
+    if (this.#isDone) return
+    this.#body = body
+    this.#open = open
+    open.add(body)
+    body.on('close', () => this.done())
   }
 }
 
@@ -124,7 +138,6 @@ export class Gate implements Closable {
       this.#timer = undefined
       this.#letIn()
     }, wait)
-    this.#timer.unref()
   }
 
   #queueUp(signal?: AbortSignal): Promise<Passage> {

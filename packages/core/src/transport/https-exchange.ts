@@ -64,6 +64,11 @@ function send({ origin }: Target, agent: http.Agent, attempt: Try): Promise<Inco
     })
     request.once('error', (error) => reject(signal?.aborted ? signal.reason : error))
     request.once('response', (response) => {
+      // Here and now: the end of a small response is pushed before anybody who waits for it goes on.
+      response.push = (chunk, encoding) => {
+        if (chunk === null) attempt.passage.done()
+        return http.IncomingMessage.prototype.push.call(response, chunk, encoding)
+      }
       resolve({
         statusCode: response.statusCode ?? 0,
         statusText: response.statusMessage ?? '',

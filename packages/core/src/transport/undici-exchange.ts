@@ -1,9 +1,10 @@
-import { buildConnector, type Dispatcher, Pool } from 'undici'
+import { buildConnector, type Dispatcher, type Pool } from 'undici'
 import type { CertificatePair, Credential } from '../protocol/credential.ts'
 import type { Closable, Derived } from '../vault/derived.ts'
 import type { ConnectionLimits, Exchange, Incoming, Try } from './exchange.ts'
 import { isBrokenConnection, readAlert } from './network-errors.ts'
 import type { Target } from './target.ts'
+import { type TellingOptions, TellingPool } from './telling-pool.ts'
 
 const CONNECT_TIMEOUT_MS = 30_000
 const KEEP_ALIVE_MS = 60_000
@@ -60,13 +61,15 @@ class Pools implements Closable {
   }
 
   #request(attempt: Try): Promise<Incoming> {
-    return this.#pool(attempt).request({
+    const options: TellingOptions = {
       path: attempt.path,
       method: attempt.method as Dispatcher.HttpMethod,
       headers: attempt.headers,
       body: attempt.body ?? null,
       signal: attempt.signal ?? null,
-    })
+      passage: attempt.passage,
+    }
+    return this.#pool(attempt).request(options)
   }
 
   /** Requests in flight finish first, however long they last. */
@@ -112,7 +115,7 @@ class Pools implements Closable {
       // A resumed session keeps the identity it began with, also under a new certificate.
       maxCachedSessions: 0,
     })
-    return new Pool(origin, {
+    return new TellingPool(origin, {
       connections,
       keepAliveTimeout: KEEP_ALIVE_MS,
       // As in client-go, a request ends with its signal, its server or its connection, not with a timer of ours.

@@ -107,6 +107,22 @@ describe('a watch', () => {
   })
 })
 
+describe.each(['pool', 'https'] as const)('responses that nobody reads (%s)', (transport) => {
+  it('hold nothing up: the limits count what is on the way, not what lies unread', async () => {
+    const { token } = sandbox.issueToken({ user: 'jane' })
+    const kubeconfig = sandbox.writeKubeconfig({ user: { token } })
+    const policy = { requestLimit: 2, streamLimit: 2 }
+    await using cluster = await connect({ kubeconfig, policy, transport })
+    for (let count = 0; count < 50; count += 1) {
+      expect((await cluster.fetch('/version')).status).toBe(200)
+    }
+    const statuses = await Promise.all(
+      Array.from({ length: 50 }, async () => (await cluster.fetch('/version')).status),
+    )
+    expect(new Set(statuses)).toEqual(new Set([200]))
+  })
+})
+
 describe('connections', () => {
   it('are kept and used again', async () => {
     await using cluster = await connectWithToken()
