@@ -8,6 +8,8 @@ export default defineConfig({
     alias: [
       { find: /^kubecred$/, replacement: source('packages/core/src/index.ts') },
       { find: /^kubecred\/errors$/, replacement: source('packages/core/src/errors/index.ts') },
+      { find: /^kubecred\/metrics$/, replacement: source('packages/core/src/metrics/index.ts') },
+      { find: /^kubecred\/plugin$/, replacement: source('packages/core/src/authoring/index.ts') },
       { find: /^kubecred\/testing$/, replacement: source('packages/core/src/testing/index.ts') },
       { find: /^@kubecred\/sandbox$/, replacement: source('packages/sandbox/src/index.ts') },
     ],

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import type { HintCase } from './run-hint.ts'
 import type { IdentityCase } from './run-identity.ts'
 import type { KubeconfigCase } from './run-kubeconfig.ts'
+import type { MetricsCase } from './run-metrics.ts'
 import type { PluginCase } from './run-plugin.ts'
 import type { PolicyCase } from './run-policy.ts'
 import type { RequestCase } from './run-request.ts'
@@ -19,12 +20,6 @@ export interface CaseHead {
   readonly deviation?: string
   /** Why the case cannot be run. */
   readonly skip?: string
-}
-
-/** A line about something that this version does not have at all. */
-export interface MetricsCase extends CaseHead {
-  readonly kind: 'metrics'
-  readonly skip: string
 }
 
 export type Case =

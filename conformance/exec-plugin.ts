@@ -11,6 +11,7 @@ import {
 import { ALLOW_ALL, type PluginPolicy } from '../packages/core/src/protocol/plugin-policy.ts'
 import { Secret } from '../packages/core/src/secret/secret.ts'
 import { execSource } from '../packages/core/src/sources/exec-source.ts'
+import type { Source } from '../packages/core/src/sources/source.ts'
 import type { PluginCommand } from '../packages/sandbox/src/index.ts'
 
 export type Version = 'v1' | 'v1beta1' | 'v1alpha1'
@@ -31,10 +32,19 @@ export interface Surroundings {
 
 const LIMITS = { timeoutMs: 20_000, interactiveTimeoutMs: 20_000, stdoutBytes: 1024 * 1024 }
 
-/** Runs a plugin once through the real source: real lookup, real process, real checks. Only the terminal is pretended. */
+/** Runs a plugin once through the real source. */
 export function runOnce(plugin: PluginCommand, around: Surroundings): Promise<Acquired> {
+  return pluginSource(plugin, around).acquire({
+    reason: 'first',
+    signal: new AbortController().signal,
+    report: () => {},
+  })
+}
+
+/** A plugin as a source: real lookup, real process, real checks. Only the terminal is pretended. */
+export function pluginSource(plugin: PluginCommand, around: Surroundings): Source {
   const env = { ...process.env, ...around.env }
-  const source = execSource(
+  return execSource(
     {
       exec: describe(plugin, around),
       ...(around.cluster && { cluster: around.cluster }),
@@ -50,11 +60,6 @@ export function runOnce(plugin: PluginCommand, around: Surroundings): Promise<Ac
       hostEnv: () => env,
     },
   )
-  return source.acquire({
-    reason: 'first',
-    signal: new AbortController().signal,
-    report: () => {},
-  })
 }
 
 function describe({ command, args, env }: PluginCommand, around: Surroundings): ExecConfig {

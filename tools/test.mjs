@@ -3,7 +3,12 @@
 // installed first, and a package that cannot be had is a failure.
 import { spawnSync } from 'node:child_process'
 
-const PACKAGES = [{ command: 'openssl', probe: ['version'], debian: 'openssl', for: 'TLS alerts' }]
+const PACKAGES = [
+  { command: 'openssl', probe: ['version'], debian: 'openssl', for: 'TLS alerts' },
+  // The programs without the service where there is such a package: nothing has to be started.
+  { command: 'tinyproxy', probe: ['-v'], debian: 'tinyproxy-bin', for: 'HTTP proxies' },
+  { command: 'danted', probe: ['-v'], debian: 'dante-server', for: 'SOCKS5 proxies' },
+]
 
 const mustHave = process.env.CI === 'true' || process.env.KUBECRED_INSTALL === '1'
 for (const { command, probe, debian, for: what } of PACKAGES) {

@@ -17,6 +17,7 @@ export function connectOptions(flags: FlagValues): ConnectOptions {
     insecureSkipTlsVerify: flags.isOn('insecure-skip-tls-verify'),
     proxyUrl: flags.text('proxy-url'),
     disableCompression: flags.isOn('disable-compression'),
+    saveOidcTokens: flags.isOn('save-oidc-tokens'),
     token: flags.text('token'),
     username: flags.text('username'),
     password: flags.text('password'),

@@ -44,6 +44,9 @@ export function describeEvent(
     case 'retired':
       return level > 1 ? 'the old credential is retired' : undefined
     case 'plugin-stderr':
+    case 'plugin-ended':
+    case 'borrowed':
+    case 'released':
     case 'warning':
       return undefined
   }

@@ -6,6 +6,8 @@ export function describeSource({ kind, name }: SourceLabel): string {
   switch (kind) {
     case 'exec':
       return `exec plugin ${quote(name)}`
+    case 'oidc':
+      return `OIDC issuer ${quote(name)}`
     case 'token-file':
       return `token file ${quote(name)}`
     case 'certificate-files':

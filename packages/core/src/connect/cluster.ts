@@ -53,16 +53,18 @@ export class Cluster {
   readonly #anonymous = new Derived()
   /** Bodies of responses that are still open. */
   readonly #open = new Set<Readable>()
+  #target: Target
   #route: Route | undefined
   #closed: Promise<void> | undefined
 
   constructor(parts: ClusterParts) {
     this.#parts = parts
+    this.#target = parts.target
   }
 
   /** The server's address, such as `https://10.0.0.1:6443`. */
   get server(): string {
-    return this.#parts.target.server
+    return this.#target.server
   }
 
   /** The namespace to use where a request needs one. */
@@ -86,7 +88,7 @@ export class Cluster {
    */
   readonly fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
     if (this.#closed !== undefined) throw new ClosedError()
-    const { target } = this.#parts
+    const target = this.#target
     let place = findPlace(asRequest(input)?.url ?? (input as string | URL), target)
     const made = makeOutgoing(input, init, this.#parts.headers)
     const outgoing: Outgoing = made instanceof Promise ? await made : made
@@ -138,6 +140,16 @@ export class Cluster {
     }
   }
 
+  /**
+   * Checks new connections against another CA. What is open was accepted under the old one and goes on.
+   *
+   * @internal
+   */
+  retarget(target: Target): void {
+    this.#target = target
+    this.#route = undefined
+  }
+
   /** Ends the connection and everything on it: open responses fail, and a plugin that runs only for it is stopped. */
   close(): Promise<void> {
     this.#closed ??= this.#close()
@@ -156,11 +168,12 @@ export class Cluster {
   }
 
   async #openRoute(): Promise<Route> {
-    const { target, borrowed, refreshOn, limits, headers: defaults } = this.#parts
+    const { borrowed, refreshOn, limits, headers: defaults } = this.#parts
+    const target = this.#target
     const { keeper } = borrowed
     const exchange = await this.#loadExchange()
     const gate = keeper.lasting.get(`gate ${target.key}`, () => new Gate(limits))
-    this.#route ??= {
+    this.#route = {
       target,
       keeper,
       exchange,

@@ -44,6 +44,11 @@ export interface ConnectOptions extends Overrides {
   readonly observer?: Observer | undefined
   /** Set when the program reads standard input itself, saying what for: then no plugin may ask a person. */
   readonly stdinUnavailable?: string | undefined
+  /**
+   * Writes refreshed tokens of an auth-provider `oidc` into the kubeconfig they came from, as kubectl does.
+   * The default is false: then the file is only read.
+   */
+  readonly saveOidcTokens?: boolean | undefined
   /** `https` uses Node's own client: it loads faster and keeps fewer connections, for programs with a few requests. */
   readonly transport?: 'pool' | 'https' | undefined
   /** The environment to use in place of the process's own. */

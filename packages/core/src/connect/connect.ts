@@ -1,14 +1,16 @@
-import { NotSupportedError } from '../errors/index.ts'
 import { hostEnvironment } from '../node/host-environment.ts'
 import { loadAuthority } from '../node/load-authority.ts'
 import { loadConnection } from '../node/load-kubeconfig.ts'
 import { nodeFiles } from '../node/node-files.ts'
 import { processRegistry } from '../node/process-registry.ts'
 import { defaultHeaders } from '../transport/default-headers.ts'
-import { makeTarget } from '../transport/target.ts'
+import { proxyFromEnvironment } from '../transport/proxy-from-environment.ts'
+import { readProxy } from '../transport/proxy-server.ts'
+import { makeTarget, type Target } from '../transport/target.ts'
 import { VERSION } from '../version.ts'
 import { Cluster } from './cluster.ts'
 import { type ConnectOptions, checkPolicy } from './connect-options.ts'
+import { followAuthority } from './follow-authority.ts'
 import { openKeeper } from './open-keeper.ts'
 
 const REQUEST_LIMIT = 64
@@ -35,20 +37,25 @@ export async function connect(options: ConnectOptions = {}): Promise<Cluster> {
     overrides: options,
     env,
   })
-  refuseProxy(connection.cluster.proxyUrl !== undefined)
+  const { proxyUrl } = connection.cluster
+  const proxy =
+    proxyUrl === undefined
+      ? proxyFromEnvironment(connection.cluster.server, env)
+      : readProxy(proxyUrl, 'proxy-url')
   const ca = await loadAuthority(connection.cluster, nodeFiles)
   const { server, tlsServerName, insecureSkipTlsVerify, disableCompression } = connection.cluster
-  const target = makeTarget(server, {
-    ca,
-    serverName: tlsServerName,
-    insecure: insecureSkipTlsVerify,
-  })
+  const targetWith = (caPem: string | undefined): Target =>
+    makeTarget(
+      server,
+      { ca: caPem, serverName: tlsServerName, insecure: insecureSkipTlsVerify },
+      proxy,
+    )
   if (policy.pluginLimit !== undefined) processRegistry().slots.limit = policy.pluginLimit
   const borrowed = await openKeeper(connection, ca, options)
   const stopWatching = observer ? borrowed.keeper.watch(observer) : () => {}
   const cluster = new Cluster({
     connection,
-    target,
+    target: targetWith(ca),
     borrowed,
     headers: defaultHeaders({
       userAgent: `kubecred/${VERSION}`,
@@ -63,8 +70,13 @@ export async function connect(options: ConnectOptions = {}): Promise<Cluster> {
     transport: options.transport ?? 'pool',
     onClose() {
       stopWatching()
+      stopFollowing()
       signal?.removeEventListener('abort', end)
     },
+  })
+  const stopFollowing = followAuthority(connection.cluster, ca, nodeFiles, {
+    onChange: (newer) => cluster.retarget(targetWith(newer)),
+    onProblem: (message) => borrowed.keeper.report({ type: 'warning', message }),
   })
   const end = (): void => void cluster.close()
   signal?.addEventListener('abort', end, { once: true })
@@ -72,15 +84,4 @@ export async function connect(options: ConnectOptions = {}): Promise<Cluster> {
     observer?.({ type: 'warning', message, source: borrowed.keeper.label })
   }
   return cluster
-}
-
-/** Going round a proxy that somebody configured could leak the request to a network they meant to avoid. */
-function refuseProxy(isConfigured: boolean): void {
-  if (!isConfigured) return
-  throw new NotSupportedError(
-    'the cluster entry has a proxy-url, and proxies are not supported yet',
-    {
-      hint: 'Remove proxy-url if the server can be reached directly.',
-    },
-  )
 }

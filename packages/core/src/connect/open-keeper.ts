@@ -1,5 +1,5 @@
 import { homedir } from 'node:os'
-import type { Connection } from '../kubeconfig/connection.ts'
+import type { Connection, UserIdentity } from '../kubeconfig/connection.ts'
 import type { LifecyclePolicy } from '../lifecycle/policy.ts'
 import { hostEnvironment } from '../node/host-environment.ts'
 import { loadPluginPolicy } from '../node/load-plugin-policy.ts'
@@ -25,7 +25,7 @@ const PLUGIN_OUTPUT_BYTES = 1024 * 1024
  * Opens the keeper of a connection's credential.
  *
  * Plugins are shared: all connections of this process that mean the same plugin with the same input
- * get the same keeper. Everything else is cheap and belongs to one connection.
+ * get the same keeper. So are logins at an OpenID Connect issuer. Everything else is cheap and belongs to one connection.
  */
 export async function openKeeper(
   { cluster, user }: Connection,
@@ -38,6 +38,14 @@ export async function openKeeper(
     ...(policy.backoffLimitMs !== undefined && { backoffLimitMs: policy.backoffLimitMs }),
   }
   const ports = { crypto: nodeCrypto, clock: systemClock, files: nodeFiles }
+  if (user.oidc !== undefined) {
+    const { openOidcKeeper } = await import('../node/oidc-keeper.ts')
+    return openOidcKeeper(user.oidc, {
+      isSaved: options.saveOidcTokens ?? false,
+      identity: [lifecycle, certificateIdentity(user)],
+      make: (login) => new Keeper(chooseSource(user, ports, login), ports, lifecycle),
+    })
+  }
   if (user.exec === undefined) {
     const keeper = new Keeper(chooseSource(user, ports), ports, lifecycle)
     return { keeper, release: () => keeper.close() }
@@ -55,6 +63,13 @@ export async function openKeeper(
     })
     return new Keeper(source, ports, lifecycle)
   })
+}
+
+/** A certificate beside a login is part of what requests are sent with. */
+function certificateIdentity({ certificate }: UserIdentity): unknown {
+  if (certificate === undefined) return undefined
+  const { chain, key } = certificate
+  return [chain, key.from === 'data' ? key.data.expose() : key.path]
 }
 
 async function describePlugin(

@@ -1,7 +1,10 @@
+import type * as authoring from './authoring-errors.ts'
 import type * as kubeconfig from './kubeconfig-errors.ts'
+import type * as oidc from './oidc-errors.ts'
 import type * as plugin from './plugin-errors.ts'
 import type * as transport from './transport-errors.ts'
 
+export { ExecInfoError } from './authoring-errors.ts'
 export type { CodeFacts, Fault } from './code-facts.ts'
 export { CODES, type Code } from './codes.ts'
 export { CredentialError, type ErrorInit, isCredentialError } from './credential-error.ts'
@@ -19,6 +22,7 @@ export {
   NotSupportedError,
   UserNotFoundError,
 } from './kubeconfig-errors.ts'
+export { OidcConfigError, OidcRefusedError, OidcUnreachableError } from './oidc-errors.ts'
 export {
   PluginAnswerError,
   PluginCertificateError,
@@ -44,6 +48,7 @@ export {
   CertificateRefusedError,
   ClosedError,
   ForeignOriginError,
+  ProxyFailedError,
   ServerUnreachableError,
   ServerUntrustedError,
   TimedOutError,
@@ -56,6 +61,8 @@ type Instances<M> = {
 
 /** Every concrete error, so that `switch (error.code)` narrows to the right class. */
 export type AnyCredentialError =
+  | Instances<typeof authoring>
   | Instances<typeof kubeconfig>
+  | Instances<typeof oidc>
   | Instances<typeof plugin>
   | Instances<typeof transport>

@@ -86,4 +86,11 @@ export const KUBECONFIG_CODES = {
     'A client certificate, its key or a CA in the kubeconfig cannot be used.',
     'Replace the certificate and key by a matching, valid pair in PEM.',
   ),
+  ERR_OIDC_CONFIG: facts(
+    22,
+    'kubeconfig',
+    'final',
+    'The auth-provider oidc of the user entry cannot work as it is written.',
+    'Correct the setting that the message names.',
+  ),
 } as const

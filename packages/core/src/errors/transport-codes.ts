@@ -51,4 +51,11 @@ export const TRANSPORT_CODES = {
     'The cluster connection was used after close().',
     'Call connect() again.',
   ),
+  ERR_PROXY_FAILED: facts(
+    67,
+    'network',
+    'retryable',
+    'The proxy on the way to the API server was not there, refused, or made no sense.',
+    'Check proxy-url of the cluster entry, or HTTPS_PROXY and NO_PROXY in the environment.',
+  ),
 } as const

@@ -30,6 +30,17 @@ export class CertificateRefusedError extends CredentialError<'ERR_CERTIFICATE_RE
   }
 }
 
+/** It was the proxy, not the server. `proxy` is its address without user and password. */
+export class ProxyFailedError extends CredentialError<'ERR_PROXY_FAILED'> {
+  readonly code = 'ERR_PROXY_FAILED' as const
+  readonly proxy: string
+
+  constructor(proxy: string, what: string, init: ErrorInit = {}) {
+    super(`the proxy ${proxy} ${what}`, init)
+    this.proxy = proxy
+  }
+}
+
 export class TooManyStreamsError extends CredentialError<'ERR_TOO_MANY_STREAMS'> {
   readonly code = 'ERR_TOO_MANY_STREAMS' as const
 }

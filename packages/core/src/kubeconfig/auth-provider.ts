@@ -21,11 +21,6 @@ export function authProviderError(user: UserEntry, provider: AuthProviderEntry) 
         `${uses}, which Kubernetes removed in 1.26; kubelogin replaces it`,
         { hint: pasteInstead(user, azureStanza(provider)) },
       )
-    case 'oidc':
-      return new NotSupportedError(
-        `${uses}, which is not supported yet; the plugin kubelogin (kubectl oidc-login) does the same`,
-        { hint: pasteInstead(user, oidcStanza(provider)) },
-      )
     default:
       return new NotSupportedError(`${uses}, which does not exist`, {
         hint: pasteInstead(user, genericStanza()),
@@ -67,17 +62,6 @@ function azureStanza({ config }: AuthProviderEntry): Stanza {
       ...setting('--tenant-id', 'tenant-id'),
     ],
     installHint: 'Install kubelogin: https://azure.github.io/kubelogin/install.html',
-    provideClusterInfo: false,
-  }
-}
-
-function oidcStanza({ config }: AuthProviderEntry): Stanza {
-  const issuer = config.get('idp-issuer-url')?.expose() || 'https://ISSUER'
-  const client = config.get('client-id')?.expose() || 'CLIENT-ID'
-  return {
-    command: 'kubectl',
-    args: ['oidc-login', 'get-token', `--oidc-issuer-url=${issuer}`, `--oidc-client-id=${client}`],
-    installHint: 'Install kubelogin: https://github.com/int128/kubelogin#setup',
     provideClusterInfo: false,
   }
 }

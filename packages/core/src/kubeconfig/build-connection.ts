@@ -84,5 +84,6 @@ export function connectTo(
 function refuseAuthProvider(user: UserEntry): void {
   // A provider yields to an Authorization header, so that a static method makes it unused.
   if (user.authProvider === undefined || hasHeaderMethod(user)) return
+  if (user.authProvider.name === 'oidc') return
   throw authProviderError(user, user.authProvider)
 }

@@ -28,6 +28,20 @@ export interface Impersonation {
   readonly extra: Readonly<Record<string, readonly string[]>>
 }
 
+/** A login at an OpenID Connect issuer: the auth-provider `oidc`. */
+export interface OidcConfig {
+  /** Address of the issuer: https, or http on the loopback interface. */
+  readonly issuer: string
+  readonly clientId: string
+  readonly clientSecret?: Secret
+  /** Whom to trust as the issuer; the system's authorities when undefined. */
+  readonly certificateAuthority?: Material
+  readonly idToken?: Secret
+  readonly refreshToken?: Secret
+  /** Where it stands, so that its tokens can be read again and written back. */
+  readonly entry: { readonly file: string | undefined; readonly user: string }
+}
+
 /** What the user entry (or flags, or the pod) says about authentication, already free of contradictions. */
 export interface UserIdentity {
   readonly name?: string
@@ -37,6 +51,7 @@ export interface UserIdentity {
   readonly basic?: { readonly username: string; readonly password: Secret }
   readonly certificate?: { readonly chain: Material; readonly key: Material<Secret> }
   readonly exec?: ExecConfig
+  readonly oidc?: OidcConfig
   readonly impersonate?: Impersonation
 }
 

@@ -1,4 +1,5 @@
-import type { ClusterEntry, UserEntry } from './kubeconfig.ts'
+import { Secret } from '../secret/secret.ts'
+import type { AuthProviderEntry, ClusterEntry, UserEntry } from './kubeconfig.ts'
 import type { Overrides } from './overrides.ts'
 
 /** What this layer needs of `node:path`, so that it works for either kind of system. */
@@ -30,6 +31,7 @@ export function resolveUserPaths(entry: UserEntry, cwd: string, paths: Paths): U
     clientKey: absolute(entry.clientKey, base, paths),
     tokenFile: absolute(entry.tokenFile, base, paths),
     exec: exec && { ...exec, command: resolveCommand(exec.command, base, paths) },
+    authProvider: resolveProvider(entry.authProvider, base, paths),
   }
 }
 
@@ -46,6 +48,19 @@ export function resolveOverridePaths(overrides: Overrides, cwd: string, paths: P
 function baseOf(file: string | undefined, cwd: string, paths: Paths): string {
   return file === undefined ? cwd : paths.dirname(absolute(file, cwd, paths) ?? file)
 }
+
+/** client-go leaves this one to the current folder, as the only path in a kubeconfig. */
+function resolveProvider(
+  provider: AuthProviderEntry | undefined,
+  base: string,
+  paths: Paths,
+): AuthProviderEntry | undefined {
+  const path = absolute(provider?.config.get(ISSUER_CA)?.expose(), base, paths)
+  if (provider === undefined || !path) return provider
+  return { ...provider, config: new Map([...provider.config, [ISSUER_CA, new Secret(path)]]) }
+}
+
+const ISSUER_CA = 'idp-certificate-authority'
 
 function resolveCommand(command: string | undefined, base: string, paths: Paths) {
   // Windows takes a slash for a separator too, so that `./plugin` is a path there as well.

@@ -4,7 +4,8 @@ import { Secret } from '../secret/secret.ts'
 import { material } from './cluster-target.ts'
 import type { Impersonation, UserIdentity } from './connection.ts'
 import type { ExecEntry, UserEntry } from './kubeconfig.ts'
-import { hasStaticMethod } from './user-methods.ts'
+import { oidcConfig } from './oidc-config.ts'
+import { hasHeaderMethod, hasStaticMethod } from './user-methods.ts'
 import { withoutUndefined } from './without-undefined.ts'
 
 /**
@@ -30,6 +31,7 @@ const NO_METHODS: MaybeMethods = {
   basic: undefined,
   certificate: undefined,
   exec: undefined,
+  oidc: undefined,
 }
 
 function methods(user: UserEntry): MaybeMethods {
@@ -40,6 +42,8 @@ function methods(user: UserEntry): MaybeMethods {
     basic: username === undefined ? undefined : { username, password },
     certificate: certificate(user),
     exec: user.exec === undefined || hasStaticMethod(user) ? undefined : execConfig(user.exec),
+    // A provider yields to an Authorization header, so that a static method makes it unused.
+    oidc: hasHeaderMethod(user) ? undefined : oidcConfig(user),
   }
 }
 

@@ -69,6 +69,8 @@ export type Event<C> =
   | { readonly type: 'rejected'; readonly ticket: number }
   /** The server took the credential with this ticket. */
   | { readonly type: 'accepted'; readonly ticket: number }
+  /** The source noticed that it has something newer, such as a file that was written. */
+  | { readonly type: 'changed' }
   /** A timer that we asked for rang. */
   | { readonly type: 'woke' }
   | { readonly type: 'closed' }

@@ -42,6 +42,8 @@ export function step<C>(
       return event.ticket === state.held?.ticket
         ? whenAccepted(state, state.held, now, policy)
         : [state]
+    case 'changed':
+      return whenChanged(state, now, policy)
     case 'woke':
       return whenWoken(state, now, policy)
     case 'closed':
@@ -68,6 +70,14 @@ function whenWoken<C>(state: State<C>, now: number, policy: LifecyclePolicy): St
   if (now >= held.expiresAt) return drop(state, held)
   if (held.isUsed && now >= held.refreshAt) return beginAhead(state, now, policy)
   return [state, ...wakeFor(state, now, policy)]
+}
+
+/** Fetched now if somebody uses it; else when somebody asks. What we hold still serves. */
+function whenChanged<C>(state: State<C>, now: number, policy: LifecyclePolicy): Step<C> {
+  const { held } = state
+  if (held === undefined) return [state]
+  const due: State<C> = { ...state, held: { ...held, refreshAt: Math.min(held.refreshAt, now) } }
+  return held.isUsed ? beginAhead(due, now, policy) : [due]
 }
 
 function whenAcquired<C>(

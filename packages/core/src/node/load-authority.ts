@@ -18,10 +18,10 @@ export async function loadAuthority(
   if (certificateAuthority === undefined) return undefined
   if (certificateAuthority.from === 'data') {
     const where = name === undefined ? 'the cluster' : `cluster ${JSON.stringify(name)}`
-    return check(certificateAuthority.data, `certificate-authority-data of ${where}`)
+    return checkAuthority(certificateAuthority.data, `certificate-authority-data of ${where}`)
   }
   const { path } = certificateAuthority
-  return check(await read(path, files), `certificate-authority ${JSON.stringify(path)}`)
+  return checkAuthority(await read(path, files), `certificate-authority ${JSON.stringify(path)}`)
 }
 
 async function read(path: string, files: Files): Promise<string> {
@@ -35,7 +35,12 @@ async function read(path: string, files: Files): Promise<string> {
 
 const BEGIN = '-----BEGIN CERTIFICATE-----'
 
-function check(pem: string, what: string): string {
+/**
+ * Gives PEM back if every certificate in it can be parsed.
+ *
+ * @throws {CertificateInvalidError}
+ */
+export function checkAuthority(pem: string, what: string): string {
   const [, ...blocks] = pem.split(BEGIN)
   if (blocks.length === 0) throw new CertificateInvalidError(`${what} holds no certificate in PEM`)
   for (const [index, block] of blocks.entries()) {

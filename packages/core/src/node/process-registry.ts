@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { OidcSession } from '../sources/oidc-session.ts'
 import type { Keeper } from '../vault/keeper.ts'
 import { Slots } from './slots.ts'
 
@@ -16,6 +17,8 @@ interface Shared {
 export interface ProcessRegistry {
   /** Keepers of exec plugins by digest of the whole identity. */
   readonly keepers: Map<string, Shared>
+  /** Logins at OpenID Connect issuers, by digest of each refresh token they had. */
+  readonly logins: Map<string, OidcSession>
   /** Places for running plugins. */
   readonly slots: Slots
   /** How to end each plugin that runs now: called when the process ends, so that none is left behind. */
@@ -53,6 +56,7 @@ function makeRegistry(): ProcessRegistry {
       process.kill(process.pid, signal)
     },
     keepers: new Map(),
+    logins: new Map(),
     slots: new Slots(DEFAULT_PROCESS_LIMIT),
     running,
     hmacKey: randomBytes(32),

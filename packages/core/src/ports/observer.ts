@@ -1,11 +1,31 @@
 import type { CredentialError } from '../errors/index.ts'
 import type { Reason } from '../lifecycle/state.ts'
 
-/** A source in a few words for people: no secret, no arguments. */
+/**
+ * A source in a few words for people: no secret, no arguments.
+ *
+ * All events of one keeper carry the same object, which tells it from others of the same name.
+ */
 export interface SourceLabel {
-  readonly kind: 'exec' | 'token-file' | 'certificate-files' | 'static' | 'anonymous'
+  readonly kind: 'exec' | 'oidc' | 'token-file' | 'certificate-files' | 'static' | 'anonymous'
   /** For example the plugin's command, or a file's path. */
   readonly name: string
+}
+
+/** When a certificate is valid, in milliseconds since the epoch. */
+export interface Validity {
+  readonly notBefore: number
+  readonly notAfter: number
+}
+
+/** What became of a plugin's process. */
+export interface ProcessEnd {
+  /** False when the operating system would not start it. */
+  readonly isStarted: boolean
+  /** Undefined when it did not end by itself but by a signal or one of our limits. */
+  readonly exitStatus: number | undefined
+  /** From its start: the time it waited for a place is not in it. */
+  readonly tookMs: number
 }
 
 /** Everything worth watching. None of it carries a secret. */
@@ -20,6 +40,12 @@ export type CredentialEvent = { readonly source: SourceLabel } & (
       /** Undefined when the credential has no end. */
       readonly expiresAt: number | undefined
       readonly holds: readonly ('token' | 'certificate' | 'basic')[]
+      /** Absent when the source needs no process. */
+      readonly process?: ProcessEnd
+      /** Validity of the certificate, where there is one. */
+      readonly certificate?: Validity
+      /** The certificate that was in use before, when it is not the same. */
+      readonly replaced?: Validity
     }
   | {
       readonly type: 'run-failed'
@@ -27,12 +53,19 @@ export type CredentialEvent = { readonly source: SourceLabel } & (
       readonly tookMs: number
       readonly error: CredentialError
       readonly nextTryAt: number
+      /** Absent when it did not come to a process: none was found, none was allowed, none was needed. */
+      readonly process?: ProcessEnd
     }
+  | { readonly type: 'plugin-ended'; readonly process: ProcessEnd }
   | { readonly type: 'plugin-stderr'; readonly text: string }
   | { readonly type: 'policy'; readonly verdict: 'allowed' | 'denied'; readonly command: string }
   | { readonly type: 'refused'; readonly status: number }
   | { readonly type: 'retried'; readonly method: string; readonly path: string }
   | { readonly type: 'retired' }
+  /** The first event an observer gets: a connection with it uses this keeper, which may be in use already. */
+  | { readonly type: 'borrowed'; readonly certificate?: Validity | undefined }
+  /** The last one: no connection with this observer uses it any more. */
+  | { readonly type: 'released' }
   | { readonly type: 'warning'; readonly message: string }
 )
 

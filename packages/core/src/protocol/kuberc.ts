@@ -1,5 +1,5 @@
 import { PolicyInvalidError } from '../errors/index.ts'
-import { isFields, nameType } from './parse-plugin-output.ts'
+import { isFields, nameType } from './plain-object.ts'
 import { type AllowlistEntry, checkPluginPolicy, type PluginPolicy } from './plugin-policy.ts'
 import { parseYaml, YamlError } from './yaml.ts'
 

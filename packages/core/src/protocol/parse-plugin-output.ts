@@ -1,7 +1,7 @@
 import { type PluginRunFacts, PluginSilentError, PluginSyntaxError } from '../errors/index.ts'
+import { JsonError, parseJson } from './parse-json.ts'
+import { type Fields, isFields, nameType } from './plain-object.ts'
 import { parseYaml, YamlError } from './yaml.ts'
-
-export type Fields = Readonly<Record<string, unknown>>
 
 interface Origin {
   readonly command: string
@@ -38,7 +38,7 @@ function parseAnswer(text: string, { command, facts }: Origin): Fields {
     throw new PluginSilentError(command, 'ended with status 0 but printed nothing', facts)
   }
   const isJson = text.startsWith('{')
-  const parsed = isJson ? parseJson(text) : parseYamlAnswer(text)
+  const parsed = parse(text, isJson)
   if (parsed instanceof Error) {
     const format = isJson ? 'incomplete or broken JSON' : 'neither JSON nor YAML'
     throw new PluginSyntaxError(command, `printed ${format}: ${parsed.message}`, {
@@ -55,41 +55,12 @@ function parseAnswer(text: string, { command, facts }: Origin): Fields {
   return parsed
 }
 
-function parseJson(text: string): unknown {
+/** Mistakes come back as errors that do not quote the text. */
+function parse(text: string, isJson: boolean): unknown {
   try {
-    return JSON.parse(text)
+    return isJson ? parseJson(text) : parseYaml(text)
   } catch (error) {
-    return new Error(describeMistake((error as Error).message, text.length))
+    const isSafe = error instanceof YamlError || error instanceof JsonError
+    return isSafe ? error : new Error('the text cannot be parsed')
   }
-}
-
-/** Node's own message may quote the text, which is a secret: only the position is kept. */
-function describeMistake(message: string, length: number): string {
-  const position = /^(?!Unexpected token).* at position (\d+)/.exec(message)?.[1]
-  if (message.startsWith('Unexpected end') || Number(position) >= length) {
-    return `the text ends too early, after ${length} characters`
-  }
-  return position === undefined
-    ? `unexpected text somewhere in ${length} characters`
-    : `unexpected text at character ${position} of ${length}`
-}
-
-function parseYamlAnswer(text: string): unknown {
-  try {
-    return parseYaml(text)
-  } catch (error) {
-    return error instanceof YamlError ? error : new Error('the text cannot be parsed')
-  }
-}
-
-export function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-/** Names the type of a value for an error, never the value. */
-export function nameType(value: unknown): string {
-  if (value === null) return 'nothing'
-  if (Array.isArray(value)) return 'a list'
-  if (typeof value === 'object') return 'an object'
-  return `a ${typeof value === 'bigint' ? 'number' : typeof value}`
 }

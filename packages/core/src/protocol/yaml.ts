@@ -47,25 +47,8 @@ const LEFT_OUT = /:(?:timestamp|binary|set|omap|pairs)$/
  * @throws {YamlError} Names the line and the kind of mistake; the text may hold secrets and is not quoted.
  */
 export function parseYaml(text: string): unknown {
-  refuseHostile(text)
-  const lineCounter = new LineCounter()
-  const composer = new Composer({
-    version: '1.1',
-    intAsBigInt: true,
-    uniqueKeys: false,
-    prettyErrors: false,
-    logLevel: 'silent',
-    customTags: (tags: Tags) =>
-      tags.filter(
-        (tag) => typeof tag === 'string' || !(LEFT_OUT.test(tag.tag) || tag.format === 'TIME'),
-      ),
-  })
-  const [document] = composer.compose(readTokens(text, lineCounter))
+  const document = readDocument(text)
   if (document === undefined) return null
-  const [error] = document.errors
-  if (error !== undefined) {
-    throw new YamlError(describeMistake(error.code), lineCounter.linePos(error.pos[0]).line)
-  }
   const targets = findTargets(document)
   const budget = { left: MOST_VALUES }
   const follow = (node: unknown, depth: number): unknown => {
@@ -82,6 +65,33 @@ export function parseYaml(text: string): unknown {
     return isScalar(node) ? plainScalar(node.value) : null
   }
   return follow(document.contents, 0)
+}
+
+/**
+ * Reads the first document as a tree that knows where in the text each of its nodes stands.
+ *
+ * @throws {YamlError}
+ */
+export function readDocument(text: string): Document.Parsed | undefined {
+  refuseHostile(text)
+  const lineCounter = new LineCounter()
+  const composer = new Composer({
+    version: '1.1',
+    intAsBigInt: true,
+    uniqueKeys: false,
+    prettyErrors: false,
+    logLevel: 'silent',
+    customTags: (tags: Tags) =>
+      tags.filter(
+        (tag) => typeof tag === 'string' || !(LEFT_OUT.test(tag.tag) || tag.format === 'TIME'),
+      ),
+  })
+  const [document] = composer.compose(readTokens(text, lineCounter))
+  const [error] = document?.errors ?? []
+  if (error !== undefined) {
+    throw new YamlError(describeMistake(error.code), lineCounter.linePos(error.pos[0]).line)
+  }
+  return document
 }
 
 /**

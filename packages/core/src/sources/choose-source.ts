@@ -15,9 +15,13 @@ export interface StaticPorts {
   readonly clock: Clock
 }
 
-/** The source for everything a user entry says but `exec`, which is shared and made elsewhere. */
-export function chooseSource(user: UserIdentity, ports: StaticPorts): Source {
-  const sources: Source[] = []
+/**
+ * The source for everything a user entry says but `exec`, which is shared and made elsewhere.
+ *
+ * @param login The source of the entry's `oidc`, which is made elsewhere too; a certificate may stand beside it.
+ */
+export function chooseSource(user: UserIdentity, ports: StaticPorts, login?: Source): Source {
+  const sources: Source[] = login === undefined ? [] : [login]
   if (user.certificate !== undefined) sources.push(certificateSource(user, user.certificate, ports))
   if (user.tokenFile !== undefined) sources.push(tokenFileSource(user.tokenFile, ports, user.token))
   else sources.push(...inlineSources(user))

@@ -6,6 +6,12 @@ export function combinedSource(sources: readonly [Source, ...Source[]]): Source 
   if (sources.length === 1) return first
   return {
     label: { kind: first.label.kind, name: sources.map(({ label }) => label.name).join(' and ') },
+    watch(onChange) {
+      const stops = sources.map((source) => source.watch?.(onChange))
+      return () => {
+        for (const stop of stops) stop?.()
+      }
+    },
     async acquire(ask) {
       const parts = await Promise.all(sources.map((source) => source.acquire(ask)))
       return {

@@ -8,6 +8,7 @@ import {
 } from '../errors/index.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Crypto } from '../ports/crypto.ts'
+import type { ProcessEnd } from '../ports/observer.ts'
 import type { Located, Programs, RunOutcome, RunRequest } from '../ports/programs.ts'
 import type { Terminal } from '../ports/terminal.ts'
 import type { Acquired, CertificatePair } from '../protocol/credential.ts'
@@ -78,6 +79,7 @@ export function execSource(plugin: ExecPlugin, ports: ExecPorts): Source {
         signal: ask.signal,
       }
       const outcome = await ports.programs.run(request)
+      ask.report({ type: 'plugin-ended', process: processEnd(outcome) })
       return readOutcome(outcome, request, plugin, ports)
     },
   }
@@ -131,7 +133,10 @@ async function locate(plugin: ExecPlugin, { programs }: ExecPorts, ask: Ask): Pr
   if (plugin.policy.type === 'DenyAll') {
     deny(`the policy in ${JSON.stringify(plugin.policy.origin)} is DenyAll`)
   }
+  const allow = (): void => ask.report({ type: 'policy', verdict: 'allowed', command })
   const located = await programs.locate(command)
+  // This verdict does not depend on what is there either; client-go counts it before it looks.
+  if (located.is !== 'found' && plugin.policy.type === 'AllowAll') allow()
   if (located.is === 'missing') throw notFound(command, located.lookedIn, installHint)
   if (located.is === 'unusable') {
     const path = showControlCharacters(located.path)
@@ -150,7 +155,7 @@ async function locate(plugin: ExecPlugin, { programs }: ExecPorts, ask: Ask): Pr
     if (plugin.refuseWritable === true) deny(located.writableByOthers)
     ask.report({ type: 'warning', message: located.writableByOthers })
   }
-  ask.report({ type: 'policy', verdict: 'allowed', command })
+  allow()
   return located
 }
 
@@ -165,6 +170,14 @@ function notFound(
     hint:
       installHint ?? 'Install the plugin, or give its full path in exec.command of the kubeconfig.',
   })
+}
+
+function processEnd(outcome: RunOutcome): ProcessEnd {
+  return {
+    isStarted: outcome.ended !== 'not-started',
+    exitStatus: outcome.ended === 'exited' ? outcome.status : undefined,
+    tookMs: outcome.tookMs,
+  }
 }
 
 /** Host environment, then the stanza's, then the input: neither of the others can shadow it. */

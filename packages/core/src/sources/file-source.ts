@@ -12,7 +12,7 @@ import { Secret } from '../secret/secret.ts'
 import type { Source } from './source.ts'
 import { describePairProblem } from './static-source.ts'
 
-/** How long what was read from a file is used before the file is read again. */
+/** How long what was read from a file is used before the file is read again, changed or not. */
 const REREAD_MS = 60_000
 
 interface FilePorts {
@@ -23,7 +23,7 @@ interface FilePorts {
 /**
  * A token in a file that somebody else keeps fresh, such as a service account's.
  *
- * It is read again every minute while in use and at once after a 401.
+ * It is read again when it changes, every minute while in use, and at once after a 401.
  *
  * @param fallback The inline token of the same user entry: used until the file could be read once.
  */
@@ -40,18 +40,14 @@ export function tokenFileSource(path: string, ports: FilePorts, fallback?: Secre
     }
     return { token: new Secret(token) }
   }
-  return reread(
-    { kind: 'token-file', name: path },
-    read,
-    ports.clock,
-    fallback && { token: fallback },
-  )
+  const label: SourceLabel = { kind: 'token-file', name: path }
+  return reread({ label, read, paths: [path] }, ports, fallback && { token: fallback })
 }
 
 /** One half of a certificate pair: in a file, or given. */
 export type PemPart = { readonly path: string } | { readonly pem: Secret }
 
-/** A client certificate and key of which at least one is in a file, read again every minute while in use. */
+/** A client certificate and key of which at least one is in a file, read again when it changes. */
 export function certificateFilesSource(
   parts: { chain: PemPart; key: PemPart },
   ports: FilePorts & { readonly crypto: Crypto },
@@ -70,19 +66,34 @@ export function certificateFilesSource(
     }
     return { certificate }
   }
-  return reread({ kind: 'certificate-files', name }, read, ports.clock)
+  const paths = [parts.chain, parts.key].flatMap((part) => ('path' in part ? [part.path] : []))
+  return reread({ label: { kind: 'certificate-files', name }, read, paths }, ports)
 }
 
-/** Reads now and again; a file that is missing or half-written for a moment keeps the last good value. */
+interface Reading {
+  readonly label: SourceLabel
+  readonly read: () => Promise<Credential>
+  readonly paths: readonly string[]
+}
+
+/**
+ * Reads when a file changes, and now and again in case the change went unnoticed. A file that is
+ * missing or half-written for a moment keeps the last good value.
+ */
 function reread(
-  label: SourceLabel,
-  read: () => Promise<Credential>,
-  clock: Clock,
+  { label, read, paths }: Reading,
+  { files, clock }: FilePorts,
   fallback?: Credential,
 ): Source {
   let lastGood: Credential | undefined
   return {
     label,
+    watch(onChange) {
+      const stops = paths.map((path) => files.watch(path, onChange))
+      return () => {
+        for (const stop of stops) stop()
+      }
+    },
     async acquire({ report }): Promise<Acquired> {
       try {
         lastGood = await read()

@@ -23,6 +23,8 @@ export interface Source {
   readonly label: SourceLabel
   /** What is special about keeping this source's credential fresh. */
   readonly lifecycle?: Partial<LifecyclePolicy>
+  /** Calls back when it has something newer than it last gave. Returns how to stop. */
+  readonly watch?: (onChange: () => void) => () => void
   /** @throws {CredentialError} */
   acquire(ask: Ask): Promise<Acquired>
 }

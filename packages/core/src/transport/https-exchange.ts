@@ -1,7 +1,10 @@
+import { setMaxListeners } from 'node:events'
 import http from 'node:http'
 import https from 'node:https'
 import type { Readable } from 'node:stream'
+import type { CertificatePair } from '../protocol/credential.ts'
 import type { Closable } from '../vault/derived.ts'
+import { dial } from './dialer.ts'
 import type { Exchange, Incoming, Try } from './exchange.ts'
 import type { Target } from './target.ts'
 
@@ -10,32 +13,30 @@ export function httpsExchange(): Exchange {
   return {
     send(target, { credential, derived }, attempt) {
       const { certificate } = credential
-      const agent = derived.get(`https ${target.key}`, () => {
-        const options = {
-          ...(target.tls.ca !== undefined && { ca: target.tls.ca }),
-          ...(target.tls.serverName !== undefined && { servername: target.tls.serverName }),
-          ...(certificate && { cert: certificate.chain, key: certificate.key.expose() }),
-          rejectUnauthorized: !target.tls.insecure,
-          // A resumed session keeps the identity it began with, also under a new certificate.
-          maxCachedSessions: 0,
-          keepAlive: true,
-        }
-        return new ClosableAgent(
-          target.origin.startsWith('https:')
-            ? new https.Agent(options)
-            : new http.Agent({ keepAlive: true }),
-        )
-      })
+      const agent = derived.get(`https ${target.key}`, () => new DialingAgent(target, certificate))
       return send(target, agent.agent, attempt)
     },
   }
 }
 
-class ClosableAgent implements Closable {
+/** Node's agent, with connections made by our dialer. */
+class DialingAgent implements Closable {
   readonly agent: http.Agent
+  readonly #dialing = new AbortController()
 
-  constructor(agent: http.Agent) {
-    this.agent = agent
+  constructor(target: Target, certificate: CertificatePair | undefined) {
+    const Agent = target.origin.startsWith('https:') ? https.Agent : http.Agent
+    const { signal } = this.#dialing
+    setMaxListeners(0, signal)
+    this.agent = new Agent({ keepAlive: true })
+    this.agent.createConnection = (_, callback) => {
+      dial(target, certificate, { signal }).then(
+        (socket) => callback?.(null, socket),
+        // The type asks for a socket beside the error; Node does not.
+        (error: Error) => (callback as (error: Error) => void)(error),
+      )
+      return undefined
+    }
   }
 
   /** Frees idle sockets; those in use end with their request, because nobody keeps them alive any more. */
@@ -46,8 +47,9 @@ class ClosableAgent implements Closable {
     }
   }
 
-  destroy(): void {
+  destroy(reason: Error): void {
     this.agent.destroy()
+    this.#dialing.abort(reason)
   }
 }
 

@@ -1,6 +1,7 @@
 import {
   CertificateRefusedError,
   type CredentialError,
+  type ErrorInit,
   ServerUnreachableError,
   ServerUntrustedError,
 } from '../errors/index.ts'
@@ -43,18 +44,26 @@ const UNREACHABLE: Readonly<Record<string, string>> = {
 }
 
 /** Says what went wrong on the way to the server: whose fault, and why. */
-export function explainNetworkError(cause: unknown, server: string): CredentialError {
+export function explainNetworkError(
+  cause: unknown,
+  server: string,
+  { hint }: Pick<ErrorInit, 'hint'> = {},
+): CredentialError {
+  const { code = '' } = (cause ?? {}) as { code?: string }
+  const alert = readAlert(cause)
+  if (alert !== undefined) return new CertificateRefusedError(server, alert, { cause })
+  const untrusted = UNTRUSTED[code]
+  if (untrusted !== undefined) return new ServerUntrustedError(server, untrusted, { hint, cause })
+  return new ServerUnreachableError(server, sayUnreachable(cause), { hint, cause })
+}
+
+/** Why there is no connection, in words. */
+export function sayUnreachable(cause: unknown): string {
   const { code = '', message = String(cause) } = (cause ?? {}) as {
     code?: string
     message?: string
   }
-  const alert = readAlert(cause)
-  if (alert !== undefined) return new CertificateRefusedError(server, alert, { cause })
-  const untrusted = UNTRUSTED[code]
-  if (untrusted !== undefined) return new ServerUntrustedError(server, untrusted, { cause })
-  return new ServerUnreachableError(server, UNREACHABLE[code] ?? `${code} ${message}`.trim(), {
-    cause,
-  })
+  return UNREACHABLE[code] ?? `${code} ${message}`.trim()
 }
 
 /** Whether the connection broke before an answer, as a kept-alive one does when the server went away. */

@@ -1,4 +1,5 @@
 import { ForeignOriginError } from '../errors/index.ts'
+import { type ProxyServer, proxyKey } from './proxy-server.ts'
 
 /** The server that a credential belongs to, and how to know that it is the right one. */
 export interface Target {
@@ -13,14 +14,17 @@ export interface Target {
     readonly serverName: string | undefined
     readonly insecure: boolean
   }
+  /** The way to the server; undefined is directly. */
+  readonly proxy: ProxyServer | undefined
   /** Equal for targets that may share connections. */
   readonly key: string
 }
 
-export function makeTarget(server: string, tls: Target['tls']): Target {
+export function makeTarget(server: string, tls: Target['tls'], proxy?: ProxyServer): Target {
   const { origin, pathname } = new URL(server)
   const prefix = pathname === '/' ? '' : pathname
-  return { server, origin, prefix, tls, key: JSON.stringify([origin, tls]) }
+  const key = JSON.stringify([origin, tls, proxy && proxyKey(proxy)])
+  return { server, origin, prefix, tls, proxy, key }
 }
 
 /** Path and query of a request to the target. */

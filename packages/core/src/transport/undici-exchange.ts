@@ -1,14 +1,15 @@
-import { buildConnector, type Dispatcher, type Pool } from 'undici'
+import { setMaxListeners } from 'node:events'
+import type { Socket } from 'node:net'
+import type { Dispatcher, Pool } from 'undici'
 import type { CertificatePair, Credential } from '../protocol/credential.ts'
 import type { Closable, Derived } from '../vault/derived.ts'
+import { dial } from './dialer.ts'
 import type { ConnectionLimits, Exchange, Incoming, Try } from './exchange.ts'
 import { isBrokenConnection, readAlert } from './network-errors.ts'
 import type { Target } from './target.ts'
 import { type TellingOptions, TellingPool } from './telling-pool.ts'
 
-const CONNECT_TIMEOUT_MS = 30_000
 const KEEP_ALIVE_MS = 60_000
-const TCP_KEEP_ALIVE_MS = 30_000
 
 /** Sends requests over pools of kept-alive connections, one set of pools per identity and server. */
 export function undiciExchange(limits: ConnectionLimits): Exchange {
@@ -42,11 +43,14 @@ class Pools implements Closable {
   #closed: Promise<void> | undefined
   /** The first alert of a connection tells why the requests on it failed; undici does not. */
   #lastAlert: unknown
+  /** Aborted when the pools have ended: undici would let a connection that is being made go on. */
+  readonly #dialing = new AbortController()
 
   constructor(target: Target, certificate: CertificatePair | undefined, limits: ConnectionLimits) {
     this.#target = target
     this.#certificate = certificate
     this.#limits = limits
+    setMaxListeners(0, this.#dialing.signal)
     this.#short = this.#makePool(limits.requests)
   }
 
@@ -79,13 +83,16 @@ class Pools implements Closable {
   }
 
   async destroy(reason: Error): Promise<void> {
-    await Promise.all([this.#short.destroy(reason), this.#streams?.destroy(reason)])
+    const ended = Promise.all([this.#short.destroy(reason), this.#streams?.destroy(reason)])
+    this.#dialing.abort(reason)
+    await ended
   }
 
   async #close(): Promise<void> {
     // Somebody may have been given the lease just now and be on the way to `send`.
     await new Promise((resolve) => setImmediate(resolve))
     await Promise.all([this.#short.close(), this.#streams?.close()])
+    this.#dialing.abort()
   }
 
   #pool({ isStream, round }: Try): Pool {
@@ -102,35 +109,23 @@ class Pools implements Closable {
   }
 
   #makePool(connections: number): Pool {
-    const { tls, origin } = this.#target
-    const connect = buildConnector({
-      ...(tls.ca !== undefined && { ca: tls.ca }),
-      ...(this.#certificate && {
-        cert: this.#certificate.chain,
-        key: this.#certificate.key.expose(),
-      }),
-      rejectUnauthorized: !tls.insecure,
-      timeout: CONNECT_TIMEOUT_MS,
-      keepAliveInitialDelay: TCP_KEEP_ALIVE_MS,
-      // A resumed session keeps the identity it began with, also under a new certificate.
-      maxCachedSessions: 0,
-    })
-    return new TellingPool(origin, {
+    return new TellingPool(this.#target.origin, {
       connections,
       keepAliveTimeout: KEEP_ALIVE_MS,
       // As in client-go, a request ends with its signal, its server or its connection, not with a timer of ours.
       headersTimeout: 0,
       bodyTimeout: 0,
-      connect: (options, callback) => {
-        const named =
-          tls.serverName === undefined ? options : { ...options, servername: tls.serverName }
-        connect(named, (...[error, socket]) => {
-          socket?.once('error', (reason) => this.#noteAlert(reason))
-          if (error) callback(error, null)
-          else if (socket) callback(null, socket)
-        })
+      connect: (_, callback) => {
+        dial(this.#target, this.#certificate, { signal: this.#dialing.signal }).then(
+          (socket) => callback(null, this.#watchAlerts(socket)),
+          (error: Error) => callback(error, null),
+        )
       },
     })
+  }
+
+  #watchAlerts(socket: Socket): Socket {
+    return socket.once('error', (reason) => this.#noteAlert(reason))
   }
 
   #noteAlert(error: unknown): void {

@@ -5,14 +5,16 @@ import { step } from '../lifecycle/step.ts'
 import { verdict } from '../lifecycle/verdict.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Crypto } from '../ports/crypto.ts'
-import type { Observer, SourceLabel } from '../ports/observer.ts'
+import type { Observer, ProcessEnd, SourceLabel } from '../ports/observer.ts'
 import type { ExecResponse } from '../protocol/encode-exec-info.ts'
 import type { Report, Source } from '../sources/source.ts'
+import { certificateFacts, validityOf } from './certificate-facts.ts'
 import { describeSkew, describeStale } from './clock-warnings.ts'
 import { Derived } from './derived.ts'
 import { type Kept, keep, type Lease } from './lease.ts'
 import { describeState, type KeeperStatus } from './status.ts'
 import { Waiters } from './waiters.ts'
+import { Watchers } from './watchers.ts'
 
 /** The longest a timer waits before the wall clock is read again: it may have been set, or the machine slept. */
 const LONGEST_TIMER_MS = 3_600_000
@@ -32,7 +34,7 @@ export class Keeper {
   readonly #source: Source
   readonly #ports: KeeperPorts
   readonly #policy: LifecyclePolicy
-  readonly #observers = new Set<Observer>()
+  readonly #watchers: Watchers
   readonly #waiters = new Waiters()
   readonly #life = new AbortController()
   /** What belongs to the identity as a whole and outlives a single credential. */
@@ -45,12 +47,14 @@ export class Keeper {
   #response: ExecResponse | undefined
   #failed: { readonly ticket: number; readonly error: unknown } | undefined
   #cancelTimer: () => void = () => {}
+  #stopWatching: (() => void) | undefined
   #lastRunMs: number | undefined
   #isSkewKnown = false
   #runs = 0
 
   constructor(source: Source, ports: KeeperPorts, policy: Partial<LifecyclePolicy> = {}) {
     this.#source = source
+    this.#watchers = new Watchers(source.label)
     this.#ports = ports
     this.#policy = { ...DEFAULT_LIFECYCLE, ...policy, ...source.lifecycle }
   }
@@ -61,8 +65,7 @@ export class Keeper {
 
   /** Adds somebody who wants to know what happens. Returns how to leave. */
   watch(observer: Observer): () => void {
-    this.#observers.add(observer)
-    return () => this.#observers.delete(observer)
+    return this.#watchers.add(observer, validityOf(this.#last?.credential.certificate))
   }
 
   /** The credential to use now: at once when we hold a good one, else when the run that fetches it ends. */
@@ -131,18 +134,14 @@ export class Keeper {
     const closed = new ClosedError()
     this.#send({ type: 'closed' })
     this.#cancelTimer()
+    this.#stopWatching?.()
     this.#life.abort(closed)
+    this.#watchers.close()
     await Promise.all([...this.#open].map((derived) => derived.destroy(closed)))
   }
 
   report(event: Report): void {
-    for (const observer of this.#observers) {
-      try {
-        observer({ ...event, source: this.label })
-      } catch {
-        // Somebody who watches must not be able to stop what they watch.
-      }
-    }
+    this.#watchers.report(event)
   }
 
   #answer(): Lease | undefined {
@@ -214,12 +213,16 @@ export class Keeper {
     this.#runs += 1
     this.report({ type: 'run-started', reason, ahead: reason === 'ahead' })
     const response = reason === 'refused' ? this.#response : undefined
+    let ended: { readonly process?: ProcessEnd } = {}
     try {
       const { credential, expiresAt } = await this.#source.acquire({
         reason,
         response,
         signal: this.#life.signal,
-        report: (event) => this.report(event),
+        report: (event) => {
+          if (event.type === 'plugin-ended') ended = { process: event.process }
+          this.report(event)
+        },
       })
       const old = this.#last
       const kept = keep(ticket, credential, crypto, old)
@@ -237,6 +240,9 @@ export class Keeper {
         tookMs,
         jitter: crypto.jitter(),
       })
+      if (!this.#state.isClosed) {
+        this.#stopWatching ??= this.#source.watch?.(() => this.#send({ type: 'changed' }))
+      }
       if (!isSame) this.#last = kept
       if (old !== undefined) this.#closeConnections(old)
       this.report({
@@ -246,6 +252,8 @@ export class Keeper {
         isSame,
         expiresAt: Number.isFinite(expiresAt) ? expiresAt : undefined,
         holds: Object.keys(credential) as ('token' | 'certificate' | 'basic')[],
+        ...ended,
+        ...certificateFacts(kept, old),
       })
     } catch (error) {
       this.#lastRunMs = took()
@@ -253,7 +261,7 @@ export class Keeper {
       this.#send({ type: 'failed', ticket, error, jitter: crypto.jitter() })
       if (!isCredentialError(error)) return
       const nextTryAt = this.#state.pausedUntil
-      this.report({ type: 'run-failed', reason, tookMs: took(), error, nextTryAt })
+      this.report({ type: 'run-failed', reason, tookMs: took(), error, nextTryAt, ...ended })
     }
   }
 

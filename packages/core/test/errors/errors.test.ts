@@ -1,6 +1,8 @@
 import { describe, expect, it, vi } from 'vitest'
+import * as authoring from '../../src/errors/authoring-errors.ts'
 import * as errors from '../../src/errors/index.ts'
 import * as kubeconfig from '../../src/errors/kubeconfig-errors.ts'
+import * as oidc from '../../src/errors/oidc-errors.ts'
 import * as plugin from '../../src/errors/plugin-errors.ts'
 import * as transport from '../../src/errors/transport-errors.ts'
 
@@ -20,6 +22,9 @@ const EVERY: readonly errors.AnyCredentialError[] = [
   new errors.NotSupportedError('not yet'),
   new errors.FileUnreadableError('token file', '/t', 'it is empty'),
   new errors.CertificateInvalidError('no pair'),
+  new errors.OidcConfigError('no client-id'),
+  new errors.OidcRefusedError('https://i', 'said no', { reason: 'invalid_grant' }),
+  new errors.OidcUnreachableError('https://i', 'connection refused'),
   new errors.PluginNotFoundError('p', 'was not found'),
   new errors.PluginNotExecutableError('p', 'cannot run'),
   new errors.PluginFormatError('p', 'cannot run'),
@@ -38,6 +43,7 @@ const EVERY: readonly errors.AnyCredentialError[] = [
   new errors.PluginNotStartedError('p', 'cannot start'),
   new errors.PluginDeniedError('p', 'may not run'),
   new errors.PolicyInvalidError('no policy'),
+  new errors.ProxyFailedError('http://p:3128', 'wants a user and a password (407)'),
   new errors.ServerUnreachableError('https://k', 'connection refused'),
   new errors.ServerUntrustedError('https://k', 'it has expired'),
   new errors.CertificateRefusedError('https://k', 'bad certificate'),
@@ -45,6 +51,7 @@ const EVERY: readonly errors.AnyCredentialError[] = [
   new errors.ForeignOriginError('elsewhere'),
   new errors.TimedOutError('too late'),
   new errors.ClosedError(),
+  new errors.ExecInfoError('spec', 'is a number'),
 ]
 
 describe('the codes', () => {
@@ -75,7 +82,9 @@ describe('the codes', () => {
 describe('the classes', () => {
   it('are all among those tested here', () => {
     const made = new Set(EVERY.map((error) => error.constructor))
-    const declared = [kubeconfig, plugin, transport].flatMap((module) => Object.values(module))
+    const declared = [authoring, kubeconfig, oidc, plugin, transport].flatMap((module) =>
+      Object.values(module),
+    )
     expect(declared.filter((each) => !made.has(each)).map(({ name }) => name)).toEqual([])
   })
 

@@ -31,16 +31,6 @@ describe('an auth-provider', () => {
       },
     },
     {
-      name: 'oidc',
-      config: { 'idp-issuer-url': 'https://i', 'client-id': 'C', 'client-secret': 'SECRET' },
-      code: 'ERR_NOT_SUPPORTED',
-      says: 'not supported yet',
-      exec: {
-        command: 'kubectl',
-        args: [...['oidc-login', 'get-token', '--oidc-issuer-url=https://i', '--oidc-client-id=C']],
-      },
-    },
-    {
       name: 'mystery',
       config: { 'id-token': 'SECRET' },
       code: 'ERR_NOT_SUPPORTED',

@@ -47,6 +47,19 @@ describe('a credential in hand', () => {
     expect(play(...begun, [10 * MINUTE, { type: 'woke' }]).effects.at(-1)).toBe('retire 1')
   })
 
+  it('is fetched anew when the source has something newer, at once if it is in use, else when asked for', () => {
+    const changed = { type: 'changed' } as const
+    const used = play(...begun, [1, requested], [2, changed])
+    expect(used.state.attempt).toEqual({ ticket: 2, reason: 'ahead' })
+    expect(verdict(used.state, 2)).toMatchObject({ is: 'use', held: { ticket: 1 } })
+    const unused = play(...begun, [2, changed])
+    expect(unused.state.attempt).toBeUndefined()
+    expect(step(unused.state, requested, 3, policy)[0].attempt).toEqual({
+      ticket: 2,
+      reason: 'ahead',
+    })
+  })
+
   it('keeps its ticket when the plugin gives the same again', () => {
     const same = acquired(2, { ...tenMinutes, isSame: true })
     const { state, effects } = play(

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type CredentialError, isCredentialError } from '../../src/errors/index.ts'
-import { nameType, parsePluginOutput } from '../../src/protocol/parse-plugin-output.ts'
+import { parsePluginOutput } from '../../src/protocol/parse-plugin-output.ts'
+import { nameType } from '../../src/protocol/plain-object.ts'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 const parse = (text: string) => parsePluginOutput(bytes(text), { command: 'p' })

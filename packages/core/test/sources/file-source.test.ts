@@ -23,7 +23,7 @@ function world(contents: Record<string, string>) {
     return text
   }
   const clock = { now: () => NOW, after: () => () => {}, parseDate: Date.parse }
-  return { contents, ports: { files: { read }, clock, crypto: nodeCrypto } }
+  return { contents, ports: { files: { read, watch: () => () => {} }, clock, crypto: nodeCrypto } }
 }
 
 async function acquire(source: Source) {

@@ -229,6 +229,7 @@ describe('a refused lease', () => {
     source.asks[1]?.answer('B')
     await better
     expect(typesOf()).toEqual([
+      'borrowed',
       'run-started',
       'run-succeeded',
       'refused',

@@ -1,0 +1,121 @@
+import { dirname, relative } from 'node:path'
+import { expect } from 'vitest'
+import { createMetrics, type Metrics } from '../packages/core/src/metrics/index.ts'
+import { nodeCrypto } from '../packages/core/src/node/node-crypto.ts'
+import { systemClock } from '../packages/core/src/node/system-clock.ts'
+import { checkPluginPolicy, cleanPath } from '../packages/core/src/protocol/plugin-policy.ts'
+import { Keeper } from '../packages/core/src/vault/keeper.ts'
+import type { Lease } from '../packages/core/src/vault/lease.ts'
+import { type PluginCommand, type Sandbox, startSandbox } from '../packages/sandbox/src/index.ts'
+import type { CaseHead } from './case.ts'
+import { pluginSource } from './exec-plugin.ts'
+import { attempt, Failure } from './outcome.ts'
+
+/** The plugin's own path, written relative to the current folder, or something that is not there. */
+type Named = 'relative path' | 'missing name' | 'missing relative path' | 'missing path'
+
+/** Runs of plugins, one after the other, and what is counted of them. */
+export interface MetricsCase extends CaseHead {
+  readonly kind: 'metrics'
+  readonly metric: string
+  readonly steps: readonly Step[]
+}
+
+interface Step {
+  /** Whose credential it is; a step that names it again replaces it. Without a name it is a new one. */
+  readonly plugin?: string
+  /** Life that is left to the certificate it returns; a token without it. */
+  readonly certificateDays?: number
+  readonly exitCode?: number
+  /** How often the step is done; once unless told. */
+  readonly times?: number
+  readonly command?: Named
+  readonly policy?: string
+  readonly allowlist?: readonly Named[]
+  /** All samples of the metric: their labels, and `value`. */
+  readonly expect: readonly Readonly<Record<string, string | number>>[]
+}
+
+/** A plugin in use, and the last credential it gave. */
+interface InUse {
+  readonly keeper: Keeper
+  readonly script: { user: string; stdout?: string; exitCode?: number }
+  lease?: Lease | Failure
+}
+
+const DAY_MS = 86_400_000
+
+export async function runMetricsCase({ metric, steps }: MetricsCase): Promise<void> {
+  await using sandbox = await startSandbox()
+  // Certificates count whole seconds, and the scrape happens at one moment.
+  const now = Math.floor(Date.now() / 1000) * 1000
+  const metrics = createMetrics({ clock: { now: () => now } })
+  const inUse = new Map<string, InUse>()
+  for (const [index, step] of steps.entries()) {
+    for (let nth = 0; nth < (step.times ?? 1); nth += 1) {
+      const name = step.plugin ?? `${index} ${nth}`
+      const used = inUse.get(name) ?? (await open(step, sandbox, metrics))
+      inUse.set(name, used)
+      await run(used, step, sandbox, now)
+    }
+    expect(samplesOf(metric, metrics), `step ${index + 1}`).toEqual(step.expect)
+  }
+  await Promise.all([...inUse.values()].map(({ keeper }) => keeper.close()))
+}
+
+async function open(step: Step, sandbox: Sandbox, metrics: Metrics): Promise<InUse> {
+  const script = { user: 'jane' }
+  const plugin = await sandbox.plugin(script)
+  const allowlist = step.allowlist?.map((named) => ({
+    command: cleanPath(commandFor(named, plugin)),
+  }))
+  const source = pluginSource(
+    { ...plugin, command: step.command ? commandFor(step.command, plugin) : plugin.command },
+    { version: 'v1', policy: checkPluginPolicy({ type: step.policy, allowlist }, 'kuberc') },
+  )
+  const keeper = new Keeper(source, { clock: systemClock, crypto: nodeCrypto })
+  keeper.watch(metrics.observer)
+  return { keeper, script }
+}
+
+async function run(used: InUse, step: Step, sandbox: Sandbox, now: number): Promise<void> {
+  const { keeper, script, lease } = used
+  script.exitCode = step.exitCode ?? 0
+  if (step.certificateDays === undefined) delete script.stdout
+  else script.stdout = await certificateAnswer(sandbox, now, step.certificateDays * DAY_MS)
+  used.lease = await attempt(async () => {
+    if (lease === undefined || lease instanceof Failure) return keeper.lease()
+    return (await keeper.replace(lease, { code: 401, header: {} })) ?? lease
+  })
+}
+
+async function certificateAnswer(sandbox: Sandbox, now: number, lifeMs: number): Promise<string> {
+  const issued = await sandbox.issueCertificate({ user: 'jane', notBefore: new Date(now), lifeMs })
+  return JSON.stringify({
+    apiVersion: 'client.authentication.k8s.io/v1',
+    kind: 'ExecCredential',
+    status: { clientCertificateData: issued.certificate, clientKeyData: issued.key },
+  })
+}
+
+function commandFor(named: Named, { command }: PluginCommand): string {
+  const near = (path: string): string => `./${relative(process.cwd(), path)}`
+  switch (named) {
+    case 'relative path':
+      return near(command)
+    case 'missing name':
+      return 'absent-plugin'
+    case 'missing relative path':
+      return near(`${dirname(command)}/absent-plugin`)
+    case 'missing path':
+      return `${dirname(command)}/absent-plugin`
+  }
+}
+
+function samplesOf(metric: string, metrics: Metrics): unknown {
+  const family = metrics.values().find(({ name }) => name === metric)
+  return family?.samples.map(({ labels, value }) => ({
+    ...labels,
+    value: value === Number.POSITIVE_INFINITY ? '+Inf' : value,
+  }))
+}

@@ -1,0 +1,8 @@
+export type { PluginCluster, PluginInfo } from '../protocol/decode-exec-info.ts'
+export type { ApiVersion } from '../protocol/exec-config.ts'
+export { Secret } from '../secret/secret.ts'
+export { answer, type PluginCredential } from './answer.ts'
+export { type ClusterFetch, clusterFetch } from './cluster-fetch.ts'
+export type { Prompt, PromptOptions } from './prompt.ts'
+export { readExecInfo } from './read-exec-info.ts'
+export { type PluginContext, type PluginFunction, runPlugin } from './run-plugin.ts'

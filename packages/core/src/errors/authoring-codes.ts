@@ -1,0 +1,12 @@
+import { facts } from './code-facts.ts'
+
+/** Codes from 90: what the kits for authors of plugins say. */
+export const AUTHORING_CODES = {
+  ERR_EXEC_INFO: facts(
+    90,
+    'caller',
+    'final',
+    'A plugin was started without KUBERNETES_EXEC_INFO, or with one it cannot use.',
+    'Let a Kubernetes client start the plugin, or set KUBERNETES_EXEC_INFO as a client would.',
+  ),
+} as const

@@ -1,0 +1,14 @@
+import { CredentialError, type ErrorInit } from './credential-error.ts'
+
+/** What a plugin was told cannot be used; `field` names the first field that is wrong. */
+export class ExecInfoError extends CredentialError<'ERR_EXEC_INFO'> {
+  readonly code = 'ERR_EXEC_INFO' as const
+  /** A path such as `spec.cluster.proxy-url`; empty when it is about the whole. */
+  readonly field: string
+
+  constructor(field: string, what: string, init: ErrorInit = {}) {
+    const subject = field === '' ? 'the variable' : `${field} in`
+    super(`${subject} KUBERNETES_EXEC_INFO ${what}`, init)
+    this.field = field
+  }
+}

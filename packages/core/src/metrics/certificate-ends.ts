@@ -1,0 +1,55 @@
+import type { SourceLabel } from '../ports/observer.ts'
+import type { Description, Instrument, Sample } from './family.ts'
+
+interface Entry {
+  /** Watches of the same keeper by this collector: one for each connection. */
+  users: number
+  notAfter: number | undefined
+}
+
+/**
+ * The time to live of the certificate that ends first, computed when asked.
+ *
+ * A keeper counts from the moment a connection borrows it until the last one releases it. Its certificate
+ * stays when it has expired, and then the value is negative: that is what an alert waits for.
+ */
+export class CertificateEnds implements Instrument {
+  readonly type = 'gauge'
+  readonly name: string
+  readonly help: string
+  readonly #now: () => number
+  readonly #entries = new Map<SourceLabel, Entry>()
+
+  constructor({ name, help }: Description, now: () => number) {
+    this.name = name
+    this.help = help
+    this.#now = now
+  }
+
+  borrow(keeper: SourceLabel, notAfter: number | undefined): void {
+    const users = this.#entries.get(keeper)?.users ?? 0
+    this.#entries.set(keeper, { users: users + 1, notAfter })
+  }
+
+  /** @param notAfter Undefined when the credential has no certificate. */
+  set(keeper: SourceLabel, notAfter: number | undefined): void {
+    const users = this.#entries.get(keeper)?.users ?? 1
+    this.#entries.set(keeper, { users, notAfter })
+  }
+
+  release(keeper: SourceLabel): void {
+    const entry = this.#entries.get(keeper)
+    if (entry === undefined) return
+    entry.users -= 1
+    if (entry.users === 0) this.#entries.delete(keeper)
+  }
+
+  samples(): readonly Sample[] {
+    const ends = [...this.#entries.values()].map(({ notAfter }) => notAfter)
+    const first = Math.min(...ends.map((end) => end ?? Number.POSITIVE_INFINITY))
+    return [{ name: this.name, labels: {}, value: (first - this.#now()) / 1000 }]
+  }
+
+  /** What is in use stays in use. */
+  reset(): void {}
+}

@@ -1,0 +1,115 @@
+import { CertificateEnds } from './certificate-ends.ts'
+import { Counter } from './counter.ts'
+import { Histogram } from './histogram.ts'
+
+/**
+ * Every metric, in the order in which they are shown.
+ *
+ * Names, help texts, labels and buckets of the first three are KEP-541's, to the letter: dashboards and
+ * alerts that were made for client-go work with them. The fourth is client-go's too; the rest is ours.
+ */
+export function makeInstruments(now: () => number) {
+  return {
+    ttl: new CertificateEnds(
+      {
+        name: 'rest_client_exec_plugin_ttl_seconds',
+        help:
+          'Gauge of the shortest TTL (time-to-live) of the client ' +
+          'certificate(s) managed by the auth exec plugin. The value ' +
+          'is in seconds until certificate expiry (negative if ' +
+          'already expired). If auth exec plugins are unused or manage no ' +
+          'TLS certificates, the value will be +INF.',
+      },
+      now,
+    ),
+    rotationAge: new Histogram(
+      {
+        name: 'rest_client_exec_plugin_certificate_rotation_age',
+        help:
+          'Histogram of the number of seconds the last auth exec ' +
+          'plugin client certificate lived before being rotated. ' +
+          'If auth exec plugin client certificates are unused, ' +
+          'histogram will contain no data.',
+      },
+      ROTATION_SECONDS,
+    ),
+    calls: new Counter(
+      {
+        name: 'rest_client_exec_plugin_call_total',
+        help:
+          'Number of calls to an exec plugin, partitioned by the type of ' +
+          'event encountered (no_error, plugin_execution_error, plugin_not_found_error, ' +
+          'client_internal_error) and an optional exit code. The exit code will ' +
+          'be set to 0 if and only if the plugin call was successful.',
+      },
+      ['code', 'call_status'],
+    ),
+    policyCalls: new Counter(
+      {
+        name: 'rest_client_exec_plugin_policy_call_total',
+        help:
+          'Number of evaluations of the exec plugin policy, partitioned by the ' +
+          'verdict (allowed, denied). Every evaluation is counted, also if the ' +
+          'policy allows all plugins.',
+      },
+      ['status'],
+    ),
+    runDuration: new Histogram(
+      {
+        name: 'kubecred_exec_plugin_run_duration_seconds',
+        help:
+          'Histogram of the number of seconds between start and end of an exec ' +
+          'plugin process, whatever its outcome. Waiting for a free place is not included.',
+      },
+      RUN_SECONDS,
+    ),
+    refreshes: new Counter(
+      {
+        name: 'kubecred_refresh_total',
+        help:
+          'Number of times a credential was fetched from its source, partitioned by ' +
+          'the reason (first, expired, ahead, refused), the kind of source and the ' +
+          'outcome (new, same, failed).',
+      },
+      ['reason', 'source', 'outcome'],
+    ),
+    refused: new Counter(
+      {
+        name: 'kubecred_refused_total',
+        help:
+          'Number of times the server refused the credential in use, partitioned by ' +
+          'HTTP status. Refusals of a credential that has been replaced are not counted.',
+      },
+      ['status'],
+    ),
+    retried: new Counter({
+      name: 'kubecred_retried_total',
+      help: 'Number of requests that were sent once more with a new credential.',
+    }),
+  }
+}
+
+export type Instruments = ReturnType<typeof makeInstruments>
+
+const MINUTE = 60
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+const MONTH = 30 * DAY
+
+/** Up to an hour: too quickly; four hours to a month: as it should be; more: too slowly. */
+const ROTATION_SECONDS = [
+  10 * MINUTE,
+  30 * MINUTE,
+  HOUR,
+  4 * HOUR,
+  DAY,
+  7 * DAY,
+  MONTH,
+  3 * MONTH,
+  6 * MONTH,
+  12 * MONTH,
+  48 * MONTH,
+]
+
+/** From a plugin with a cache of its own to a person who looks for a phone; 60 and 600 are the time limits. */
+const RUN_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 600]

@@ -1,0 +1,115 @@
+import { isMap, isScalar, isSeq, type Scalar, type YAMLMap } from 'yaml'
+import { encodeJson } from './json.ts'
+import { parseYaml, readDocument, YamlError } from './yaml.ts'
+
+/** One step into a document: a key, or the item of a list that has this `name`. */
+export type YamlStep = string | { readonly named: string }
+
+type Path = readonly YamlStep[]
+
+/**
+ * Sets texts in one mapping of a YAML document; every other byte stays as it is.
+ *
+ * The text is edited in place rather than written anew from what was parsed: comments, order, quotes and line
+ * breaks are somebody's work. What came out is parsed again and compared, so that a case nobody thought of
+ * (an alias that leads elsewhere, a key in a form of its own) is an error and not a broken file.
+ *
+ * @throws {YamlError} Never with a piece of the text.
+ */
+export function editYaml(text: string, path: Path, values: Readonly<Record<string, string>>) {
+  let edited = text
+  for (const [key, value] of Object.entries(values)) edited = setText(edited, path, key, value)
+  const expected = parseYaml(text)
+  Object.assign(Object(findData(expected, path)), values)
+  if (canonical(parseYaml(edited)) !== canonical(expected)) {
+    throw new YamlError('it is written in a way that cannot be edited without touching other parts')
+  }
+  return edited
+}
+
+function setText(text: string, path: Path, key: string, value: string): string {
+  const mapping = findMapping(readDocument(text)?.contents, path)
+  const pair = mapping.items.findLast((item) => isScalar(item.key) && item.key.value === key)
+  return pair === undefined
+    ? insertPair(text, mapping, key, value)
+    : replaceValue(text, pair.value, value)
+}
+
+function replaceValue(text: string, node: unknown, value: string): string {
+  const { range } = Object(node) as { range?: readonly number[] }
+  const [start, end] = range ?? []
+  if (start === undefined || end === undefined) throw new YamlError('a value has no place')
+  const old = text.slice(start, end)
+  const style = isScalar(node) ? node.type : undefined
+  // Around an empty value there need not be a space, and a block ends with its line.
+  const before = old === '' && text[start - 1] === ':' ? ' ' : ''
+  const after = old === '' && text[end] === '#' ? ' ' : (/\r?\n$/.exec(old)?.[0] ?? '')
+  return text.slice(0, start) + before + writeText(value, style) + after + text.slice(end)
+}
+
+/** Puts a pair before the first one, in the same manner. */
+function insertPair(text: string, mapping: YAMLMap, key: string, value: string): string {
+  const [start, end] = mapping.range ?? []
+  const first = Object(mapping.items[0]?.key) as Partial<Scalar>
+  const at = first.range?.[0]
+  if (start === undefined || end === undefined || at === undefined) {
+    throw new YamlError('a mapping has no place')
+  }
+  if (mapping.flow) {
+    const between = text.slice(start + 1, at)
+    const gap = between.trim() === '' && between !== '' ? between : ' '
+    const pair = `${JSON.stringify(key)}: ${JSON.stringify(value)},`
+    return text.slice(0, at) + pair + gap + text.slice(at)
+  }
+  const indent = ' '.repeat(at - (text.lastIndexOf('\n', at - 1) + 1))
+  const lineBreak = text.includes('\r\n') ? '\r\n' : '\n'
+  const pair = `${key}: ${writeText(value, undefined)}${lineBreak}${indent}`
+  return text.slice(0, at) + pair + text.slice(at)
+}
+
+/** Only what no reader could take for a number, a word such as `yes` or a mark is written without quotes. */
+const SURELY_TEXT = /^ey[\w-]+\.[\w-]+\.[\w-]*$/
+
+function writeText(value: string, style: Scalar['type']): string {
+  if (style === 'QUOTE_SINGLE') return `'${value.replaceAll("'", "''")}'`
+  const isPlain = style !== 'QUOTE_DOUBLE' && SURELY_TEXT.test(value)
+  return isPlain ? value : JSON.stringify(value)
+}
+
+function findMapping(root: unknown, path: Path): YAMLMap {
+  let node = root
+  for (const step of path) node = stepInto(node, step)
+  if (isMap(node)) return node
+  throw new YamlError('the entry is not written out where it stands')
+}
+
+function stepInto(node: unknown, step: YamlStep): unknown {
+  if (typeof step === 'string') {
+    if (!isMap(node)) return undefined
+    return node.items.findLast(({ key }) => isScalar(key) && key.value === step)?.value
+  }
+  return isSeq(node)
+    ? node.items.find((item) => isMap(item) && item.get('name') === step.named)
+    : undefined
+}
+
+function findData(root: unknown, path: Path): unknown {
+  let data = root
+  for (const step of path) {
+    data =
+      typeof step === 'string'
+        ? Object(data)[step]
+        : [data].flat().find((item) => Object(item).name === step.named)
+  }
+  return data
+}
+
+/** The same text for the same data, in whichever order it was written. */
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
+  if (typeof value !== 'object' || value === null) return encodeJson(value)
+  const members = Object.entries(value).map(
+    ([key, member]) => `${encodeJson(key)}:${canonical(member)}`,
+  )
+  return `{${members.sort().join(',')}}`
+}

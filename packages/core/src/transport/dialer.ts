@@ -1,0 +1,119 @@
+import type { Socket } from 'node:net'
+import type { ConnectionOptions } from 'node:tls'
+import { isCredentialError, ProxyFailedError } from '../errors/index.ts'
+import type { CertificatePair } from '../protocol/credential.ts'
+import { openConnectTunnel } from './connect-tunnel.ts'
+import { explainNetworkError, readAlert, sayUnreachable } from './network-errors.ts'
+import type { ProxyServer } from './proxy-server.ts'
+import { type Address, named, opened, startTcp, startTls, timedOut, wrap } from './sockets.ts'
+import { openSocks5Tunnel } from './socks5.ts'
+import type { Target } from './target.ts'
+
+const CONNECT_TIMEOUT_MS = 30_000
+
+export interface DialOptions {
+  readonly signal?: AbortSignal | undefined
+  /** For everything together: TCP, proxy and TLS. */
+  readonly timeoutMs?: number
+}
+
+/**
+ * Opens one connection to the server: directly or through its proxy, then TLS with the identity's certificate.
+ *
+ * No TLS session is ever kept or resumed: a resumed session keeps the identity it began with, also under
+ * a new certificate. When it fails or is aborted, nothing stays open.
+ *
+ * @throws {ProxyFailedError} The proxy failed, not the server.
+ */
+export async function dial(
+  target: Target,
+  certificate: CertificatePair | undefined,
+  { signal, timeoutMs = CONNECT_TIMEOUT_MS }: DialOptions = {},
+): Promise<Socket> {
+  signal?.throwIfAborted()
+  const { proxy } = target
+  const server = addressOf(target)
+  const secured = secureOptions(target, certificate)
+  // Node is faster when TLS has the connection to itself, hence not always the one over the other.
+  const socket =
+    proxy === undefined && secured ? startTls({ ...server, ...secured }) : startTcp(proxy ?? server)
+  const abort = (): void => void socket.destroy(new Error('aborted'))
+  const timer = setTimeout(() => socket.destroy(timedOut()), timeoutMs)
+  signal?.addEventListener('abort', abort, { once: true })
+  try {
+    if (proxy === undefined) return await opened(socket, secured ? 'secureConnect' : 'connect')
+    const way = await passProxy(socket, proxy, server).catch(blame(proxy))
+    return secured ? await wrap(way, secured).catch(explainBehind(proxy, target)) : way
+  } catch (error) {
+    socket.destroy()
+    throw signal?.aborted ? signal.reason : error
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', abort)
+  }
+}
+
+function addressOf({ origin }: Target): Address {
+  const { protocol, hostname, port } = new URL(origin)
+  return {
+    host: hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: Number(port || (protocol === 'https:' ? 443 : 80)),
+  }
+}
+
+/** How the server is checked and what we show it; undefined for plain http. */
+function secureOptions(
+  target: Target,
+  certificate: CertificatePair | undefined,
+): ConnectionOptions | undefined {
+  const { origin, tls } = target
+  if (!origin.startsWith('https:')) return undefined
+  return {
+    ...(tls.ca !== undefined && { ca: tls.ca }),
+    ...(certificate && { cert: certificate.chain, key: certificate.key.expose() }),
+    rejectUnauthorized: !tls.insecure,
+    ...named(tls.serverName ?? addressOf(target).host),
+  }
+}
+
+async function passProxy(socket: Socket, proxy: ProxyServer, server: Address): Promise<Socket> {
+  await opened(socket, 'connect')
+  if (proxy.scheme === 'socks5') {
+    await openSocks5Tunnel(socket, proxy, server)
+    return socket
+  }
+  // The cluster's CA, its insecure flag and our certificate are between us and the server, not for the proxy.
+  const secured = { rejectUnauthorized: true, ...named(proxy.host) }
+  const way = proxy.scheme === 'https' ? await wrap(socket, secured) : socket
+  await openConnectTunnel(way, proxy, server)
+  return way
+}
+
+/** Says that it was the proxy, and where its address came from. */
+function blame(proxy: ProxyServer): (cause: unknown) => never {
+  return (cause) => {
+    if (isCredentialError(cause)) throw cause
+    const { code = '' } = cause as { code?: string }
+    if (/CERT|ISSUER|SIGNATURE/.test(code)) {
+      throw new ProxyFailedError(proxy.label, `has a certificate that is not accepted (${code})`, {
+        hint: 'Name a file with the CA of the proxy in NODE_EXTRA_CA_CERTS.',
+        cause,
+      })
+    }
+    throw new ProxyFailedError(proxy.label, `gave no connection: ${sayUnreachable(cause)}`, {
+      hint: `Check ${proxy.from}: it is the proxy that could not be reached, not the server.`,
+      cause,
+    })
+  }
+}
+
+/** The server failed, or the proxy meddled with what it should only have passed on. */
+function explainBehind(proxy: ProxyServer, { origin }: Target): (cause: unknown) => never {
+  return (cause) => {
+    // An alert is for the credential: who sends the request decides about it.
+    if (readAlert(cause) !== undefined) throw cause
+    throw explainNetworkError(cause, origin, {
+      hint: `Check the proxy ${proxy.label} from ${proxy.from} too: it must pass TLS on as it is.`,
+    })
+  }
+}

@@ -1,0 +1,101 @@
+import type {
+  ApiVersion,
+  ClusterFetch,
+  PluginCluster,
+  PluginContext,
+  PluginCredential,
+  PluginFunction,
+  PluginInfo,
+  Prompt,
+  PromptOptions,
+} from 'kubecred/plugin'
+import { answer, clusterFetch, readExecInfo, runPlugin, Secret } from 'kubecred/plugin'
+import { describe, expectTypeOf, it } from 'vitest'
+import type { ClusterEntry } from '../src/kubeconfig/kubeconfig.ts'
+import type { ExecCluster } from '../src/protocol/encode-exec-info.ts'
+
+const info: PluginInfo = { apiVersion: 'client.authentication.k8s.io/v1', interactive: false }
+
+describe('what a plugin is told', () => {
+  it('is plain data, with what may be a secret in a box', () => {
+    expectTypeOf(readExecInfo).toBeCallableWith()
+    expectTypeOf(readExecInfo).toBeCallableWith('{}')
+    expectTypeOf(readExecInfo).returns.resolves.toEqualTypeOf<PluginInfo>()
+    expectTypeOf<PluginInfo['apiVersion']>().toEqualTypeOf<ApiVersion>()
+    expectTypeOf<PluginInfo['cluster']>().toEqualTypeOf<PluginCluster | undefined>()
+    expectTypeOf<PluginCluster['proxyUrl']>().toEqualTypeOf<Secret | undefined>()
+    expectTypeOf<PluginCluster['config']>().toBeUnknown()
+  })
+
+  // Upstream's TestClientAuthenticationClusterTypesAreSynced: a field that a kubeconfig gets, plugins get too.
+  it('is the cluster of a kubeconfig, but for its files and extensions, and with config', () => {
+    type Bookkeeping = 'name' | 'file'
+    type Kubeconfig = Exclude<
+      keyof ClusterEntry,
+      Bookkeeping | 'extensions' | 'certificateAuthority'
+    >
+    expectTypeOf<Exclude<keyof PluginCluster, 'config'>>().toEqualTypeOf<Kubeconfig>()
+    expectTypeOf<Exclude<keyof ExecCluster, 'config'>>().toEqualTypeOf<Kubeconfig>()
+    type Values<C> = { [K in Kubeconfig & keyof C]-?: Exclude<C[K], undefined> }
+    expectTypeOf<Values<PluginCluster>>().toEqualTypeOf<Values<Pick<ClusterEntry, Kubeconfig>>>()
+  })
+})
+
+describe('what a plugin answers', () => {
+  it('is a token, a certificate with its key, or all three', () => {
+    expectTypeOf(answer).toBeCallableWith({ token: 't' }, info)
+    expectTypeOf(answer).toBeCallableWith({ token: new Secret('t') }, info)
+    const pair = { clientCertificateData: 'c', clientKeyData: new Secret('k') }
+    expectTypeOf(answer).toBeCallableWith(pair, info)
+    expectTypeOf(answer).toBeCallableWith({ ...pair, token: 't' }, info)
+    expectTypeOf(answer).returns.toBeString()
+  })
+
+  it('ends at a Date, a number or a text, or not at all', () => {
+    type Time = PluginCredential['expirationTimestamp']
+    expectTypeOf<Time>().toEqualTypeOf<Date | number | string | undefined>()
+  })
+
+  it('is never nothing, half a pair, or something no client reads', () => {
+    // @ts-expect-error A certificate needs its key.
+    answer({ clientCertificateData: 'c' }, info)
+    // @ts-expect-error A key needs its certificate, also beside a token.
+    answer({ token: 't', clientKeyData: 'k' }, info)
+    // @ts-expect-error Nothing authenticates nobody.
+    answer({}, info)
+    // @ts-expect-error It is called expirationTimestamp.
+    answer({ token: 't', expiry: 1 }, info)
+    // @ts-expect-error The version of the answer comes from the question.
+    answer({ token: 't' })
+  })
+})
+
+describe('a whole plugin', () => {
+  it('is a function, asynchronous or not, and does not return', () => {
+    expectTypeOf(runPlugin).toBeCallableWith(() => ({ token: 't' }))
+    expectTypeOf(runPlugin).toBeCallableWith(async () => ({ token: 't', expirationTimestamp: 1 }))
+    expectTypeOf(runPlugin).returns.resolves.toBeNever()
+    expectTypeOf<PluginFunction>().parameter(0).toEqualTypeOf<PluginContext>()
+    // @ts-expect-error It must answer something.
+    const silent: PluginFunction = async () => {}
+    expectTypeOf(silent).toBeFunction()
+  })
+
+  it('gets what it was told, and tools', () => {
+    expectTypeOf<PluginContext>().toExtend<PluginInfo>()
+    expectTypeOf<PluginContext['signal']>().toEqualTypeOf<AbortSignal>()
+    expectTypeOf<PluginContext['prompt']>().toEqualTypeOf<Prompt>()
+    expectTypeOf<Prompt>().toBeCallableWith('Password: ', { secret: true })
+    expectTypeOf<Parameters<Prompt>[1]>().toEqualTypeOf<PromptOptions | undefined>()
+    expectTypeOf<PluginContext['clusterFetch']>().toBeCallableWith('/version')
+    expectTypeOf<PluginContext['clusterFetch']>().returns.resolves.toEqualTypeOf<Response>()
+  })
+})
+
+it('a fetch to the cluster is a fetch that can be closed', () => {
+  expectTypeOf(clusterFetch).parameter(0).toEqualTypeOf<PluginInfo>()
+  expectTypeOf(clusterFetch).returns.toEqualTypeOf<ClusterFetch>()
+  type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>
+  expectTypeOf<ClusterFetch>().toExtend<Fetch>()
+  expectTypeOf<ClusterFetch['close']>().returns.resolves.toBeVoid()
+})

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest'
+import { expectNoLeak } from '../fixtures/no-leak.ts'
+import { base64, connectionWith, FILE, thrownBy } from './build-from-text.ts'
+
+const GOOD = { 'idp-issuer-url': 'https://i.example/realm', 'client-id': 'kube' }
+const oidc = (config: object) => ({ 'auth-provider': { name: 'oidc', config } })
+const read = (config: object, more: object = {}) =>
+  connectionWith({ user: { ...oidc({ ...GOOD, ...config }), ...more } }).user
+
+describe('auth-provider oidc', () => {
+  it('becomes part of the user, and remembers where it stands', () => {
+    const entry = { file: FILE, user: 'u' }
+    expect(read({})).toEqual({
+      name: 'u',
+      oidc: { issuer: 'https://i.example/realm', clientId: 'kube', entry },
+    })
+  })
+
+  it('has its tokens and its secret in boxes', () => {
+    const tokens = { 'id-token': 'marked-id', 'refresh-token': 'marked-refresh' }
+    const user = read({ ...tokens, 'client-secret': 'marked-secret', 'extra-scopes': 'groups' })
+    const { idToken, refreshToken, clientSecret } = user.oidc ?? {}
+    const values = [idToken, refreshToken, clientSecret].map((secret) => secret?.expose())
+    expect(values).toEqual(['marked-id', 'marked-refresh', 'marked-secret'])
+    expectNoLeak([user], values as string[])
+  })
+
+  it('takes empty values for none', () => {
+    const empty = { 'id-token': '', 'refresh-token': null, 'client-secret': '' }
+    expect(Object.keys(read(empty).oidc ?? {})).toEqual(['issuer', 'clientId', 'entry'])
+  })
+
+  it.each([
+    [{ 'idp-certificate-authority': 'ca.pem' }, { from: 'file', path: '/home/ann/.kube/ca.pem' }],
+    [{ 'idp-certificate-authority': '/ca.pem' }, { from: 'file', path: '/ca.pem' }],
+    [{ 'idp-certificate-authority-data': base64('PEM') }, { from: 'data', data: 'PEM' }],
+    [
+      { 'idp-certificate-authority': '/ca', 'idp-certificate-authority-data': base64('PEM') },
+      { from: 'data', data: 'PEM' },
+    ],
+  ])('trusts %o', (config, expected) => {
+    expect(read(config).oidc?.certificateAuthority).toEqual(expected)
+  })
+
+  it.each([{ token: 't' }, { username: 'ann' }, { tokenFile: 'f' }])(
+    'yields to %o, even when it is wrong itself',
+    (method) => {
+      expect(read({ 'client-id': '' }, method).oidc).toBeUndefined()
+    },
+  )
+
+  it('stands beside a client certificate', () => {
+    const pair = { 'client-certificate': '/c', 'client-key': '/k' }
+    expect(Object.keys(read({}, pair))).toEqual(['name', 'certificate', 'oidc'])
+  })
+
+  it('is not used over plain http, nor is it with a token given by flag', () => {
+    const user = oidc(GOOD)
+    expect(connectionWith({ user, cluster: { server: 'http://k' } }).user.oidc).toBeUndefined()
+    expect(connectionWith({ user }, { token: 't' }).user.oidc).toBeUndefined()
+  })
+
+  it.each(['http://127.0.0.1:8080', 'http://localhost/x', 'http://[::1]:1'])(
+    'may be an issuer on this machine: %s',
+    (issuer) => {
+      expect(read({ 'idp-issuer-url': issuer }).oidc?.issuer).toBe(issuer)
+    },
+  )
+
+  it.each([
+    ['no issuer', { 'idp-issuer-url': '' }, 'idp-issuer-url is missing'],
+    ['no client', { 'client-id': undefined }, 'client-id is missing'],
+    ['no address', { 'idp-issuer-url': 'marked' }, 'idp-issuer-url is not an address'],
+    ['plain http', { 'idp-issuer-url': 'http://i.example' }, 'idp-issuer-url is not https'],
+    ['a name that looks local', { 'idp-issuer-url': 'http://127.0.0.1.evil.example' }, 'not https'],
+    ['another scheme', { 'idp-issuer-url': 'file:///marked' }, 'idp-issuer-url is not https'],
+    ['a password', { 'idp-issuer-url': 'https://u:marked@i' }, 'a password'],
+    ['a query', { 'idp-issuer-url': 'https://i/?marked' }, 'a query'],
+    ['no base64', { 'idp-certificate-authority-data': 'marked' }, 'is not valid base64'],
+  ])('is refused with %s', (_, config, says) => {
+    const error = thrownBy(() => read(config))
+    expect(error.code).toBe('ERR_OIDC_CONFIG')
+    expect(error.message).toContain(`user "u" in "${FILE}" has an auth-provider oidc: `)
+    expect(error.message).toContain(says)
+    expect(`${error.message} ${error.hint}`).not.toContain('marked')
+  })
+
+  it('tells everything that is wrong at once', () => {
+    const { message, hint } = thrownBy(() => connectionWith({ user: oidc({}) }))
+    expect(message).toMatch(/idp-issuer-url is missing; client-id is missing$/)
+    expect(hint).toMatch(/idp-issuer-url.*client-id/)
+  })
+})

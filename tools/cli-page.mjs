@@ -1,0 +1,14 @@
+// Writes the help and the table of codes that docs/cli.md shows, from the built program. A test checks that they agree.
+import { spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+const page = fileURLToPath(new URL('../docs/cli.md', import.meta.url))
+const program = fileURLToPath(new URL('../packages/cli/dist/main.js', import.meta.url))
+const PASTED = /^```\n\$ kubecred (.*(?:--help|explain.*|help.*))\n[\s\S]*?^```$/gm
+
+const text = readFileSync(page, 'utf8').replace(PASTED, (_block, line) => {
+  const { stdout } = spawnSync(process.execPath, [program, ...line.split(' ')])
+  return `\`\`\`\n$ kubecred ${line}\n${stdout}\`\`\``
+})
+writeFileSync(page, text)
