@@ -127,21 +127,34 @@ describe('policy.refreshOn', () => {
 })
 
 describe('a v1alpha1 plugin', () => {
-  it('is told about the 401, in both forms', async () => {
-    sandbox = await startSandbox()
-    const exec = {
-      ...(await sandbox.plugin({ user: 'jane' })),
-      apiVersion: 'client.authentication.k8s.io/v1alpha1',
-    }
-    await using cluster = await connect({ kubeconfig: sandbox.writeKubeconfig({ user: { exec } }) })
-    await cluster.fetch('/version')
-    sandbox.revoke('jane')
-    expect((await cluster.fetch('/version')).status).toBe(200)
-    const told = sandbox.pluginExecInfos[1] as { spec: { response: unknown }; response: unknown }
-    expect(told.response).toMatchObject({
-      code: 401,
-      header: { 'Content-Type': ['application/json'] },
-    })
-    expect(told.spec.response).toEqual(told.response)
-  })
+  it.each(['ExecCredential', 'ExecInfo'] as const)(
+    'is told about the 401 and its challenge, in both places, as %s',
+    async (kind) => {
+      sandbox = await startSandbox()
+      const plugin = await sandbox.plugin({ user: 'jane' })
+      const exec = { ...plugin, apiVersion: 'client.authentication.k8s.io/v1alpha1' }
+      const kubeconfig = sandbox.writeKubeconfig({ user: { exec } })
+      await using cluster = await connect({ kubeconfig, policy: { v1alpha1Kind: kind } })
+      const challenge = 'Bearer realm="Access to the staging site"'
+      let isRefused = false
+      sandbox.respondWith(() => {
+        if (isRefused) return undefined
+        isRefused = true
+        return { status: 401, headers: { 'www-authenticate': challenge } }
+      })
+      expect((await cluster.fetch('/version')).status).toBe(200)
+      const [first, second] = sandbox.pluginExecInfos as {
+        kind: string
+        spec: Record<string, unknown>
+        response: unknown
+      }[]
+      expect(first).toMatchObject({ kind, spec: { interactive: false } })
+      expect(first).not.toHaveProperty('response')
+      expect(second?.response).toMatchObject({
+        code: 401,
+        header: { 'Www-Authenticate': [challenge] },
+      })
+      expect(second?.spec['response']).toEqual(second?.response)
+    },
+  )
 })
