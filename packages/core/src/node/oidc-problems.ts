@@ -1,3 +1,4 @@
+import { UNREACHABLE, UNTRUSTED } from '../errors/connection-reasons.ts'
 import {
   type CredentialError,
   isCredentialError,
@@ -10,30 +11,7 @@ import { describeEntry } from '../kubeconfig/quote-name.ts'
 import { scrub, showControlCharacters } from '../secret/scrub.ts'
 import type { Secret } from '../secret/secret.ts'
 
-const UNTRUSTED: Readonly<Record<string, string>> = {
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'it is self-signed',
-  SELF_SIGNED_CERT_IN_CHAIN: 'its CA is not among those to trust',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its CA is not known here',
-  UNABLE_TO_GET_ISSUER_CERT: 'its CA is not known here',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its CA is not known here',
-  CERT_HAS_EXPIRED: 'it has expired',
-  CERT_NOT_YET_VALID: 'it is not valid yet; check the clock of this machine',
-  CERT_SIGNATURE_FAILURE: 'its signature is wrong: another CA of the same name issued it',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'it is for another name',
-}
-
-const UNREACHABLE: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'connection refused',
-  ECONNRESET: 'the connection was reset',
-  ENOTFOUND: 'its name cannot be resolved',
-  EAI_AGAIN: 'name resolution does not work at the moment',
-  EHOSTUNREACH: 'no route to the host',
-  ENETUNREACH: 'the network is unreachable',
-  ETIMEDOUT: 'the connection timed out',
-  ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS on this port',
-  EPROTO: 'the TLS handshake failed',
-  EFBIG: 'it sent more than 1 MiB',
-}
+const TOO_LARGE = { EFBIG: 'it sent more than 1 MiB' }
 
 /** The error for a connection to the issuer that was not made, or broke. */
 export function explainConnection(cause: unknown, config: OidcConfig): CredentialError {
@@ -46,7 +24,8 @@ export function explainConnection(cause: unknown, config: OidcConfig): Credentia
       cause,
     })
   }
-  const reason = UNREACHABLE[code] ?? `the connection failed (${code || 'no reason given'})`
+  const reason =
+    { ...UNREACHABLE, ...TOO_LARGE }[code] ?? `the connection failed (${code || 'no reason given'})`
   return new OidcUnreachableError(config.issuer, reason, { cause })
 }
 

@@ -1,4 +1,4 @@
-import { ClosedError, type CredentialError, isCredentialError } from '../errors/index.ts'
+import { ClosedError, isCredentialError } from '../errors/index.ts'
 import { DEFAULT_LIFECYCLE, type LifecyclePolicy } from '../lifecycle/policy.ts'
 import { type Effect, type Event, emptyState, type Reason, type State } from '../lifecycle/state.ts'
 import { step } from '../lifecycle/step.ts'
@@ -10,8 +10,10 @@ import type { ExecResponse } from '../protocol/encode-exec-info.ts'
 import type { Report, Source } from '../sources/source.ts'
 import { certificateFacts, validityOf } from './certificate-facts.ts'
 import { describeSkew, describeStale } from './clock-warnings.ts'
+import { Connections } from './connections.ts'
 import { Derived } from './derived.ts'
 import { type Kept, keep, type Lease } from './lease.ts'
+import { readVerdict, withNextTry } from './read-verdict.ts'
 import { describeState, type KeeperStatus } from './status.ts'
 import { Waiters } from './waiters.ts'
 import { Watchers } from './watchers.ts'
@@ -39,8 +41,7 @@ export class Keeper {
   readonly #life = new AbortController()
   /** What belongs to the identity as a whole and outlives a single credential. */
   readonly lasting = new Derived()
-  /** Everything that may still have connections: in use, or retired and not done yet. */
-  readonly #open = new Set<Derived>([this.lasting])
+  readonly #connections = new Connections(this.lasting)
   #state: State<Kept> = emptyState()
   /** The last credential we got, also when it has expired. */
   #last: Kept | undefined
@@ -137,7 +138,7 @@ export class Keeper {
     this.#stopWatching?.()
     this.#life.abort(closed)
     this.#watchers.close()
-    await Promise.all([...this.#open].map((derived) => derived.destroy(closed)))
+    await this.#connections.destroy(closed)
   }
 
   report(event: Report): void {
@@ -145,17 +146,7 @@ export class Keeper {
   }
 
   #answer(): Lease | undefined {
-    const answer = verdict(this.#state, this.#ports.clock.now())
-    switch (answer.is) {
-      case 'use':
-        return answer.held.credential
-      case 'closed':
-        throw new ClosedError()
-      case 'fail':
-        throw withNextTry(answer.error, answer.nextTryAt)
-      case 'wait':
-        return undefined
-    }
+    return readVerdict(verdict(this.#state, this.#ports.clock.now()))
   }
 
   async #wait(signal?: AbortSignal): Promise<Lease> {
@@ -227,7 +218,7 @@ export class Keeper {
       const old = this.#last
       const kept = keep(ticket, credential, crypto, old)
       const isSame = kept.digest === this.#state.held?.credential.digest
-      this.#open.add(kept.derived)
+      this.#connections.add(kept)
       const tookMs = took()
       this.#lastRunMs = tookMs
       this.#send({
@@ -244,7 +235,7 @@ export class Keeper {
         this.#stopWatching ??= this.#source.watch?.(() => this.#send({ type: 'changed' }))
       }
       if (!isSame) this.#last = kept
-      if (old !== undefined) this.#closeConnections(old)
+      if (old !== undefined) this.#connections.retire(old, this.#state.held?.credential)
       this.report({
         type: 'run-succeeded',
         reason,
@@ -269,13 +260,8 @@ export class Keeper {
     if (old === undefined) return
     this.report({ type: 'retired' })
     // Connections are bound to a certificate, not to a token: the next token may use them too.
-    if (old.credential.certificate !== undefined) this.#closeConnections(old)
-  }
-
-  /** Closes what was built from a credential, unless the one in use was built on the same. */
-  #closeConnections({ derived }: Kept): void {
-    if (this.#state.held?.credential.derived === derived) return
-    void derived.retire().then(() => this.#open.delete(derived))
+    if (old.credential.certificate === undefined) return
+    this.#connections.retire(old, this.#state.held?.credential)
   }
 
   #wakeAt(at: number): void {
@@ -291,10 +277,4 @@ export class Keeper {
     this.#isSkewKnown = true
     this.report({ type: 'warning', message })
   }
-}
-
-/** The error everybody gets while a back-off runs says when the next try will be. */
-function withNextTry(error: unknown, nextTryAt: number): unknown {
-  if (isCredentialError(error)) (error as CredentialError).nextTryAt = nextTryAt
-  return error
 }
