@@ -1,4 +1,4 @@
-/** Exit statuses beside those of the error codes, which are 10 to 69. */
+/** Exit statuses beside those of the error codes, which are 10 to 99. */
 export const EXIT = {
   done: 0,
   /** The server answered 400 or more. */

@@ -15,7 +15,7 @@ export function programHelp(commands: readonly Command[]): string {
     ...commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`),
     '',
     'Exit status: 0 done, 1 the server answered 400 or more, 2 wrong usage,',
-    '10 to 69 an error with a code (see: kubecred explain).',
+    '10 to 99 an error with a code (see: kubecred explain).',
     '',
     "Try 'kubecred COMMAND --help'",
   ])

@@ -53,6 +53,8 @@ export class Cluster {
   readonly #anonymous = new Derived()
   /** Bodies of responses that are still open. */
   readonly #open = new Set<Readable>()
+  /** How to tell those who wait for an answer that there will be none. */
+  readonly #waiting = new Set<(reason: Error) => void>()
   #target: Target
   #route: Route | undefined
   #closed: Promise<void> | undefined
@@ -86,7 +88,22 @@ export class Cluster {
    *
    * @throws {CredentialError} When no answer was had; an answer of 400 or more is a Response.
    */
-  readonly fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
+  readonly fetch = (input: string | URL | Request, init?: RequestInit): Promise<Response> =>
+    new Promise((resolve, reject) => {
+      this.#waiting.add(reject)
+      this.#fetch(input, init).then(
+        (response) => {
+          this.#waiting.delete(reject)
+          resolve(response)
+        },
+        (error: unknown) => {
+          this.#waiting.delete(reject)
+          reject(error)
+        },
+      )
+    })
+
+  async #fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
     if (this.#closed !== undefined) throw new ClosedError()
     const target = this.#target
     let place = findPlace(asRequest(input)?.url ?? (input as string | URL), target)
@@ -163,6 +180,7 @@ export class Cluster {
   async #close(): Promise<void> {
     this.#parts.onClose()
     const closed = new ClosedError()
+    for (const reject of this.#waiting) reject(closed)
     for (const body of this.#open) end(body, closed)
     await Promise.all([this.#anonymous.destroy(closed), this.#parts.borrowed.release()])
   }
@@ -172,7 +190,9 @@ export class Cluster {
     const target = this.#target
     const { keeper } = borrowed
     const exchange = await this.#loadExchange()
-    const gate = keeper.lasting.get(`gate ${target.key}`, () => new Gate(limits))
+    const { requests, streams } = limits
+    const key = `gate ${requests} ${streams} ${target.key}`
+    const gate = keeper.lasting.get(key, () => new Gate(limits))
     this.#route = {
       target,
       keeper,
@@ -182,6 +202,9 @@ export class Cluster {
       defaults,
       copies: new WeakMap(),
       open: this.#open,
+      checkOpen: () => {
+        if (this.#closed !== undefined) throw new ClosedError()
+      },
     }
     return this.#route
   }

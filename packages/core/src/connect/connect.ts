@@ -7,6 +7,7 @@ import { defaultHeaders } from '../transport/default-headers.ts'
 import { proxyFromEnvironment } from '../transport/proxy-from-environment.ts'
 import { readProxy } from '../transport/proxy-server.ts'
 import { makeTarget, type Target } from '../transport/target.ts'
+import { tell } from '../vault/watchers.ts'
 import { VERSION } from '../version.ts'
 import { Cluster } from './cluster.ts'
 import { type ConnectOptions, checkPolicy } from './connect-options.ts'
@@ -80,8 +81,13 @@ export async function connect(options: ConnectOptions = {}): Promise<Cluster> {
   })
   const end = (): void => void cluster.close()
   signal?.addEventListener('abort', end, { once: true })
+  if (signal?.aborted) {
+    // While we were busy; nobody will tell us again.
+    await cluster.close()
+    throw signal.reason
+  }
   for (const message of connection.warnings) {
-    observer?.({ type: 'warning', message, source: borrowed.keeper.label })
+    if (observer) tell(observer, { type: 'warning', message, source: borrowed.keeper.label })
   }
   return cluster
 }

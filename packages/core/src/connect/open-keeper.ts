@@ -52,7 +52,7 @@ export async function openKeeper(
   }
   const env = options.env ?? hostEnvironment()
   const plugin = await describePlugin(user.exec, cluster, caPem, options)
-  const identity = execIdentity(plugin, [lifecycle, options.env, policy.pluginFolders])
+  const identity = execIdentity(plugin, [lifecycle, ownEnv(options), policy.pluginFolders])
   return borrowKeeper(nodeCrypto.digest(identity), () => {
     const programs = nodePrograms(env, policy.pluginFolders)
     const source = execSource(plugin, {
@@ -70,6 +70,13 @@ function certificateIdentity({ certificate }: UserIdentity): unknown {
   if (certificate === undefined) return undefined
   const { chain, key } = certificate
   return [chain, key.from === 'data' ? key.data.expose() : key.path]
+}
+
+/** The environment where it is another one than the process's: an equal copy means the same. */
+function ownEnv({ env }: ConnectOptions): ConnectOptions['env'] {
+  const sorted = (each: NonNullable<ConnectOptions['env']>): string =>
+    JSON.stringify(Object.entries(each).sort())
+  return env === undefined || sorted(env) === sorted(hostEnvironment()) ? undefined : env
 }
 
 async function describePlugin(

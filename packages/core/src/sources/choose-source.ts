@@ -1,3 +1,4 @@
+import { KubeconfigInvalidError } from '../errors/index.ts'
 import type { UserIdentity } from '../kubeconfig/connection.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Crypto } from '../ports/crypto.ts'
@@ -29,7 +30,13 @@ export function chooseSource(user: UserIdentity, ports: StaticPorts, login?: Sou
   return first === undefined ? staticSource({}) : combinedSource([first, ...rest])
 }
 
-function inlineSources({ token, basic }: UserIdentity): Source[] {
+function inlineSources({ name, token, basic }: UserIdentity): Source[] {
+  if (token !== undefined && !/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(token.expose())) {
+    const whose = name === undefined ? 'the token' : `the token of user ${JSON.stringify(name)}`
+    throw new KubeconfigInvalidError([`${whose} has a character that no HTTP header can carry`], {
+      hint: 'Remove line breaks and white space at its ends.',
+    })
+  }
   const credential: Credential = { ...(token && { token }), ...(basic && { basic }) }
   return Object.keys(credential).length === 0 ? [] : [staticSource(credential)]
 }

@@ -21,6 +21,8 @@ export interface Route {
   readonly gate: Gate
   /** Bodies of responses that are still open. */
   readonly open: Set<Readable>
+  /** Throws when the connection was closed while a request waited: nothing is sent after that. */
+  readonly checkOpen: () => void
   /** Headers of a request whose caller set none. */
   readonly defaults: HeaderValues
   /** The same with the credential of each lease. */
@@ -31,6 +33,8 @@ export interface Route {
 
 /** What of a refusal is kept for the caller; Kubernetes writes a few hundred bytes. */
 const MOST_REFUSAL_BYTES = 64 * 1024
+/** How long it may take to arrive; a body that drips must not hold up the refresh. */
+const LONGEST_REFUSAL_MS = 2000
 
 /**
  * Sends a request with the current credential; when the server refuses it, once more with a better one.
@@ -109,9 +113,14 @@ async function send(
     // Taken only now: the credential may have changed while the request waited for its place.
     const leased = keeper.lease(outgoing.signal)
     lease = leased instanceof Promise ? await leased : leased
+    route.checkOpen()
     const incoming = await exchange(route, place, outgoing, lease, passage)
     passage.follow(incoming.body, route.open)
-    if (!refreshOn.includes(incoming.statusCode) || isProxied(place.pathname)) {
+    if (
+      !refreshOn.includes(incoming.statusCode) ||
+      isProxied(place.pathname) ||
+      isAnonymous(lease)
+    ) {
       keeper.accept(lease, incoming.headers['date'])
       return incoming
     }
@@ -124,6 +133,11 @@ async function send(
     refused = { is: 'alerted', lease, error }
   }
   return onRefusal(route, place, outgoing, refused)
+}
+
+/** Nothing was sent that could have been refused. */
+function isAnonymous({ authorization, credential }: Lease): boolean {
+  return authorization === undefined && credential.certificate === undefined
 }
 
 function enter(gate: Gate, place: Place, { signal }: Outgoing): Passage | Promise<Passage> {
@@ -162,8 +176,10 @@ function attachTo(headers: HeaderValues, lease: Using, { defaults, copies }: Rou
 }
 
 /** What the caller is told when there was no answer: their own reason, ours, or the network's in words. */
-function explain(error: unknown, { signal }: Outgoing, { origin }: Target): unknown {
+function explain(error: unknown, { signal, bodyError }: Outgoing, { origin }: Target): unknown {
   if (signal?.aborted) return signal.reason
+  const own = bodyError?.()
+  if (own !== undefined) return own
   return isCredentialError(error) ? error : explainNetworkError(error, origin)
 }
 
@@ -190,10 +206,17 @@ function finish(sent: Refused, { origin }: Target): Incoming {
 async function keepBody(incoming: Incoming): Promise<Incoming> {
   const chunks: Buffer[] = []
   let size = 0
-  for await (const chunk of incoming.body) {
-    chunks.push(chunk as Buffer)
-    size += (chunk as Buffer).length
-    if (size > MOST_REFUSAL_BYTES) break
+  const timer = setTimeout(() => incoming.body.destroy(), LONGEST_REFUSAL_MS)
+  try {
+    for await (const chunk of incoming.body) {
+      chunks.push(chunk as Buffer)
+      size += (chunk as Buffer).length
+      if (size > MOST_REFUSAL_BYTES) break
+    }
+  } catch {
+    // What came is enough: the status is what counts.
+  } finally {
+    clearTimeout(timer)
   }
   return { ...incoming, body: Readable.from(chunks.length === 0 ? [] : [Buffer.concat(chunks)]) }
 }

@@ -142,6 +142,10 @@ export class Gate implements Closable {
 
   #queueUp(signal?: AbortSignal): Promise<Passage> {
     return new Promise((resolve, reject) => {
+      if (signal?.aborted) {
+        reject(signal.reason)
+        return
+      }
       const entry = {
         proceed: () => {
           signal?.removeEventListener('abort', leave)

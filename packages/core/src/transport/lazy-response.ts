@@ -65,6 +65,7 @@ class LazyResponse {
   }
 
   get body(): ReadableStream<Uint8Array> | null {
+    if (this.#isUsed && this.#whole === undefined) return spentStream()
     return this.#real().body as ReadableStream<Uint8Array> | null
   }
 
@@ -123,11 +124,26 @@ class LazyResponse {
     const { statusCode: status, statusText } = this.#incoming
     // Readers of an already used body get the standard's own error from a used Response.
     const hasBody = !BODILESS.has(status)
-    const stream = hasBody ? (Readable.toWeb(this.#take()) as ReadableStream<Uint8Array>) : null
+    const stream = hasBody ? toWebStream(this.#take()) : null
     if (!hasBody) this.#incoming.body.resume()
     this.#whole = new Response(stream, { status, statusText, headers: this.headers })
     return this.#whole
   }
+}
+
+/** What was read already has nothing more to give, and asking for it is no mistake. */
+function spentStream(): ReadableStream<Uint8Array> {
+  return new ReadableStream({ start: (controller) => controller.close() })
+}
+
+/** A body that was ended before anybody read it fails its reader, not who looks at it. */
+function toWebStream(body: Readable): ReadableStream<Uint8Array> {
+  if (!body.destroyed) return Readable.toWeb(body) as ReadableStream<Uint8Array>
+  return new ReadableStream({ start: (controller) => controller.error(whyEnded(body)) })
+}
+
+function whyEnded(body: Readable): Error {
+  return body.errored ?? new TypeError('the response was closed before its end')
 }
 
 function toHeaders(given: Incoming['headers']): Headers {
@@ -165,10 +181,14 @@ async function readText(body: Readable): Promise<string> {
 /** Not through `node:stream/consumers`, which makes a Blob on the way. */
 function readBytes(body: Readable): Promise<ArrayBuffer> {
   return new Promise((resolve, reject) => {
+    if (body.destroyed) {
+      reject(whyEnded(body))
+      return
+    }
     const chunks: Buffer[] = []
     body.on('data', (chunk: Buffer) => chunks.push(chunk))
     body.once('error', reject)
-    body.once('close', () => reject(new TypeError('the response was closed before its end')))
+    body.once('close', () => reject(whyEnded(body)))
     body.once('end', () => {
       const { buffer, byteOffset, byteLength } = Buffer.concat(chunks)
       resolve(buffer.slice(byteOffset, byteOffset + byteLength) as ArrayBuffer)

@@ -10,6 +10,8 @@ export interface Outgoing {
   readonly signal: AbortSignal | undefined
   /** The body for one try; call it again for the next. */
   readonly body: () => Uint8Array | Readable | undefined
+  /** Why the caller's own stream failed, if it did: that is not the server's fault. */
+  readonly bodyError?: () => unknown
   /** Whether `body` can be called again. */
   readonly canReplay: () => boolean
 }
@@ -57,7 +59,13 @@ async function withBody(
     return { ...head, headers, body: () => content, canReplay: always }
   }
   const recorded = new RecordedBody(content)
-  return { ...head, headers, body: () => recorded.open(), canReplay: () => recorded.isWhole }
+  return {
+    ...head,
+    headers,
+    body: () => recorded.open(),
+    canReplay: () => recorded.isWhole,
+    bodyError: () => recorded.error,
+  }
 }
 
 const noBody = (): undefined => undefined

@@ -10,9 +10,21 @@ export class RecordedBody {
   #size = 0
   #isOpen = false
   #isWhole = false
+  #error: Error | undefined
+  #copy: PassThrough | undefined
 
   constructor(source: Readable) {
     this.#source = source
+    // From the beginning: it may fail before anybody reads it, and nobody else listens then.
+    source.once('error', (error) => {
+      this.#error = error
+      this.#copy?.destroy(error)
+    })
+  }
+
+  /** Why the source failed, if it did. */
+  get error(): Error | undefined {
+    return this.#error
   }
 
   /** Whether all of it was seen and kept: then it can be sent again. */
@@ -25,11 +37,12 @@ export class RecordedBody {
     if (this.#isOpen) return Buffer.concat(this.#chunks ?? [])
     this.#isOpen = true
     const copy = new PassThrough()
+    this.#copy = copy
+    if (this.#error !== undefined) return copy.destroy(this.#error)
     this.#source.on('data', (chunk: Uint8Array) => this.#record(chunk))
     this.#source.once('end', () => {
       this.#isWhole = true
     })
-    this.#source.once('error', (error) => copy.destroy(error))
     copy.once('close', () => this.#source.destroy())
     return this.#source.pipe(copy)
   }

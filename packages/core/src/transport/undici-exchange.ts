@@ -38,6 +38,8 @@ class Pools implements Closable {
   readonly #limits: ConnectionLimits
   #short: Pool
   #round = 0
+  /** Pools that were replaced and are not done yet. */
+  readonly #left = new Set<Pool>()
   #streams: Pool | undefined
   readonly #certificate: CertificatePair | undefined
   #closed: Promise<void> | undefined
@@ -83,7 +85,8 @@ class Pools implements Closable {
   }
 
   async destroy(reason: Error): Promise<void> {
-    const ended = Promise.all([this.#short.destroy(reason), this.#streams?.destroy(reason)])
+    const pools = [this.#short, this.#streams, ...this.#left]
+    const ended = Promise.allSettled(pools.map((pool) => pool?.destroy(reason)))
     this.#dialing.abort(reason)
     await ended
   }
@@ -91,7 +94,7 @@ class Pools implements Closable {
   async #close(): Promise<void> {
     // Somebody may have been given the lease just now and be on the way to `send`.
     await new Promise((resolve) => setImmediate(resolve))
-    await Promise.all([this.#short.close(), this.#streams?.close()])
+    await Promise.allSettled([this.#short.close(), this.#streams?.close()])
     this.#dialing.abort()
   }
 
@@ -102,10 +105,17 @@ class Pools implements Closable {
     }
     if (round !== this.#round) {
       this.#round = round
-      void this.#short.close()
+      this.#leave(this.#short)
       this.#short = this.#makePool(this.#limits.requests)
     }
     return this.#short
+  }
+
+  /** Lets a pool end with the responses that hold it; until then it must still be found by `destroy`. */
+  #leave(pool: Pool): void {
+    this.#left.add(pool)
+    const forget = (): void => void this.#left.delete(pool)
+    pool.close().then(forget, forget)
   }
 
   #makePool(connections: number): Pool {

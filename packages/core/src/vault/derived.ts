@@ -27,7 +27,7 @@ export class Derived {
     const made = make()
     this.#things.set(key, made)
     // Somebody still holds a lease of a retired identity: what they build ends with what they do.
-    if (this.#isRetired) void made.close()
+    if (this.#isRetired) void Promise.resolve(made.close()).catch(() => {})
     return made
   }
 

@@ -58,10 +58,12 @@ export class Watchers {
   }
 }
 
-function tell(observer: Observer, event: CredentialEvent): void {
+/** Tells an observer. Somebody who watches must not be able to stop what they watch, now or a promise later. */
+export function tell(observer: Observer, event: CredentialEvent): void {
   try {
-    observer(event)
+    const returned: unknown = observer(event)
+    if (returned instanceof Promise) returned.catch(() => {})
   } catch {
-    // Somebody who watches must not be able to stop what they watch.
+    // Theirs to notice.
   }
 }
