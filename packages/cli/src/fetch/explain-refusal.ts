@@ -48,6 +48,10 @@ function explain401({ story, io }: Call, cluster: Cluster, refusal: Refusal): st
   }
   const { credential } = cluster.status()
   const source = describeSource(credential.source)
+  // Nothing of ours was sent, so nothing of ours was refused: no event tells of it.
+  if (credential.source.kind === 'anonymous') {
+    return 'No credential was sent, because the user entry has none, and the server does not let anonymous users in.'
+  }
   if (story.facts.refusals === 0) {
     return `The 401 came from something behind the API server (${source} was not refused), so nothing was refreshed.`
   }
@@ -65,8 +69,6 @@ function explain401({ story, io }: Call, cluster: Cluster, refusal: Refusal): st
       return `The server refused what is in ${source}; it was read again and did not help. Renew the file, or check that it is meant for ${cluster.server}.`
     case 'static':
       return `The server refused the ${source}. It cannot be refreshed: get a new one.`
-    case 'anonymous':
-      return 'No credential was sent, because the user entry has none, and the server does not let anonymous users in.'
   }
 }
 
