@@ -1,6 +1,7 @@
 import { PluginAnswerError, type PluginRunFacts } from '../errors/plugin-errors.ts'
 import { Secret } from '../secret/secret.ts'
 import { type ApiVersion, GROUP } from './exec-config.ts'
+import { isHeaderSafe } from './header-safe.ts'
 import { type Fields, isFields, nameType } from './plain-object.ts'
 import { parseRfc3339 } from './rfc3339.ts'
 
@@ -85,7 +86,7 @@ function readText(status: Fields, field: string, { command, facts }: Asked): str
 /** A header carries printable ASCII only; a line break at the end is the most common mistake of shell scripts. */
 function readToken(token: string, { command, facts }: Asked): Secret | undefined {
   if (token === '') return undefined
-  if (/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(token)) return new Secret(token)
+  if (isHeaderSafe(token)) return new Secret(token)
   const what = /[\r\n]/.test(token) ? 'a line break' : 'a character that no HTTP header can carry'
   throw new PluginAnswerError(command, 'status.token', `returned a token with ${what} in it`, {
     ...facts,

@@ -4,6 +4,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Crypto } from '../ports/crypto.ts'
 import type { Files } from '../ports/files.ts'
 import type { Credential } from '../protocol/credential.ts'
+import { isHeaderSafe } from '../protocol/header-safe.ts'
 import { Secret } from '../secret/secret.ts'
 import { combinedSource } from './combined-source.ts'
 import { certificateFilesSource, type PemPart, tokenFileSource } from './file-source.ts'
@@ -31,7 +32,7 @@ export function chooseSource(user: UserIdentity, ports: StaticPorts, login?: Sou
 }
 
 function inlineSources({ name, token, basic }: UserIdentity): Source[] {
-  if (token !== undefined && !/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(token.expose())) {
+  if (token !== undefined && !isHeaderSafe(token.expose())) {
     const whose = name === undefined ? 'the token' : `the token of user ${JSON.stringify(name)}`
     throw new KubeconfigInvalidError([`${whose} has a character that no HTTP header can carry`], {
       hint: 'Remove line breaks and white space at its ends.',
