@@ -39,6 +39,7 @@ const OWNERS = {
   oauth4webapi: 'core/src/node/oidc-issuer.ts',
   undici: 'core/src/transport',
   '@peculiar/x509': 'sandbox/src',
+  ws: 'sandbox/src',
   kubecred: 'cli/src',
   'kubecred/errors': 'cli/src',
 }

@@ -8,6 +8,8 @@ export interface SandboxOptions {
   readonly port?: number
   /** Speaks plain HTTP in place of HTTPS; client certificates are then impossible. */
   readonly http?: boolean
+  /** Offers HTTP/2 beside HTTP/1.1, as kube-apiserver does (the default); only over TLS. */
+  readonly http2?: boolean
   /** Ends the TLS handshake of a client without a good certificate. */
   readonly requireClientCertificate?: boolean
   /** Signs client certificates with an authority of their own, not the server's. */

@@ -1,20 +1,20 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import type { ServerOptions } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createStore } from './api/initial-objects.ts'
 import { type Api, route } from './api/route.ts'
 import { Tokens } from './authentication/tokens.ts'
-import { type Authority, createAuthority } from './certificates/authority.ts'
+import { createAuthority } from './certificates/authority.ts'
 import { ClientCertificates } from './certificates/client-certificates.ts'
-import { issueServerCertificate } from './certificates/server-certificate.ts'
+import { ServerIdentity } from './certificates/server-identity.ts'
 import { writeKubeconfig } from './kubeconfig/write-kubeconfig.ts'
 import { Plugins } from './plugin/plugins.ts'
+import { Pods } from './pods/pods.ts'
 import type { Sandbox } from './sandbox.ts'
 import type { SandboxOptions } from './sandbox-options.ts'
-import { type Handling, handle, type Responder } from './server/handle.ts'
-import { type ConnectionOf, listen } from './server/listener.ts'
+import type { Handling, Responder } from './server/handle.ts'
 import { RequestLog } from './server/request-log.ts'
+import { serve } from './server/serve.ts'
 
 const BOOKMARK_INTERVAL_MS = 60_000
 
@@ -30,18 +30,26 @@ const BOOKMARK_INTERVAL_MS = 60_000
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { now: realNow = Date.now, clockSkewMs = 0 } = options
   const now = (): number => realNow() + clockSkewMs
-  const { authority, clientAuthority } = await createAuthorities(options)
+  const identity = await ServerIdentity.create()
+  // Kept by value: whoever issued the clients' certificates does not change with the server's.
+  const clientAuthority =
+    options.separateClientAuthority === true
+      ? await createAuthority('sandbox-client-ca')
+      : identity.authority
   const certificates = new ClientCertificates(clientAuthority, now)
   const tokens = new Tokens(now)
   const log = new RequestLog()
+  const store = createStore(options.watchWindow, now())
+  const pods = new Pods(store)
   const api: Api = {
-    store: createStore(options.watchWindow, now()),
+    store,
+    pods,
     bookmarkIntervalMs: options.bookmarkIntervalMs ?? BOOKMARK_INTERVAL_MS,
     ...(options.proxied === undefined ? {} : { proxied: options.proxied }),
   }
   let responder: Responder | undefined
 
-  const handling = (connectionOf: ConnectionOf): Handling => ({
+  const handling: Omit<Handling, 'connectionOf'> = {
     authenticators: {
       certificates,
       tokens,
@@ -52,20 +60,22 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     ...(options.forbid === undefined ? {} : { forbid: options.forbid }),
     log,
     responder: () => responder,
-    connectionOf,
     route: async (call) => route(call, api),
-  })
-  const listener = await listen({
+  }
+  const served = await serve(handling, {
     port: options.port ?? 0,
+    http2: options.http2 ?? true,
     ...(options.http === true
       ? {}
-      : { tls: await tlsOptions(options, authority, clientAuthority) }),
-    onRequest: (connectionOf) => {
-      const using = handling(connectionOf)
-      return (request, response) => {
-        handle(request, response, using).catch(() => response.destroy())
-      }
-    },
+      : {
+          tls: () => ({
+            ...identity.tls,
+            ca: clientAuthority.certificate,
+            minVersion: 'TLSv1.2',
+            requestCert: true,
+            rejectUnauthorized: options.requireClientCertificate ?? false,
+          }),
+        }),
   })
   const folder = mkdtempSync(join(tmpdir(), 'kubecred-sandbox-'))
   const plugins = new Plugins(folder, {
@@ -73,7 +83,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     issueCertificate: async (wanted) => certificates.issue(wanted),
   })
   const end = async (): Promise<void> => {
-    await Promise.all([listener.close(), plugins.close()])
+    await Promise.all([served.close(), plugins.close()])
     rmSync(folder, { recursive: true, force: true })
   }
   let ended: Promise<void> | undefined
@@ -81,15 +91,19 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     ended ??= end()
     return ended
   }
-  const target = { url: listener.url, caPem: authority.certificate, folder }
+  const { url } = served
   return {
-    ...target,
+    url,
+    get caPem() {
+      return identity.authority.certificate
+    },
     clientCaPem: clientAuthority.certificate,
+    folder,
     get requests() {
       return log.list()
     },
     get connections() {
-      return listener.connections
+      return served.connections
     },
     get pluginRuns() {
       return plugins.runs
@@ -106,35 +120,17 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     },
     plugin: async (wanted) => plugins.create(wanted),
     resetPluginRuns: () => plugins.resetRuns(),
-    writeKubeconfig: (wanted = {}) => writeKubeconfig(wanted, target),
+    writeKubeconfig: (wanted = {}) =>
+      writeKubeconfig(wanted, { url, caPem: identity.authority.certificate, folder }),
+    log: (namespace, pod, line) => pods.log(namespace, pod, line),
+    dropConnections: () => served.dropConnections(),
+    restart: async (wanted) => served.restart(wanted),
+    rotateServerAuthority: async () => {
+      await identity.rotate()
+      served.renewTls()
+      return identity.authority.certificate
+    },
     close,
     [Symbol.asyncDispose]: close,
-  }
-}
-
-interface Authorities {
-  readonly authority: Authority
-  readonly clientAuthority: Authority
-}
-
-async function createAuthorities(options: SandboxOptions): Promise<Authorities> {
-  const authority = await createAuthority('sandbox-ca')
-  if (options.separateClientAuthority !== true) return { authority, clientAuthority: authority }
-  return { authority, clientAuthority: await createAuthority('sandbox-client-ca') }
-}
-
-async function tlsOptions(
-  options: SandboxOptions,
-  authority: Authority,
-  clientAuthority: Authority,
-): Promise<ServerOptions> {
-  const { certificate, key } = await issueServerCertificate(authority)
-  return {
-    cert: certificate,
-    key,
-    ca: clientAuthority.certificate,
-    minVersion: 'TLSv1.2',
-    requestCert: true,
-    rejectUnauthorized: options.requireClientCertificate ?? false,
   }
 }

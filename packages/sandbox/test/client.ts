@@ -69,7 +69,8 @@ export async function whoAmI(sandbox: Sandbox, sent: Sent): Promise<Received> {
   return call(sandbox, path, { method: 'POST', json, ...sent })
 }
 
-function parse(text: string): unknown {
+/** What a text says, if it is JSON. */
+export function parse(text: string): ReturnType<typeof JSON.parse> {
   try {
     return JSON.parse(text)
   } catch {

@@ -1,12 +1,10 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { UserInfo } from '../authentication/user-info.ts'
+import type { Exchange } from '../server/exchange.ts'
 import type { RequestInfo, ResourceRequest } from '../server/request-info.ts'
 import type { Answer } from '../server/send.ts'
 
 /** One authenticated and authorised request on its way through the API. */
-export interface Call<Info extends RequestInfo = RequestInfo> {
-  readonly request: IncomingMessage
-  readonly response: ServerResponse
+export interface Call<Info extends RequestInfo = RequestInfo> extends Exchange {
   readonly method: string
   readonly url: URL
   readonly user: UserInfo

@@ -8,10 +8,9 @@ export interface Resource {
   readonly verbs: readonly string[]
 }
 
-const READ = ['get', 'list', 'watch']
-const WRITE = ['create', 'delete', 'patch', 'update']
+const VERBS = ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch']
 
-/** Everything in the core group. Pods can be listed, but there are none. */
+/** Everything in the core group. */
 export const RESOURCES: readonly Resource[] = [
   {
     name: 'namespaces',
@@ -19,7 +18,7 @@ export const RESOURCES: readonly Resource[] = [
     shortNames: ['ns'],
     kind: 'Namespace',
     namespaced: false,
-    verbs: [...WRITE, ...READ],
+    verbs: VERBS,
   },
   {
     name: 'configmaps',
@@ -27,7 +26,7 @@ export const RESOURCES: readonly Resource[] = [
     shortNames: ['cm'],
     kind: 'ConfigMap',
     namespaced: true,
-    verbs: [...WRITE, ...READ],
+    verbs: VERBS,
   },
   {
     name: 'pods',
@@ -35,6 +34,6 @@ export const RESOURCES: readonly Resource[] = [
     shortNames: ['po'],
     kind: 'Pod',
     namespaced: true,
-    verbs: READ,
+    verbs: VERBS,
   },
 ]

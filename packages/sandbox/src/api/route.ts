@@ -1,10 +1,12 @@
+import { isInsidePod, type Pods } from '../pods/pods.ts'
+import { headersOf } from '../server/exchange.ts'
 import type { Answer } from '../server/send.ts'
-import { StatusError } from '../server/status.ts'
 import type { Call, Outcome, ResourceCall } from './call.ts'
 import { discover } from './discovery.ts'
 import type { ObjectStore } from './object-store.ts'
 import { answerProxied, isProxied, type Proxied } from './proxy.ts'
 import { findObject, listObjects } from './read-objects.ts'
+import { methodNotAllowed, pathNotFound } from './refusals.ts'
 import { RESOURCES, type Resource } from './resources.ts'
 import { reviewSelfSubject } from './self-subject-review.ts'
 import { watchObjects } from './watch.ts'
@@ -13,6 +15,7 @@ import { createObject, deleteObject, patchObject, updateObject } from './write-o
 /** What the API consists of. */
 export interface Api {
   readonly store: ObjectStore
+  readonly pods: Pods
   readonly bookmarkIntervalMs: number
   readonly proxied?: Proxied
 }
@@ -25,7 +28,7 @@ export async function route(call: Call, api: Api): Promise<Outcome> {
 
 function routePath({ method, url, request }: Call): Answer {
   const path = url.pathname.replace(/(.)\/$/, '$1')
-  const body = discover(path, request.headers.host ?? '')
+  const body = discover(path, headersOf(request).host ?? '')
   if (body === undefined) throw pathNotFound()
   if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed()
   return { status: 200, body }
@@ -34,6 +37,7 @@ function routePath({ method, url, request }: Call): Answer {
 async function routeResource(call: ResourceCall, api: Api): Promise<Outcome> {
   const { group, version, resource: name, subresource } = call.info
   if (isProxied(call)) return answerProxied(call, api.proxied)
+  if (isInsidePod(call)) return api.pods.answer(call)
   if (`${group}/${version}/${name}` === 'authentication.k8s.io/v1/selfsubjectreviews') {
     if (call.method !== 'POST') throw methodNotAllowed()
     return reviewSelfSubject(call)
@@ -73,16 +77,4 @@ async function routeObject(call: ResourceCall, resource: Resource, api: Api): Pr
     default:
       throw methodNotAllowed()
   }
-}
-
-function pathNotFound(): StatusError {
-  return new StatusError('NotFound', 'the server could not find the requested resource', {})
-}
-
-function methodNotAllowed(): StatusError {
-  return new StatusError(
-    'MethodNotAllowed',
-    'the server does not allow this method on the requested resource',
-    {},
-  )
 }

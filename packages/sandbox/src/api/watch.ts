@@ -1,3 +1,4 @@
+import { beginStream } from '../server/send.ts'
 import { failure, StatusError } from '../server/status.ts'
 import type { ResourceCall } from './call.ts'
 import type { KubeObject } from './kube-object.ts'
@@ -36,8 +37,7 @@ export function watchObjects(
   const write = ({ type, object }: WatchEvent): void => {
     response.write(`${JSON.stringify({ type, object })}\n`)
   }
-  response.writeHead(200, { 'Content-Type': 'application/json' })
-  response.flushHeaders()
+  beginStream(response, 'application/json')
 
   const past = from === undefined ? initialChanges(call, resource, store) : store.changesSince(from)
   if (past === undefined) {

@@ -7,8 +7,9 @@ import type { ResourceCall } from './call.ts'
 import { fields, type KubeObject, timestamp } from './kube-object.ts'
 import { mergePatch } from './merge-patch.ts'
 import type { ObjectStore } from './object-store.ts'
+import { observed } from './observed.ts'
 import { findObject, objectNotFound, scopeOf } from './read-objects.ts'
-import type { Resource } from './resources.ts'
+import { RESOURCES, type Resource } from './resources.ts'
 import { type Candidate, validateObject } from './validate-object.ts'
 
 /** Creates an object; throws 409 if there is one of that name. */
@@ -76,7 +77,9 @@ export async function deleteObject(
   const { name, uid } = existing.metadata
   if (!isDryRun(call)) {
     if (!resource.namespaced) {
-      for (const inside of store.list('configmaps', name)) store.delete('configmaps', inside)
+      for (const { name: kind } of RESOURCES.filter(({ namespaced }) => namespaced)) {
+        for (const inside of store.list(kind, name)) store.delete(kind, inside)
+      }
     }
     store.delete(resource.name, existing)
   }
@@ -117,13 +120,12 @@ function compose(
   { kind }: Resource,
   own: Identity,
 ): KubeObject {
-  const status = kind === 'Namespace' ? { status: { phase: 'Active' } } : {}
   return {
     ...body,
     kind,
     apiVersion: 'v1',
     metadata: { resourceVersion: '', ...metadata, name, ...own },
-    ...status,
+    ...observed(kind, body),
   }
 }
 

@@ -1,6 +1,6 @@
-import type { IncomingMessage } from 'node:http'
 import type { ClientCertificates } from '../certificates/client-certificates.ts'
-import { type CertificateFinding, inspectClientCertificate } from './client-certificate.ts'
+import type { Incoming } from '../server/exchange.ts'
+import { type Finding, type Inspection, inspectClientCertificate } from './client-certificate.ts'
 import type { Tokens } from './tokens.ts'
 import { ANONYMOUS, asAuthenticated, type UserInfo } from './user-info.ts'
 
@@ -20,6 +20,10 @@ export interface Authentication {
   readonly user?: UserInfo
   readonly hasAuthorization: boolean
   readonly hasClientCertificate: boolean
+  /** Whom the bearer token was issued to, good or not. */
+  readonly tokenUser?: string
+  /** Whom the client certificate names, good or not. */
+  readonly certificateUser?: string
 }
 
 /**
@@ -28,20 +32,23 @@ export interface Authentication {
  * A good certificate wins, even beside a bad token. A bad certificate does not hurt a good token.
  * If something was shown and nothing of it was good, the request is not anonymous but refused.
  */
-export function authenticate(request: IncomingMessage, known: Authenticators): Authentication {
-  const certificate = inspectClientCertificate(request, known.certificates, known.now())
+export function authenticate(request: Incoming, known: Authenticators): Authentication {
   const { authorization } = request.headers
-  const shown = {
+  const certificate = inspectClientCertificate(request, known.certificates, known.now())
+  const header = inspectAuthorization(authorization ?? '', known)
+  const user = choose(certificate.finding, header.finding, known)
+  return {
+    ...(user === undefined ? {} : { user: asAuthenticated(user) }),
     hasAuthorization: authorization !== undefined,
-    hasClientCertificate: certificate !== 'absent',
+    hasClientCertificate: certificate.finding !== 'absent',
+    ...(header.names === undefined ? {} : { tokenUser: header.names }),
+    ...(certificate.names === undefined ? {} : { certificateUser: certificate.names }),
   }
-  const user = choose(certificate, inspectAuthorization(authorization ?? '', known), known)
-  return user === undefined ? shown : { ...shown, user: asAuthenticated(user) }
 }
 
 function choose(
-  certificate: CertificateFinding,
-  header: CertificateFinding,
+  certificate: Finding,
+  header: Finding,
   { anonymous }: Authenticators,
 ): UserInfo | undefined {
   for (const finding of [certificate, header]) {
@@ -51,19 +58,22 @@ function choose(
   return anonymous ? ANONYMOUS : undefined
 }
 
-function inspectAuthorization(header: string, known: Authenticators): CertificateFinding {
+function inspectAuthorization(header: string, known: Authenticators): Inspection {
   // client-go's bearertoken authenticator: other schemes, and an empty token, are no opinion.
   const [scheme = '', value = ''] = header.trim().split(' ')
-  if (value === '') return 'absent'
-  if (scheme.toLowerCase() === 'bearer') return known.tokens.find(value) ?? 'invalid'
-  if (scheme.toLowerCase() === 'basic') return inspectBasic(value, known.basic)
-  return 'absent'
+  if (value === '') return { finding: 'absent' }
+  if (scheme.toLowerCase() === 'bearer') return inspectToken(value, known.tokens)
+  if (scheme.toLowerCase() === 'basic') return { finding: inspectBasic(value, known.basic) }
+  return { finding: 'absent' }
 }
 
-function inspectBasic(
-  encoded: string,
-  passwords: Readonly<Record<string, string>>,
-): CertificateFinding {
+function inspectToken(token: string, tokens: Tokens): Inspection {
+  const names = tokens.ownerOf(token)
+  const finding = tokens.find(token) ?? 'invalid'
+  return names === undefined ? { finding } : { finding, names }
+}
+
+function inspectBasic(encoded: string, passwords: Readonly<Record<string, string>>): Finding {
   // Without passwords there is no such authenticator, and the header means nothing.
   if (Object.keys(passwords).length === 0) return 'absent'
   const text = Buffer.from(encoded, 'base64').toString()

@@ -1,10 +1,16 @@
-import type { IncomingMessage } from 'node:http'
 import { type PeerCertificate, TLSSocket } from 'node:tls'
 import type { ClientCertificates } from '../certificates/client-certificates.ts'
+import type { Incoming } from '../server/exchange.ts'
 import type { UserInfo } from './user-info.ts'
 
-/** What the connection says about the client: nothing, something bad, or who it is. */
-export type CertificateFinding = 'absent' | 'invalid' | UserInfo
+/** What a credential says about the client: nothing, something bad, or who it is. */
+export type Finding = 'absent' | 'invalid' | UserInfo
+
+/** A finding, and whom the credential names even if it is bad. */
+export interface Inspection {
+  readonly finding: Finding
+  readonly names?: string
+}
 
 /**
  * Reads the user from the client certificate of the connection.
@@ -13,20 +19,24 @@ export type CertificateFinding = 'absent' | 'invalid' | UserInfo
  * with a good certificate does not outlive it.
  */
 export function inspectClientCertificate(
-  request: IncomingMessage,
+  { socket }: Incoming,
   certificates: ClientCertificates,
   now: number,
-): CertificateFinding {
-  const { socket } = request
-  if (!(socket instanceof TLSSocket)) return 'absent'
+): Inspection {
+  if (!(socket instanceof TLSSocket)) return { finding: 'absent' }
   const certificate: Partial<PeerCertificate> | null = socket.getPeerCertificate()
-  if (certificate?.subject === undefined || certificate.valid_to === undefined) return 'absent'
-  if (!socket.authorized || now > Date.parse(certificate.valid_to)) return 'invalid'
-  if (certificates.isRevoked(certificate.fingerprint256 ?? '')) return 'invalid'
+  if (certificate?.subject === undefined || certificate.valid_to === undefined) {
+    return { finding: 'absent' }
+  }
   // The type says string, but an attribute with several values arrives as a list.
   const { CN, O }: { CN?: unknown; O?: unknown } = certificate.subject
   const [username] = strings(CN)
-  return username === undefined ? 'invalid' : { username, groups: strings(O) }
+  if (username === undefined) return { finding: 'invalid' }
+  const isGood =
+    socket.authorized &&
+    now <= Date.parse(certificate.valid_to) &&
+    !certificates.isRevoked(certificate.fingerprint256 ?? '')
+  return { finding: isGood ? { username, groups: strings(O) } : 'invalid', names: username }
 }
 
 function strings(value: unknown): string[] {

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import { headerValues, type Incoming } from '../server/exchange.ts'
 import { StatusError } from '../server/status.ts'
 import { asAuthenticated, MASTERS, type UserInfo } from './user-info.ts'
 
@@ -9,11 +9,11 @@ const EXTRA_PREFIX = 'impersonate-extra-'
  *
  * Only members of `system:masters` may; others get the 403 of kube-apiserver.
  */
-export function impersonate(request: IncomingMessage, user: UserInfo): UserInfo {
-  const headers = request.headersDistinct
-  const [username] = headers['impersonate-user'] ?? []
-  const [uid] = headers['impersonate-uid'] ?? []
-  const groups = headers['impersonate-group'] ?? []
+export function impersonate(request: Incoming, user: UserInfo): UserInfo {
+  const headers = headerValues(request)
+  const [username] = headers.get('impersonate-user') ?? []
+  const [uid] = headers.get('impersonate-uid') ?? []
+  const groups = headers.get('impersonate-group') ?? []
   const extra = readExtra(headers)
   if (username === undefined || username === '') {
     if (uid === undefined && groups.length === 0 && Object.keys(extra).length === 0) return user
@@ -34,9 +34,11 @@ export function impersonate(request: IncomingMessage, user: UserInfo): UserInfo 
   })
 }
 
-function readExtra(headers: NodeJS.Dict<string[]>): Record<string, string[]> {
-  const extra: Record<string, string[]> = {}
-  for (const [name, values = []] of Object.entries(headers)) {
+function readExtra(
+  headers: ReadonlyMap<string, readonly string[]>,
+): Record<string, readonly string[]> {
+  const extra: Record<string, readonly string[]> = {}
+  for (const [name, values] of headers) {
     if (name.startsWith(EXTRA_PREFIX)) extra[decodeKey(name.slice(EXTRA_PREFIX.length))] = values
   }
   return extra

@@ -27,6 +27,7 @@ const TOKEN_BYTES = 24
 /** The bearer tokens that the server knows. */
 export class Tokens {
   readonly #entries = new Map<string, Entry>()
+  readonly #revoked = new Set<string>()
   readonly #now: () => number
 
   constructor(now: () => number) {
@@ -42,11 +43,11 @@ export class Tokens {
     return { token, expirationTimestamp: new Date(expiresAt).toISOString() }
   }
 
-  /** Forgets one token, or all tokens of a user. */
+  /** Refuses one token, or all tokens issued to a user so far. */
   revoke(tokenOrUser: string): void {
-    this.#entries.delete(tokenOrUser)
+    this.#revoked.add(tokenOrUser)
     for (const [token, { user }] of this.#entries) {
-      if (user.username === tokenOrUser) this.#entries.delete(token)
+      if (user.username === tokenOrUser) this.#revoked.add(token)
     }
   }
 
@@ -54,6 +55,11 @@ export class Tokens {
   find(token: string): UserInfo | undefined {
     const entry = this.#entries.get(token)
     if (entry === undefined || entry.expiresAt <= this.#now()) return undefined
-    return entry.user
+    return this.#revoked.has(token) ? undefined : entry.user
+  }
+
+  /** Says whom a token was issued to, also when it is revoked or expired. */
+  ownerOf(token: string): string | undefined {
+    return this.#entries.get(token)?.user.username
   }
 }

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Call, Outcome } from '../api/call.ts'
 import {
   type Authentication,
@@ -6,11 +6,13 @@ import {
   authenticate,
 } from '../authentication/authenticate.ts'
 import { impersonate } from '../authentication/impersonate.ts'
-import type { UserInfo } from '../authentication/user-info.ts'
+import { ANONYMOUS, type UserInfo } from '../authentication/user-info.ts'
 import { authorize, type Forbid } from './authorize.ts'
+import { type Exchange, headersOf, type Incoming } from './exchange.ts'
+import { openRecord } from './open-record.ts'
 import { parseRequestInfo } from './request-info.ts'
 import type { OpenRecord, RequestLog } from './request-log.ts'
-import { type Answer, send, setCommonHeaders } from './send.ts'
+import { type Answer, retireSession, send, setCommonHeaders } from './send.ts'
 import { failure, StatusError } from './status.ts'
 
 /** What a `respondWith` hook is told. The headers are as received, credentials included. */
@@ -32,24 +34,28 @@ export interface Handling {
   readonly forbid?: Forbid
   readonly log: RequestLog
   readonly responder: () => Responder | undefined
-  readonly connectionOf: (request: IncomingMessage) => number
+  readonly connectionOf: (request: Incoming) => number
   readonly route: (call: Call) => Promise<Outcome>
 }
 
 /** Takes one request from its first byte to its answer. Rejects only if a hook's answer cannot be sent. */
-export async function handle(
-  request: IncomingMessage,
-  response: ServerResponse,
-  handling: Handling,
-): Promise<void> {
+export async function handle(exchange: Exchange, handling: Handling): Promise<void> {
+  const { request, response } = exchange
   const now = handling.authenticators.now()
   const shown = authenticate(request, handling.authenticators)
-  const record = openRecord(request, shown, now, handling)
+  const record = openRecord(request, shown, {
+    time: now,
+    connection: handling.connectionOf(request),
+  })
+  handling.log.add(record)
   response.once('error', () => {})
+  response.once('close', () => {
+    record.hasEnded = true
+  })
   setCommonHeaders(response, now)
   let outcome: Outcome
   try {
-    outcome = await decide(request, response, shown, record, handling)
+    outcome = await decide(exchange, shown, record, handling)
   } catch (error) {
     outcome = explain(error)
   }
@@ -62,46 +68,28 @@ export async function handle(
 }
 
 async function decide(
-  request: IncomingMessage,
-  response: ServerResponse,
+  exchange: Exchange,
   shown: Authentication,
   record: OpenRecord,
   handling: Handling,
 ): Promise<Outcome> {
+  const { request } = exchange
   const method = request.method ?? 'GET'
   const path = request.url ?? '/'
   const sender = shown.user
-  const facts = { method, path, headers: request.headers }
+  const facts = { method, path, headers: headersOf(request) }
   const override = await handling.responder()?.(
     sender === undefined ? facts : { ...facts, user: sender },
   )
   if (override !== undefined) return override
+  if (sender === undefined || sender.username === ANONYMOUS.username) retireSession(request)
   if (sender === undefined) throw new StatusError('Unauthorized', 'Unauthorized')
   const user = impersonate(request, sender)
   record.user = user.username
   const url = new URL(`https://sandbox${path}`)
   const info = parseRequestInfo(method, url)
   authorize({ user, method, path, info }, handling.forbid)
-  return handling.route({ request, response, method, url, user, info })
-}
-
-function openRecord(
-  request: IncomingMessage,
-  { user, hasAuthorization, hasClientCertificate }: Authentication,
-  time: number,
-  { log, connectionOf }: Handling,
-): OpenRecord {
-  const record: OpenRecord = {
-    time,
-    method: request.method ?? 'GET',
-    path: request.url ?? '/',
-    connection: connectionOf(request),
-    ...(user === undefined ? {} : { user: user.username }),
-    hasAuthorization,
-    hasClientCertificate,
-  }
-  log.add(record)
-  return record
+  return handling.route({ ...exchange, method, url, user, info })
 }
 
 function explain(error: unknown): Answer {

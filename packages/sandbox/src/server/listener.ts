@@ -1,78 +1,103 @@
 import { once } from 'node:events'
-import {
-  createServer as createHttpServer,
-  type IncomingMessage,
-  type RequestListener,
-} from 'node:http'
-import { createServer as createHttpsServer, type ServerOptions } from 'node:https'
 import type { AddressInfo, Server, Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Connections } from './connections.ts'
 
-/** How many connections there have been, and how many there are. */
-export interface ConnectionCounts {
-  readonly opened: number
-  readonly open: number
+/** How long a server stays away before it listens again. */
+export interface RestartOptions {
+  /** 0 unless told. */
+  readonly downMs?: number
 }
 
 /** A server that listens on the loopback address. */
 export interface Listener {
-  readonly url: string
-  readonly connections: ConnectionCounts
+  readonly port: number
+  /** The server of the moment; a restart makes a new one. */
+  readonly server: Server
+  /** Ends every connection, stays away, and listens at the same port again. */
+  restart(options?: RestartOptions): Promise<void>
   /** Ends every connection at once and stops listening. */
   close(): Promise<void>
 }
 
-/** Tells which connection carried a request, counted from 1; 0 if it is not known. */
-export type ConnectionOf = (request: IncomingMessage) => number
-
-/** Where and how to listen. Without `tls` the server speaks plain HTTP. */
+/** Where to listen, and with what. */
 export interface ListenerOptions {
   readonly port: number
-  readonly tls?: ServerOptions
-  readonly onRequest: (connectionOf: ConnectionOf) => RequestListener
+  readonly connections: Connections
+  readonly createServer: () => Server
 }
 
-const LOOPBACK = '127.0.0.1'
+/** The only address that a sandbox listens at. */
+export const LOOPBACK = '127.0.0.1'
+
+// Between two servers a client's outgoing connection may happen to be given our port.
+const BIND_ATTEMPTS = 20
+const BIND_PAUSE_MS = 50
 
 /** Starts to listen; resolves when connections are accepted. */
-export async function listen({ port, tls, onRequest }: ListenerOptions): Promise<Listener> {
-  const sockets = new Map<number, Socket>()
-  let opened = 0
-  // A TLS socket and the TCP socket below it are two objects; the client's port is the same.
-  const numbers = new Map<number, number>()
-  const connectionOf: ConnectionOf = ({ socket }) => numbers.get(socket.remotePort ?? 0) ?? 0
-  const server = create(tls, onRequest(connectionOf))
-  server.on('connection', (socket: Socket) => {
-    opened += 1
-    const number = opened
-    const remotePort = socket.remotePort ?? 0
-    sockets.set(number, socket)
-    numbers.set(remotePort, number)
-    socket.once('close', () => {
-      sockets.delete(number)
-      if (numbers.get(remotePort) === number) numbers.delete(remotePort)
-    })
-    socket.on('error', () => {})
-  })
-  server.listen(port, LOOPBACK)
-  await once(server, 'listening')
-  const address = server.address() as AddressInfo
+export async function listen({
+  port: wanted,
+  connections,
+  createServer,
+}: ListenerOptions): Promise<Listener> {
+  const start = async (port: number): Promise<Server> => bind(createServer(), port, connections)
+  let server = await start(wanted)
+  const { port } = server.address() as AddressInfo
+  const closing = new AbortController()
+  let restarting: Promise<void> | undefined
+
+  const startAgain = async ({ downMs = 0 }: RestartOptions): Promise<void> => {
+    await stop(server, connections)
+    await pause(downMs, closing.signal)
+    for (let attempt = 1; !closing.signal.aborted; attempt += 1) {
+      try {
+        server = await start(port)
+        return
+      } catch (error) {
+        if (attempt === BIND_ATTEMPTS || !isPortTaken(error)) throw error
+        await pause(BIND_PAUSE_MS, closing.signal)
+      }
+    }
+  }
   return {
-    url: `${tls === undefined ? 'http' : 'https'}://${LOOPBACK}:${address.port}`,
-    get connections() {
-      return { opened, open: sockets.size }
+    port,
+    get server() {
+      return server
+    },
+    restart: async (options = {}) => {
+      if (closing.signal.aborted) throw new Error('the sandbox is closed')
+      restarting ??= startAgain(options).finally(() => {
+        restarting = undefined
+      })
+      return restarting
     },
     close: async () => {
-      const closed = once(server, 'close')
-      server.close()
-      for (const socket of sockets.values()) socket.destroy()
-      await closed
+      closing.abort()
+      await restarting
+      if (server.listening) await stop(server, connections)
     },
   }
 }
 
-function create(tls: ServerOptions | undefined, listener: RequestListener): Server {
-  // Slow clients are something to test with, not something to defend against.
-  const patience = { requestTimeout: 0, headersTimeout: 0, keepAliveTimeout: 0 }
-  if (tls === undefined) return createHttpServer(patience, listener)
-  return createHttpsServer({ ...tls, ...patience }, listener)
+async function bind(server: Server, port: number, connections: Connections): Promise<Server> {
+  server.on('connection', (socket: Socket) => connections.add(socket))
+  server.listen(port, LOOPBACK)
+  await once(server, 'listening')
+  return server
+}
+
+async function stop(server: Server, connections: Connections): Promise<void> {
+  const closed = once(server, 'close')
+  server.close()
+  connections.destroyAll()
+  await closed
+}
+
+/** Waits, or not to the end if the sandbox is closed meanwhile. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  if (ms > 0) await sleep(ms, undefined, { signal }).catch(() => {})
+}
+
+function isPortTaken(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
 }

@@ -1,11 +1,11 @@
-import type { IncomingMessage } from 'node:http'
+import type { Incoming } from './exchange.ts'
 import { StatusError } from './status.ts'
 
 /** The largest body that kube-apiserver reads. */
 const BODY_LIMIT_BYTES = 3 * 1024 * 1024
 
 /** Reads a body up to the limit of kube-apiserver; throws a 413 `StatusError` beyond it. */
-export async function readBody(request: IncomingMessage): Promise<Buffer> {
+export async function readBody(request: Incoming): Promise<Buffer> {
   const chunks: Buffer[] = []
   let bytes = 0
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
@@ -23,7 +23,7 @@ export async function readBody(request: IncomingMessage): Promise<Buffer> {
 
 /** Reads the body as a JSON object; throws a `StatusError` for a wrong type or wrong JSON. */
 export async function readJson(
-  request: IncomingMessage,
+  request: Incoming,
   mediaTypes: readonly string[] = ['application/json'],
 ): Promise<Record<string, unknown>> {
   const mediaType = request.headers['content-type']?.split(';')[0]?.trim()

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
+import { type Incoming, type Outgoing, sessionOf } from './exchange.ts'
 
 /** An answer to a request. A body that is neither text nor bytes is sent as JSON. */
 export interface Answer {
@@ -11,9 +11,11 @@ export interface Answer {
 
 // The threshold of kube-apiserver, below which compression costs more than it saves.
 const GZIP_FROM_BYTES = 128 * 1024
+// RFC 9113 section 8.2.2: these belong to a connection, and HTTP/2 has no place for them.
+const CONNECTION_HEADERS = /^(connection|keep-alive|proxy-connection|transfer-encoding|upgrade)$/i
 
 /** Sets the headers that kube-apiserver gives every answer. */
-export function setCommonHeaders(response: ServerResponse, now: number): void {
+export function setCommonHeaders(response: Outgoing, now: number): void {
   response.sendDate = false
   response.setHeader('Date', new Date(now).toUTCString())
   response.setHeader('Audit-Id', randomUUID())
@@ -21,7 +23,7 @@ export function setCommonHeaders(response: ServerResponse, now: number): void {
 }
 
 /** Sends a complete answer. */
-export function send(request: IncomingMessage, response: ServerResponse, answer: Answer): void {
+export function send(request: Incoming, response: Outgoing, answer: Answer): void {
   const { bytes, type } = encode(answer.body)
   response.statusCode = answer.status
   response.setHeader('Content-Type', type)
@@ -32,9 +34,39 @@ export function send(request: IncomingMessage, response: ServerResponse, answer:
   }
   response.setHeader('Content-Length', packed.length)
   for (const [name, value] of Object.entries(answer.headers ?? {})) {
-    response.setHeader(name, typeof value === 'string' ? value : [...value])
+    setHeader(request, response, name, typeof value === 'string' ? value : [...value])
   }
   response.end(packed)
+  // What is left of a body that nobody wanted would keep an HTTP/2 stream open for ever.
+  request.resume()
+}
+
+/** Begins an answer that goes on; its headers leave at once, not with the first bytes. */
+export function beginStream(response: Outgoing, contentType: string): void {
+  response.writeHead(200, { 'Content-Type': contentType })
+  response.flushHeaders()
+}
+
+/**
+ * Lets the connection of a request end when its streams have; nothing new begins on it.
+ *
+ * What kube-apiserver does with HTTP/2 connections of clients that it does not know, since
+ * CVE-2023-44487. As there, the GOAWAY may arrive before the answer.
+ */
+export function retireSession(request: Incoming): void {
+  sessionOf(request)?.close()
+}
+
+/** Go's server takes `Connection: close` on HTTP/2 as the wish to end the connection, and so do we. */
+function setHeader(
+  request: Incoming,
+  response: Outgoing,
+  name: string,
+  value: string | string[],
+): void {
+  const isForbidden = sessionOf(request) !== undefined && CONNECTION_HEADERS.test(name)
+  if (!isForbidden) response.setHeader(name, value)
+  else if (/^connection$/i.test(name) && /^close$/i.test(String(value))) retireSession(request)
 }
 
 function encode(body: unknown): { bytes: Buffer; type: string } {
@@ -48,7 +80,7 @@ function encode(body: unknown): { bytes: Buffer; type: string } {
   return { bytes: Buffer.from(`${JSON.stringify(body)}\n`), type: 'application/json' }
 }
 
-function maySendGzip(request: IncomingMessage, bytes: Buffer): boolean {
+function maySendGzip(request: Incoming, bytes: Buffer): boolean {
   if (bytes.length <= GZIP_FROM_BYTES) return false
   const accepted = String(request.headers['accept-encoding'] ?? '').split(',')
   return accepted.some((coding) => coding.split(';')[0]?.trim() === 'gzip')

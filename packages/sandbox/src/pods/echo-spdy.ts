@@ -1,0 +1,25 @@
+import type { IncomingMessage } from 'node:http'
+import { headerValues, type Upgrade } from '../server/exchange.ts'
+
+const VERSION_HEADER = 'X-Stream-Protocol-Version'
+const PREFERRED = 'v4.channel.k8s.io'
+
+/**
+ * Switches to what calls itself SPDY and sends back every byte.
+ *
+ * Enough to see whether an upgrade gets through with its credential; there are no SPDY frames in it.
+ */
+export function echoSpdy(request: IncomingMessage, { head, take }: Upgrade): void {
+  const offered = headerValues(request).get(VERSION_HEADER.toLowerCase()) ?? []
+  const version = offered.includes(PREFERRED) ? PREFERRED : offered[0]
+  const socket = take()
+  const lines = [
+    'HTTP/1.1 101 Switching Protocols',
+    'Connection: Upgrade',
+    'Upgrade: SPDY/3.1',
+    ...(version === undefined ? [] : [`${VERSION_HEADER}: ${version}`]),
+  ]
+  socket.write(`${lines.join('\r\n')}\r\n\r\n`)
+  socket.write(head)
+  socket.pipe(socket)
+}

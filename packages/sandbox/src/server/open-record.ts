@@ -1,0 +1,23 @@
+import { TLSSocket } from 'node:tls'
+import type { Authentication } from '../authentication/authenticate.ts'
+import type { Incoming } from './exchange.ts'
+import type { HttpVersion, OpenRecord } from './request-log.ts'
+
+/** Begins the record of a request: everything that is known before it is answered. */
+export function openRecord(
+  request: Incoming,
+  { user, ...shown }: Authentication,
+  { time, connection }: Pick<OpenRecord, 'time' | 'connection'>,
+): OpenRecord {
+  const { socket } = request
+  return {
+    time,
+    method: request.method ?? 'GET',
+    path: request.url ?? '/',
+    httpVersion: request.httpVersion as HttpVersion,
+    connection,
+    tlsSessionReused: socket instanceof TLSSocket && socket.isSessionReused(),
+    ...(user === undefined ? {} : { user: user.username }),
+    ...shown,
+  }
+}
