@@ -1,5 +1,13 @@
 // Runs the benchmarks and prints a table. Every figure that matters is a ratio inside one run.
-const names = ['warm-request', 'idle-clusters', 'cold-storm', 'rotation']
+const names = [
+  'warm-request',
+  'idle-clusters',
+  'cold-storm',
+  'rotation',
+  'attach',
+  'http2',
+  'https-agent',
+]
 const wanted = process.argv.slice(2)
 for (const file of wanted.length > 0 ? wanted : names) {
   const { name, run } = await import(`./${file}.mjs`)

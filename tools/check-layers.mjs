@@ -24,6 +24,7 @@ const LAYERS = {
   'core/src/node': { may: engine },
   'core/src/transport': { may: world },
   'core/src/connect': { may: [...network, 'core/src/version.ts'] },
+  'core/src/adapters': { may: [...network, 'core/src/connect', 'core/src/version.ts'] },
   'core/src/metrics': { may: network, pure: true },
   'core/src/authoring': { may: [...network, 'core/src/version.ts'] },
   'core/src/testing': { may: network },
@@ -39,7 +40,7 @@ const OWNERS = {
   oauth4webapi: 'core/src/node/oidc-issuer.ts',
   undici: 'core/src/transport',
   '@peculiar/x509': 'sandbox/src',
-  ws: 'sandbox/src',
+  ws: ['sandbox/src', 'core/src/adapters/ws'],
   kubecred: 'cli/src',
   'kubecred/errors': 'cli/src',
 }

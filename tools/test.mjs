@@ -1,7 +1,9 @@
-// The test command: the fast suite. What npm can install, tools/bootstrap.mjs has installed; this adds system packages.
-// A suite whose system package is missing is skipped with its reason. With CI=true or KUBECRED_INSTALL=1 the package is
-// installed first, and a package that cannot be had is a failure.
+// The test command: the fast suite. What npm can install, tools/bootstrap.mjs has installed; this adds system packages,
+// and a newer Node for the few tests that need one. What is missing is skipped with its reason. With CI=true or
+// KUBECRED_INSTALL=1 it is installed first, and what cannot be had is a failure.
 import { spawnSync } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { FOLDER, findNewerNode, isNewEnough } from './newer-node.mjs'
 
 const PACKAGES = [
   { command: 'openssl', probe: ['version'], debian: 'openssl', for: 'TLS alerts' },
@@ -9,7 +11,10 @@ const PACKAGES = [
   { command: 'tinyproxy', probe: ['-v'], debian: 'tinyproxy-bin', for: 'HTTP proxies' },
   { command: 'danted', probe: ['-v'], debian: 'dante-server', for: 'SOCKS5 proxies' },
 ]
+/** Options of vitest whose value is an argument of its own, and no filter. */
+const WITH_VALUE = ['-t', '--testNamePattern', '--reporter', '--outputFile']
 
+const args = process.argv.slice(2)
 const mustHave = process.env.CI === 'true' || process.env.KUBECRED_INSTALL === '1'
 for (const { command, probe, debian, for: what } of PACKAGES) {
   if (isThere(command, probe)) continue
@@ -20,19 +25,49 @@ for (const { command, probe, debian, for: what } of PACKAGES) {
   }
   spawnSync('apt-get', ['update'], { stdio: 'ignore' })
   spawnSync('apt-get', ['install', '-y', debian], { stdio: ['ignore', 2, 2] })
-  if (!isThere(command, probe)) {
-    process.stderr.write(`the tests of ${what} need ${command}, and "${remedy}" did not bring it\n`)
-    process.exit(1)
-  }
+  if (!isThere(command, probe))
+    fail(`the tests of ${what} need ${command}, and "${remedy}" did not bring it`)
 }
 
-const { status } = spawnSync(
-  process.execPath,
-  ['node_modules/vitest/vitest.mjs', 'run', ...process.argv.slice(2)],
-  { stdio: 'inherit' },
-)
-process.exitCode = status ?? 1
+// A part of the path is enough to name a file, as vitest has it.
+const filters = args.filter((arg, at) => !arg.startsWith('-') && !WITH_VALUE.includes(args[at - 1]))
+const options = args.filter((arg) => !filters.includes(arg))
+const forNewer = isNewEnough() ? [] : newerTests()
+const newer = forNewer.length === 0 ? {} : findNewerNode({ mayInstall: mustHave })
+if (newer.problem !== undefined) {
+  const what = `the tests in ${FOLDER} cannot run: ${newer.problem}`
+  if (mustHave) fail(what)
+  process.stderr.write(`skipped: ${what}. To run them: KUBECRED_INSTALL=1 npm test\n`)
+}
+
+// A filter may mean tests of the second run alone: then the first has none, and that is no failure.
+const mayBeEmpty = filters.length > 0 && forNewer.length > 0 ? ['--passWithNoTests'] : []
+const isGood = runVitest(process.execPath, [...args, ...mayBeEmpty])
+let isGoodToo = true
+if (newer.path !== undefined) {
+  process.stdout.write(`\nWith Node ${newer.version}, what needs a newer one: ${FOLDER}\n`)
+  isGoodToo = runVitest(newer.path, [...forNewer, ...options, '--typecheck.enabled=false'])
+}
+process.exitCode = isGood && isGoodToo ? 0 : 1
+
+function runVitest(node, more) {
+  const all = ['node_modules/vitest/vitest.mjs', 'run', ...more]
+  return spawnSync(node, all, { stdio: 'inherit' }).status === 0
+}
+
+/** The tests that this Node is too old for and the filters mean. */
+function newerTests() {
+  return readdirSync(FOLDER)
+    .map((name) => `${FOLDER}/${name}`)
+    .filter((file) => file.endsWith('.test.ts'))
+    .filter((file) => filters.length === 0 || filters.some((part) => file.includes(part)))
+}
 
 function isThere(command, probe) {
   return spawnSync(command, probe, { stdio: 'ignore' }).status === 0
+}
+
+function fail(message) {
+  process.stderr.write(`${message}\n`)
+  process.exit(1)
 }

@@ -66,6 +66,7 @@ export class AnonymousCluster {
         isStream: isStreaming(place),
         round: 0,
         passage: { done: () => {} },
+        checkOpen: () => {},
       })
     } catch (error) {
       if (signal?.aborted) throw signal.reason

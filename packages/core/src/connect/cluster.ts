@@ -1,18 +1,14 @@
-import type { Readable } from 'node:stream'
 import { ClosedError } from '../errors/index.ts'
 import type { Connection } from '../kubeconfig/connection.ts'
 import type { Borrowed } from '../node/process-registry.ts'
 import type { Credential } from '../protocol/credential.ts'
-import { authorizedSend, plainSend, type Route } from '../transport/authorized-send.ts'
-import type { HeaderValues } from '../transport/default-headers.ts'
-import type { ConnectionLimits, Exchange } from '../transport/exchange.ts'
-import { Gate } from '../transport/gate.ts'
 import { makeResponse } from '../transport/lazy-response.ts'
+import { type HasLine, LINE, type Line } from '../transport/line.ts'
 import { asRequest, makeOutgoing, type Outgoing } from '../transport/outgoing.ts'
 import { followTo, isRedirect } from '../transport/redirect.ts'
-import { findPlace, type Place, type Target } from '../transport/target.ts'
-import { Derived } from '../vault/derived.ts'
+import { findPlace } from '../transport/target.ts'
 import type { KeeperStatus } from '../vault/status.ts'
+import { PlainValues, type TlsOptions } from './plain-values.ts'
 
 /** How a connection is doing, as plain data without secrets. */
 export interface ClusterStatus {
@@ -32,12 +28,8 @@ export interface HandedOut extends Credential {
 
 export interface ClusterParts {
   readonly connection: Connection
-  readonly target: Target
+  readonly line: Line
   readonly borrowed: Borrowed
-  readonly headers: HeaderValues
-  readonly refreshOn: readonly number[]
-  readonly limits: ConnectionLimits
-  readonly transport: 'pool' | 'https'
   /** Called once when the connection ends. */
   readonly onClose: () => void
 }
@@ -47,26 +39,22 @@ export interface ClusterParts {
  *
  * Made by `connect()`. Nothing is sent and no plugin runs before the first request.
  */
-export class Cluster {
+export class Cluster implements HasLine {
   readonly #parts: ClusterParts
-  /** Connections for requests that bring their own credential: ours must not be on them. */
-  readonly #anonymous = new Derived()
-  /** Bodies of responses that are still open. */
-  readonly #open = new Set<Readable>()
-  /** How to tell those who wait for an answer that there will be none. */
-  readonly #waiting = new Set<(reason: Error) => void>()
-  #target: Target
-  #route: Route | undefined
+  readonly #plain: PlainValues
+  /** For the adapters of other clients. */
+  readonly [LINE]: Line
   #closed: Promise<void> | undefined
 
   constructor(parts: ClusterParts) {
     this.#parts = parts
-    this.#target = parts.target
+    this[LINE] = parts.line
+    this.#plain = new PlainValues(parts.line)
   }
 
   /** The server's address, such as `https://10.0.0.1:6443`. */
   get server(): string {
-    return this.#target.server
+    return this.#parts.line.target.server
   }
 
   /** The namespace to use where a request needs one. */
@@ -88,33 +76,14 @@ export class Cluster {
    *
    * @throws {CredentialError} When no answer was had; an answer of 400 or more is a Response.
    */
-  readonly fetch = (input: string | URL | Request, init?: RequestInit): Promise<Response> =>
-    new Promise((resolve, reject) => {
-      this.#waiting.add(reject)
-      this.#fetch(input, init).then(
-        (response) => {
-          this.#waiting.delete(reject)
-          resolve(response)
-        },
-        (error: unknown) => {
-          this.#waiting.delete(reject)
-          reject(error)
-        },
-      )
-    })
-
-  async #fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
-    if (this.#closed !== undefined) throw new ClosedError()
-    const target = this.#target
+  readonly fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    const { line } = this.#parts
+    line.checkOpen()
+    const { target } = line
     let place = findPlace(asRequest(input)?.url ?? (input as string | URL), target)
-    const made = makeOutgoing(input, init, this.#parts.headers)
+    const made = makeOutgoing(input, init, line.defaults)
     const outgoing: Outgoing = made instanceof Promise ? await made : made
-    const hasOwn = outgoing.headers['authorization'] !== undefined
-    const route = this.#route ?? (await this.#openRoute())
-    const send = (to: Place) =>
-      hasOwn ? plainSend(route, this.#anonymous, to, outgoing) : authorizedSend(route, to, outgoing)
-    let incoming = await send(place)
-    if (this.#closed !== undefined) end(incoming.body, new ClosedError())
+    let incoming = await line.send(place, outgoing)
     for (let hops = 0; isRedirect(incoming) && init?.redirect !== undefined; hops += 1) {
       const next = followTo(incoming, place, {
         target,
@@ -125,7 +94,7 @@ export class Cluster {
       if (next === undefined) break
       incoming.body.resume()
       place = next
-      incoming = await send(place)
+      incoming = await line.send(place, outgoing)
     }
     return makeResponse(incoming, target.origin + place.pathname + place.search)
   }
@@ -143,6 +112,40 @@ export class Cluster {
     return { ...credential, ...(expiresAt !== undefined && { expiresAt }) }
   }
 
+  /**
+   * The headers that authenticate a request, for a client that no adapter fits. They are secrets.
+   *
+   * Ask for them before every request: that costs nothing while they are good. When the server answers 401,
+   * say so with `reportRefused`; nobody else will.
+   */
+  headers({ signal }: { signal?: AbortSignal } = {}): Promise<Record<string, string | string[]>> {
+    return this.#plain.headers(signal)
+  }
+
+  /**
+   * What a TLS client needs: the CA, the name to check and, where there is one, our certificate with its key.
+   *
+   * Ask for it before every connection. A connection that is kept, or a TLS session that is resumed, stays with
+   * the certificate it began with.
+   */
+  tlsOptions({ signal }: { signal?: AbortSignal } = {}): Promise<TlsOptions> {
+    return this.#plain.tlsOptions(signal)
+  }
+
+  /**
+   * Tells that the server refused what `headers` or `tlsOptions` gave, and waits for something better.
+   *
+   * All who report the same share one refresh. True means: ask for the values again and try once more.
+   *
+   * @param refused What was used; a copy will do.
+   */
+  reportRefused(
+    refused: object,
+    { status = 401, signal }: { status?: number; signal?: AbortSignal } = {},
+  ): Promise<boolean> {
+    return this.#plain.reportRefused(refused, status, signal)
+  }
+
   /** How the credential is doing: plain data, no secrets. */
   status(): ClusterStatus {
     const { connection, borrowed } = this.#parts
@@ -157,16 +160,6 @@ export class Cluster {
     }
   }
 
-  /**
-   * Checks new connections against another CA. What is open was accepted under the old one and goes on.
-   *
-   * @internal
-   */
-  retarget(target: Target): void {
-    this.#target = target
-    this.#route = undefined
-  }
-
   /** Ends the connection and everything on it: open responses fail, and a plugin that runs only for it is stopped. */
   close(): Promise<void> {
     this.#closed ??= this.#close()
@@ -178,49 +171,8 @@ export class Cluster {
   }
 
   async #close(): Promise<void> {
-    this.#parts.onClose()
-    const closed = new ClosedError()
-    for (const reject of this.#waiting) reject(closed)
-    for (const body of this.#open) end(body, closed)
-    await Promise.all([this.#anonymous.destroy(closed), this.#parts.borrowed.release()])
+    const { line, borrowed, onClose } = this.#parts
+    onClose()
+    await Promise.all([line.close(), borrowed.release()])
   }
-
-  async #openRoute(): Promise<Route> {
-    const { borrowed, refreshOn, limits, headers: defaults } = this.#parts
-    const target = this.#target
-    const { keeper } = borrowed
-    const exchange = await this.#loadExchange()
-    const { requests, streams } = limits
-    const key = `gate ${requests} ${streams} ${target.key}`
-    const gate = keeper.lasting.get(key, () => new Gate(limits))
-    this.#route = {
-      target,
-      keeper,
-      exchange,
-      gate,
-      refreshOn,
-      defaults,
-      copies: new WeakMap(),
-      open: this.#open,
-      checkOpen: () => {
-        if (this.#closed !== undefined) throw new ClosedError()
-      },
-    }
-    return this.#route
-  }
-
-  /** Loaded when first needed: the pool's code costs more to load than a single request to send. */
-  async #loadExchange(): Promise<Exchange> {
-    if (this.#parts.transport === 'https') {
-      const { httpsExchange } = await import('../transport/https-exchange.ts')
-      return httpsExchange()
-    }
-    const { undiciExchange } = await import('../transport/undici-exchange.ts')
-    return undiciExchange(this.#parts.limits)
-  }
-}
-
-/** Ends a body with an error for its reader, if it has one: without a listener the error would end the process. */
-function end(body: Readable, reason: Error): void {
-  body.on('error', () => {}).destroy(reason)
 }

@@ -29,6 +29,11 @@ export interface ConnectPolicy {
   readonly requestLimit?: number
   /** Watches and other long responses at once per identity and server: 1,000. */
   readonly streamLimit?: number
+  /**
+   * How long requests and watches in flight may go on after the certificate, key or CA of their connection was
+   * replaced: no limit. 0 ends them at once, as client-go does.
+   */
+  readonly drainLimitMs?: number
 }
 
 /** What `connect()` takes; names as kubectl's flags have them. */
@@ -49,8 +54,11 @@ export interface ConnectOptions extends Overrides {
    * The default is false: then the file is only read.
    */
   readonly saveOidcTokens?: boolean | undefined
-  /** `https` uses Node's own client: it loads faster and keeps fewer connections, for programs with a few requests. */
-  readonly transport?: 'pool' | 'https' | undefined
+  /**
+   * `https` uses Node's own client: it loads faster and keeps fewer connections, for programs with a few requests.
+   * `http2` sends everything over one connection, or a few: for many watches, far servers and slow signing keys.
+   */
+  readonly transport?: 'pool' | 'https' | 'http2' | undefined
   /** The environment to use in place of the process's own. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined
 }
@@ -66,6 +74,9 @@ const COUNTS = [
   'streamLimit',
 ] as const
 
+/** The longest a timer of Node can wait; beyond it, it would not wait at all. */
+const LONGEST_MS = 2_147_483_647
+
 /** Checks what types alone cannot: a limit nobody can reach is no limit. */
 export function checkPolicy(policy: ConnectPolicy): void {
   for (const name of COUNTS) {
@@ -73,6 +84,12 @@ export function checkPolicy(policy: ConnectPolicy): void {
     if (value !== undefined && !(Number.isSafeInteger(value) && value > 0)) {
       throw new TypeError(`policy.${name} must be a whole number above 0, got ${String(value)}`)
     }
+  }
+  const { drainLimitMs = 0 } = policy
+  if (!(Number.isSafeInteger(drainLimitMs) && drainLimitMs >= 0 && drainLimitMs <= LONGEST_MS)) {
+    throw new TypeError(
+      `policy.drainLimitMs must be a whole number from 0 to ${LONGEST_MS}, got ${String(drainLimitMs)}`,
+    )
   }
   for (const status of policy.refreshOn ?? []) {
     if (status !== 401 && status !== 403) {

@@ -1,9 +1,12 @@
+import type { Connection } from '../kubeconfig/connection.ts'
 import { hostEnvironment } from '../node/host-environment.ts'
 import { loadAuthority } from '../node/load-authority.ts'
 import { loadConnection } from '../node/load-kubeconfig.ts'
 import { nodeFiles } from '../node/node-files.ts'
 import { processRegistry } from '../node/process-registry.ts'
 import { defaultHeaders } from '../transport/default-headers.ts'
+import type { ConnectionLimits, Exchange } from '../transport/exchange.ts'
+import { Line } from '../transport/line.ts'
 import { proxyFromEnvironment } from '../transport/proxy-from-environment.ts'
 import { readProxy } from '../transport/proxy-server.ts'
 import { makeTarget, type Target } from '../transport/target.ts'
@@ -30,14 +33,22 @@ const STREAM_LIMIT = 1000
  * const response = await cluster.fetch('/api/v1/namespaces')
  */
 export async function connect(options: ConnectOptions = {}): Promise<Cluster> {
-  const { policy = {}, signal, observer, env = hostEnvironment() } = options
-  checkPolicy(policy)
-  signal?.throwIfAborted()
+  checkPolicy(options.policy ?? {})
+  options.signal?.throwIfAborted()
   const connection = await loadConnection({
     kubeconfig: options.kubeconfig,
     overrides: options,
-    env,
+    env: options.env ?? hostEnvironment(),
   })
+  return openCluster(connection, options)
+}
+
+/** Connects as a connection says that was made elsewhere; of the options, those about it do not count. */
+export async function openCluster(
+  connection: Connection,
+  options: ConnectOptions,
+): Promise<Cluster> {
+  const { policy = {}, signal, observer, env = hostEnvironment() } = options
   const { proxyUrl } = connection.cluster
   const proxy =
     proxyUrl === undefined
@@ -54,21 +65,22 @@ export async function connect(options: ConnectOptions = {}): Promise<Cluster> {
   if (policy.pluginLimit !== undefined) processRegistry().slots.limit = policy.pluginLimit
   const borrowed = await openKeeper(connection, ca, options)
   const stopWatching = observer ? borrowed.keeper.watch(observer) : () => {}
-  const cluster = new Cluster({
-    connection,
+  const line = new Line({
     target: targetWith(ca),
-    borrowed,
-    headers: defaultHeaders({
+    keeper: borrowed.keeper,
+    defaults: defaultHeaders({
       userAgent: `kubecred/${VERSION}`,
       disableCompression,
       impersonate: connection.user.impersonate,
     }),
     refreshOn: policy.refreshOn ?? [401],
-    limits: {
-      requests: policy.requestLimit ?? REQUEST_LIMIT,
-      streams: policy.streamLimit ?? STREAM_LIMIT,
-    },
-    transport: options.transport ?? 'pool',
+    limits: limitsOf(options),
+    loadExchange: () => loadExchange(options),
+  })
+  const cluster = new Cluster({
+    connection,
+    line,
+    borrowed,
     onClose() {
       stopWatching()
       stopFollowing()
@@ -76,7 +88,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Cluster> {
     },
   })
   const stopFollowing = followAuthority(connection.cluster, ca, nodeFiles, {
-    onChange: (newer) => cluster.retarget(targetWith(newer)),
+    onChange: (newer) => line.retarget(targetWith(newer)),
     onProblem: (message) => borrowed.keeper.report({ type: 'warning', message }),
   })
   const end = (): void => void cluster.close()
@@ -90,4 +102,24 @@ export async function connect(options: ConnectOptions = {}): Promise<Cluster> {
     if (observer) tell(observer, { type: 'warning', message, source: borrowed.keeper.label })
   }
   return cluster
+}
+
+function limitsOf({ policy = {} }: ConnectOptions): ConnectionLimits {
+  return {
+    requests: policy.requestLimit ?? REQUEST_LIMIT,
+    streams: policy.streamLimit ?? STREAM_LIMIT,
+  }
+}
+
+async function loadExchange(options: ConnectOptions): Promise<Exchange> {
+  if (options.transport === 'https') {
+    const { httpsExchange } = await import('../transport/https-exchange.ts')
+    return httpsExchange()
+  }
+  if (options.transport === 'http2') {
+    const { http2Exchange } = await import('../transport/http2-exchange.ts')
+    return http2Exchange()
+  }
+  const { undiciExchange } = await import('../transport/undici-exchange.ts')
+  return undiciExchange(limitsOf(options))
 }

@@ -36,6 +36,7 @@ export async function openKeeper(
   const lifecycle: Partial<LifecyclePolicy> = {
     ...(policy.backoffFirstMs !== undefined && { backoffFirstMs: policy.backoffFirstMs }),
     ...(policy.backoffLimitMs !== undefined && { backoffLimitMs: policy.backoffLimitMs }),
+    ...(policy.drainLimitMs !== undefined && { drainLimitMs: policy.drainLimitMs }),
   }
   const ports = { crypto: nodeCrypto, clock: systemClock, files: nodeFiles }
   if (user.oidc !== undefined) {

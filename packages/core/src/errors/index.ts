@@ -47,12 +47,15 @@ export {
 export {
   CertificateRefusedError,
   ClosedError,
+  ConnectionRetiredError,
   ForeignOriginError,
+  PeerMissingError,
   ProxyFailedError,
   ServerUnreachableError,
   ServerUntrustedError,
   TimedOutError,
   TooManyStreamsError,
+  UpgradeRefusedError,
 } from './transport-errors.ts'
 
 type Instances<M> = {

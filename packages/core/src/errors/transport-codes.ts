@@ -58,4 +58,25 @@ export const TRANSPORT_CODES = {
     'The proxy on the way to the API server was not there, refused, or made no sense.',
     'Check proxy-url of the cluster entry, or HTTPS_PROXY and NO_PROXY in the environment.',
   ),
+  ERR_CONNECTION_RETIRED: facts(
+    68,
+    'caller',
+    'retryable',
+    'A request was still open on a replaced certificate or CA when policy.drainLimitMs passed.',
+    'Send it again, or raise policy.drainLimitMs; without it, such requests may go on.',
+  ),
+  ERR_PEER_MISSING: facts(
+    69,
+    'caller',
+    'final',
+    'A part of the library needs a package that is not installed.',
+    'Install the package that the message names, or hand it over by option.',
+  ),
+  ERR_UPGRADE_REFUSED: facts(
+    71,
+    'server',
+    'final',
+    'The API server answered a WebSocket with an ordinary response.',
+    'Look at the status and the message of the answer: it says what the server did not like.',
+  ),
 } as const

@@ -60,3 +60,38 @@ export class ClosedError extends CredentialError<'ERR_CLOSED'> {
     super('this cluster connection is closed')
   }
 }
+
+export class ConnectionRetiredError extends CredentialError<'ERR_CONNECTION_RETIRED'> {
+  readonly code = 'ERR_CONNECTION_RETIRED' as const
+
+  constructor(limitMs: number) {
+    super(
+      `the certificate or CA of this connection was replaced, and ${limitMs} ms to finish have passed`,
+    )
+  }
+}
+
+/** `peer` is the name to install. */
+export class PeerMissingError extends CredentialError<'ERR_PEER_MISSING'> {
+  readonly code = 'ERR_PEER_MISSING' as const
+  readonly peer: string
+
+  constructor(subpath: string, peer: string, init: ErrorInit = {}) {
+    super(`${subpath} needs the package ${peer}, which is not installed`, {
+      hint: `Run "npm install ${peer}".`,
+      ...init,
+    })
+    this.peer = peer
+  }
+}
+
+/** The server's own answer to an upgrade; `status` is never 101. */
+export class UpgradeRefusedError extends CredentialError<'ERR_UPGRADE_REFUSED'> {
+  readonly code = 'ERR_UPGRADE_REFUSED' as const
+  readonly status: number
+
+  constructor(status: number, reason: string, init: ErrorInit = {}) {
+    super(`the server refused the upgrade with status ${status}: ${reason}`, init)
+    this.status = status
+  }
+}

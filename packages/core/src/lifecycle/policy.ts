@@ -11,6 +11,8 @@ export interface LifecyclePolicy {
   readonly mayRunAhead: boolean
   /** Whether a run that somebody waits for can ask a person, while one ahead of time cannot. */
   readonly mayAsk: boolean
+  /** How long requests in flight may go on after the certificate they were sent with was replaced. */
+  readonly drainLimitMs: number
 }
 
 export const DEFAULT_LIFECYCLE: LifecyclePolicy = {
@@ -20,6 +22,7 @@ export const DEFAULT_LIFECYCLE: LifecyclePolicy = {
   refreshAheadLimitMs: 300_000,
   mayRunAhead: true,
   mayAsk: false,
+  drainLimitMs: Number.POSITIVE_INFINITY,
 }
 
 /** How long a credential that came already expired is used: its clock or ours is wrong, and it may well work. */

@@ -84,7 +84,8 @@ interface Places {
   readonly files: readonly string[]
 }
 
-function placesOf(options: LoadOptions, cwd: string): Places {
+/** The files to look in: explicit ones, else those of KUBECONFIG, else the one in the home folder. */
+export function placesOf(options: LoadOptions, cwd: string): Places {
   const absolute = (file: string): string => nodePath.resolve(cwd, file)
   const explicit = [options.kubeconfig ?? []].flat().filter((file) => file !== '')
   if (explicit.length > 0) return { from: 'flag', files: [...new Set(explicit.map(absolute))] }

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { isCredentialError } from '../errors/index.ts'
+import type { ExecResponse } from '../protocol/encode-exec-info.ts'
 import type { Derived } from '../vault/derived.ts'
 import type { Keeper } from '../vault/keeper.ts'
 import type { Lease } from '../vault/lease.ts'
@@ -9,6 +10,7 @@ import type { Gate, Passage } from './gate.ts'
 import { explainNetworkError, readAlert } from './network-errors.ts'
 import type { Outgoing } from './outgoing.ts'
 import { isProxied, isStreaming, type Place, type Target } from './target.ts'
+import { mayRepeat } from './unprocessed.ts'
 
 /** A lease, or connections without one. */
 type Using = Pick<Lease, 'credential' | 'derived'> & { readonly authorization?: string | undefined }
@@ -53,7 +55,7 @@ async function sendAgain(
   refused: Refused,
 ): Promise<Incoming> {
   const { keeper, target } = route
-  const better = await keeper.replace(refused.lease, refusalOf(refused), outgoing.signal)
+  const better = await keeper.replace(refused.lease, tellOf(refused), outgoing.signal)
   if (better === undefined || !outgoing.canReplay()) return finish(refused, target)
   keeper.report({ type: 'retried', method: outgoing.method, path: place.pathname })
   return send(route, place, outgoing, giveUp)
@@ -65,7 +67,7 @@ async function giveUp(
   _outgoing: Outgoing,
   refused: Refused,
 ): Promise<Incoming> {
-  keeper.reject(refused.lease, refusalOf(refused))
+  keeper.reject(refused.lease, tellOf(refused))
   return finish(refused, target)
 }
 
@@ -75,6 +77,7 @@ export async function plainSend(
   derived: Derived,
   place: Place,
   outgoing: Outgoing,
+  repeats = 0,
 ): Promise<Incoming> {
   const passage = await enter(route.gate, place, outgoing)
   try {
@@ -83,6 +86,9 @@ export async function plainSend(
     return incoming
   } catch (error) {
     passage.done()
+    if (mayRepeat(error, outgoing, repeats)) {
+      return plainSend(route, derived, place, outgoing, repeats + 1)
+    }
     throw explain(error, outgoing, route.target)
   }
 }
@@ -103,6 +109,7 @@ async function send(
   place: Place,
   outgoing: Outgoing,
   onRefusal: OnRefusal,
+  repeats = 0,
 ): Promise<Incoming> {
   const { keeper, target, refreshOn } = route
   const way = enter(route.gate, place, outgoing)
@@ -127,6 +134,9 @@ async function send(
     refused = { is: 'refused', lease, incoming: await keepBody(incoming) }
   } catch (error) {
     passage.done()
+    if (mayRepeat(error, outgoing, repeats)) {
+      return send(route, place, outgoing, onRefusal, repeats + 1)
+    }
     if (lease?.credential.certificate === undefined || readAlert(error) === undefined) {
       throw explain(error, outgoing, target)
     }
@@ -140,8 +150,12 @@ function isAnonymous({ authorization, credential }: Lease): boolean {
   return authorization === undefined && credential.certificate === undefined
 }
 
-function enter(gate: Gate, place: Place, { signal }: Outgoing): Passage | Promise<Passage> {
-  return isStreaming(place) ? gate.openStream() : gate.enter(signal)
+function enter(gate: Gate, place: Place, outgoing: Outgoing): Passage | Promise<Passage> {
+  return staysOpen(place, outgoing) ? gate.openStream() : gate.enter(outgoing.signal)
+}
+
+function staysOpen(place: Place, { isStream }: Outgoing): boolean {
+  return isStream ?? isStreaming(place)
 }
 
 function exchange(
@@ -157,9 +171,10 @@ function exchange(
     headers: attachTo(outgoing.headers, lease, route),
     body: outgoing.body(),
     signal: outgoing.signal,
-    isStream: isStreaming(place),
+    isStream: staysOpen(place, outgoing),
     round: route.gate.round,
     passage,
+    checkOpen: route.checkOpen,
   })
 }
 
@@ -183,18 +198,25 @@ function explain(error: unknown, { signal, bodyError }: Outgoing, { origin }: Ta
   return isCredentialError(error) ? error : explainNetworkError(error, origin)
 }
 
+/** What the keeper is told about a refusal. */
+function tellOf(sent: Refused): ExecResponse {
+  return sent.is === 'alerted' ? ALERTED : refusalOf(sent.incoming)
+}
+
+/** A refusal without an answer: the handshake failed. */
+export const ALERTED: ExecResponse = { code: 401, header: {} }
+
 /** What a v1alpha1 plugin is told: the status and the headers, names as Go writes them. */
-function refusalOf(sent: Refused): {
-  code: number
-  header: Record<string, string[]>
-} {
-  if (sent.is === 'alerted') return { code: 401, header: {} }
+export function refusalOf({
+  statusCode,
+  headers,
+}: Pick<Incoming, 'statusCode' | 'headers'>): ExecResponse {
   const header: Record<string, string[]> = {}
-  for (const [name, value] of Object.entries(sent.incoming.headers)) {
+  for (const [name, value] of Object.entries(headers)) {
     const canonical = name.replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase())
     if (value !== undefined) header[canonical] = Array.isArray(value) ? value : [value]
   }
-  return { code: sent.incoming.statusCode, header }
+  return { code: statusCode, header }
 }
 
 function finish(sent: Refused, { origin }: Target): Incoming {

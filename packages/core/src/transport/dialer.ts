@@ -7,7 +7,7 @@ import { explainNetworkError, readAlert, sayUnreachable } from './network-errors
 import type { ProxyServer } from './proxy-server.ts'
 import { type Address, named, opened, startTcp, startTls, timedOut, wrap } from './sockets.ts'
 import { openSocks5Tunnel } from './socks5.ts'
-import type { Target } from './target.ts'
+import { addressOf, type Target } from './target.ts'
 
 const CONNECT_TIMEOUT_MS = 30_000
 
@@ -15,6 +15,8 @@ export interface DialOptions {
   readonly signal?: AbortSignal | undefined
   /** For everything together: TCP, proxy and TLS. */
   readonly timeoutMs?: number
+  /** What to offer the server by ALPN: HTTP/1.1 unless told. */
+  readonly protocols?: readonly string[]
 }
 
 /**
@@ -28,12 +30,12 @@ export interface DialOptions {
 export async function dial(
   target: Target,
   certificate: CertificatePair | undefined,
-  { signal, timeoutMs = CONNECT_TIMEOUT_MS }: DialOptions = {},
+  { signal, timeoutMs = CONNECT_TIMEOUT_MS, protocols }: DialOptions = {},
 ): Promise<Socket> {
   signal?.throwIfAborted()
   const { proxy } = target
   const server = addressOf(target)
-  const secured = secureOptions(target, certificate)
+  const secured = secureOptions(target, certificate, protocols)
   // Node is faster when TLS has the connection to itself, hence not always the one over the other.
   const socket =
     proxy === undefined && secured ? startTls({ ...server, ...secured }) : startTcp(proxy ?? server)
@@ -53,18 +55,11 @@ export async function dial(
   }
 }
 
-function addressOf({ origin }: Target): Address {
-  const { protocol, hostname, port } = new URL(origin)
-  return {
-    host: hostname.replace(/^\[(.*)\]$/, '$1'),
-    port: Number(port || (protocol === 'https:' ? 443 : 80)),
-  }
-}
-
 /** How the server is checked and what we show it; undefined for plain http. */
-function secureOptions(
+export function secureOptions(
   target: Target,
   certificate: CertificatePair | undefined,
+  protocols?: readonly string[],
 ): ConnectionOptions | undefined {
   const { origin, tls } = target
   if (!origin.startsWith('https:')) return undefined
@@ -72,6 +67,7 @@ function secureOptions(
     ...(tls.ca !== undefined && { ca: tls.ca }),
     ...(certificate && { cert: certificate.chain, key: certificate.key.expose() }),
     rejectUnauthorized: !tls.insecure,
+    ...(protocols && { ALPNProtocols: [...protocols] }),
     ...named(tls.serverName ?? addressOf(target).host),
   }
 }

@@ -20,6 +20,8 @@ export interface Try {
    * Not when it was read: many callers look at the status only, and what nobody reads never ends.
    */
   readonly passage: { done(): void }
+  /** Throws when nothing may be sent any more; asked when there is a connection to send it on. */
+  readonly checkOpen: () => void
 }
 
 /** A response as it comes; the names are undici's, so that its own objects fit. */

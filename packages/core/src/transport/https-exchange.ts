@@ -4,24 +4,35 @@ import https from 'node:https'
 import type { Readable } from 'node:stream'
 import type { CertificatePair } from '../protocol/credential.ts'
 import type { Closable } from '../vault/derived.ts'
+import type { Lease } from '../vault/lease.ts'
 import { dial } from './dialer.ts'
 import type { Exchange, Incoming, Try } from './exchange.ts'
+import { isBrokenConnection } from './network-errors.ts'
+import { OpenSockets } from './open-sockets.ts'
 import type { Target } from './target.ts'
 
 /** Sends requests with Node's own client: it loads fast, which is what a program for one request needs. */
 export function httpsExchange(): Exchange {
   return {
     send(target, { credential, derived }, attempt) {
-      const { certificate } = credential
-      const agent = derived.get(`https ${target.key}`, () => new DialingAgent(target, certificate))
-      return send(target, agent.agent, attempt)
+      return send(target, dialingAgent(target, { credential, derived }), attempt)
     },
   }
+}
+
+/** Node's agent with connections of this lease, which ends with the lease. */
+export function dialingAgent(
+  target: Target,
+  { credential, derived }: Pick<Lease, 'credential' | 'derived'>,
+): http.Agent {
+  const { certificate } = credential
+  return derived.get('https', target.key, () => new DialingAgent(target, certificate)).agent
 }
 
 /** Node's agent, with connections made by our dialer. */
 class DialingAgent implements Closable {
   readonly agent: http.Agent
+  readonly #sockets = new OpenSockets()
   readonly #dialing = new AbortController()
 
   constructor(target: Target, certificate: CertificatePair | undefined) {
@@ -31,7 +42,10 @@ class DialingAgent implements Closable {
     this.agent = new Agent({ keepAlive: true })
     this.agent.createConnection = (_, callback) => {
       dial(target, certificate, { signal }).then(
-        (socket) => callback?.(null, socket),
+        (socket) => {
+          this.#sockets.add(socket)
+          callback?.(null, socket)
+        },
         // The type asks for a socket beside the error; Node does not.
         (error: Error) => (callback as (error: Error) => void)(error),
       )
@@ -40,20 +54,23 @@ class DialingAgent implements Closable {
   }
 
   /** Frees idle sockets; those in use end with their request, because nobody keeps them alive any more. */
-  close(): void {
+  async close(): Promise<void> {
     this.agent.maxFreeSockets = 0
     for (const sockets of Object.values(this.agent.freeSockets)) {
       for (const socket of sockets ?? []) socket.destroy()
     }
+    await this.#sockets.close()
   }
 
   destroy(reason: Error): void {
+    this.#sockets.destroy(reason)
     this.agent.destroy()
     this.#dialing.abort(reason)
   }
 }
 
-function send({ origin }: Target, agent: http.Agent, attempt: Try): Promise<Incoming> {
+function send(target: Target, agent: http.Agent, attempt: Try): Promise<Incoming> {
+  const { origin } = target
   const { method, path, headers, body, signal } = attempt
   const client = origin.startsWith('https:') ? https : http
   return new Promise((resolve, reject) => {
@@ -64,8 +81,15 @@ function send({ origin }: Target, agent: http.Agent, attempt: Try): Promise<Inco
       agent,
       ...(signal && { signal }),
     })
-    request.once('error', (error) => reject(signal?.aborted ? signal.reason : error))
+    let isAnswered = false
+    request.once('error', (error) => {
+      // A kept-alive connection may have died unnoticed: what changes nothing on the server takes another one.
+      const isDead = request.reusedSocket && !isAnswered && isBrokenConnection(error)
+      if (isDead && mayRepeat(attempt)) resolve(send(target, agent, attempt))
+      else reject(signal?.aborted ? signal.reason : error)
+    })
     request.once('response', (response) => {
+      isAnswered = true
       // Here and now: the end of a small response is pushed before anybody who waits for it goes on.
       response.push = (chunk, encoding) => {
         if (chunk === null) attempt.passage.done()
@@ -81,6 +105,10 @@ function send({ origin }: Target, agent: http.Agent, attempt: Try): Promise<Inco
     if (body === undefined || body instanceof Uint8Array) request.end(body)
     else body.once('error', reject).pipe(request)
   })
+}
+
+function mayRepeat({ method, body, signal }: Try): boolean {
+  return body === undefined && !signal?.aborted && (method === 'GET' || method === 'HEAD')
 }
 
 function withLength(

@@ -12,6 +12,8 @@ export interface Outgoing {
   readonly body: () => Uint8Array | Readable | undefined
   /** Why the caller's own stream failed, if it did: that is not the server's fault. */
   readonly bodyError?: () => unknown
+  /** Set when the answer stays open by design, whatever the path says: a connection that is handed over. */
+  readonly isStream?: boolean
   /** Whether `body` can be called again. */
   readonly canReplay: () => boolean
 }

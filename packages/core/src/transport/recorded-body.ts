@@ -1,7 +1,10 @@
 import { PassThrough, type Readable } from 'node:stream'
 
 /** A stream up to this size is kept while it is sent, so that it can be sent again. */
-const MOST_RECORDED = 256 * 1024
+export const MOST_RECORDED = 256 * 1024
+
+/** How long a stream may take to its end when nobody sends it any more. */
+const LONGEST_FINISH_MS = 1000
 
 /** A body that comes only once, remembered while it is small. */
 export class RecordedBody {
@@ -43,13 +46,34 @@ export class RecordedBody {
     this.#source.once('end', () => {
       this.#isWhole = true
     })
-    copy.once('close', () => this.#source.destroy())
+    copy.once('close', () => this.#finish())
     return this.#source.pipe(copy)
+  }
+
+  /**
+   * A server may refuse a request before it has all of it, and then nobody reads on. What is small is read to
+   * its end all the same, within a moment: the credential is being refreshed, and the request may go again.
+   */
+  #finish(): void {
+    const mayGoAgain = !this.#isWhole && this.#chunks !== undefined && this.#error === undefined
+    if (!mayGoAgain || this.#source.readableEnded) {
+      this.#source.destroy()
+      return
+    }
+    const timer = setTimeout(() => this.#source.destroy(), LONGEST_FINISH_MS)
+    timer.unref()
+    this.#source.once('close', () => clearTimeout(timer))
+    this.#source.resume()
   }
 
   #record(chunk: Uint8Array): void {
     this.#size += chunk.length
-    if (this.#size > MOST_RECORDED) this.#chunks = undefined
+    if (this.#size > MOST_RECORDED) this.#forget()
     else this.#chunks?.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk)
+  }
+
+  #forget(): void {
+    this.#chunks = undefined
+    if (this.#copy?.destroyed) this.#source.destroy()
   }
 }

@@ -13,9 +13,9 @@ export function startTcp({ host, port }: Address): Socket {
   return prepare(connectTcp({ host, port }))
 }
 
-/** Begins a TLS connection, to an address or over `socket`. */
+/** Begins a TLS connection, to an address or over `socket`; it speaks HTTP/1.1 unless told. */
 export function startTls(options: ConnectionOptions): Socket {
-  return prepare(connectTls({ ...options, ALPNProtocols: ['http/1.1'] }))
+  return prepare(connectTls({ ALPNProtocols: ['http/1.1'], ...options }))
 }
 
 /** Between two owners nobody listens, and an error that nobody hears would end the process. */

@@ -27,6 +27,15 @@ export function makeTarget(server: string, tls: Target['tls'], proxy?: ProxyServ
   return { server, origin, prefix, tls, proxy, key }
 }
 
+/** Name and port of the server; an IPv6 address without brackets. */
+export function addressOf({ origin }: Target): { host: string; port: number } {
+  const { protocol, hostname, port } = new URL(origin)
+  return {
+    host: hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: Number(port || (protocol === 'https:' ? 443 : 80)),
+  }
+}
+
 /** Path and query of a request to the target. */
 export interface Place {
   readonly pathname: string

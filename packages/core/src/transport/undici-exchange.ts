@@ -16,11 +16,14 @@ export function undiciExchange(limits: ConnectionLimits): Exchange {
   const known = new WeakMap<Derived, Pools>()
   // The pools of this identity to this server: other connections that mean the same use them too.
   const open = (target: Target, { certificate }: Credential, derived: Derived): Pools =>
-    derived.get(`undici ${target.key}`, () => new Pools(target, certificate, limits))
+    derived.get('undici', target.key, () => new Pools(target, certificate, limits))
   return {
     send(target, { credential, derived }, attempt) {
-      const pools = known.get(derived) ?? open(target, credential, derived)
-      known.set(derived, pools)
+      let pools = known.get(derived)
+      if (pools === undefined || pools.isLeft) {
+        pools = open(target, credential, derived)
+        known.set(derived, pools)
+      }
       return pools.send(attempt)
     },
   }
@@ -43,8 +46,9 @@ class Pools implements Closable {
   #streams: Pool | undefined
   readonly #certificate: CertificatePair | undefined
   #closed: Promise<void> | undefined
-  /** The first alert of a connection tells why the requests on it failed; undici does not. */
+  /** An alert of a connection tells why the requests on it failed; undici does not. */
   #lastAlert: unknown
+  #alerts = 0
   /** Aborted when the pools have ended: undici would let a connection that is being made go on. */
   readonly #dialing = new AbortController()
 
@@ -56,9 +60,16 @@ class Pools implements Closable {
     this.#short = this.#makePool(limits.requests)
   }
 
+  /** Whether they are to be used no more. */
+  get isLeft(): boolean {
+    return this.#closed !== undefined
+  }
+
   send(attempt: Try): Promise<Incoming> {
+    const alertsBefore = this.#alerts
     return this.#request(attempt).catch((error: unknown) => {
-      const alert = this.#takeAlert()
+      // Of several that fail together, each must know.
+      const alert = this.#alerts > alertsBefore ? this.#lastAlert : undefined
       const isSafe = attempt.method === 'GET' || attempt.method === 'HEAD'
       if (alert !== undefined || !isSafe || !isBrokenConnection(error)) throw alert ?? error
       // A kept-alive connection may have died unnoticed: what changes nothing on the server is sent once more.
@@ -74,6 +85,7 @@ class Pools implements Closable {
       body: attempt.body ?? null,
       signal: attempt.signal ?? null,
       passage: attempt.passage,
+      checkOpen: attempt.checkOpen,
     }
     return this.#pool(attempt).request(options)
   }
@@ -139,12 +151,8 @@ class Pools implements Closable {
   }
 
   #noteAlert(error: unknown): void {
-    if (readAlert(error) !== undefined) this.#lastAlert = error
-  }
-
-  #takeAlert(): unknown {
-    const alert = this.#lastAlert
-    this.#lastAlert = undefined
-    return alert
+    if (readAlert(error) === undefined) return
+    this.#lastAlert = error
+    this.#alerts += 1
   }
 }

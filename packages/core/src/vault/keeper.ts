@@ -41,7 +41,7 @@ export class Keeper {
   readonly #life = new AbortController()
   /** What belongs to the identity as a whole and outlives a single credential. */
   readonly lasting = new Derived()
-  readonly #connections = new Connections(this.lasting)
+  readonly #connections: Connections
   #state: State<Kept> = emptyState()
   /** The last credential we got, also when it has expired. */
   #last: Kept | undefined
@@ -58,6 +58,7 @@ export class Keeper {
     this.#watchers = new Watchers(source.label)
     this.#ports = ports
     this.#policy = { ...DEFAULT_LIFECYCLE, ...policy, ...source.lifecycle }
+    this.#connections = new Connections(this.lasting, ports.clock, this.#policy.drainLimitMs)
   }
 
   get label(): SourceLabel {
@@ -139,6 +140,11 @@ export class Keeper {
     this.#life.abort(closed)
     this.#watchers.close()
     await this.#connections.destroy(closed)
+  }
+
+  /** Lets connections to a server end with what is in flight: from now on it is to be checked in another way. */
+  leave(scope: string): void {
+    this.#connections.leave(scope)
   }
 
   report(event: Report): void {

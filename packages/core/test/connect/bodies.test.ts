@@ -8,7 +8,9 @@ let cluster: Cluster
 const manifest = (name: string) => JSON.stringify({ metadata: { name } })
 const json = { 'content-type': 'application/json' }
 
-describe.each(['pool', 'https'] as const)('a request through the %s transport', (transport) => {
+const TRANSPORTS = ['pool', 'https', 'http2'] as const
+
+describe.each(TRANSPORTS)('a request through the %s transport', (transport) => {
   beforeEach(async () => {
     sandbox = await startSandbox()
     const exec = await sandbox.plugin({ user: 'jane' })

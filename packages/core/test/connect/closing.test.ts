@@ -29,15 +29,18 @@ const open = async (more: ConnectOptions = {}) =>
   connect({ kubeconfig: await makeKubeconfig(), ...more })
 
 describe('close()', () => {
-  it.each(['pool', 'https'] as const)('ends requests on their way (%s)', async (transport) => {
-    const cluster = await open({ transport })
-    sandbox.respondWith(hangSlow)
-    const slow = cluster.fetch('/slow')
-    await arrived('/slow')
-    const ended = expect(slow).rejects.toMatchObject(closed)
-    await cluster.close()
-    await ended
-  })
+  it.each(['pool', 'https', 'http2'] as const)(
+    'ends requests on their way (%s)',
+    async (transport) => {
+      const cluster = await open({ transport })
+      sandbox.respondWith(hangSlow)
+      const slow = cluster.fetch('/slow')
+      await arrived('/slow')
+      const ended = expect(slow).rejects.toMatchObject(closed)
+      await cluster.close()
+      await ended
+    },
+  )
 
   it('ends only its own, also where another connection shares the plugin, and sends nothing after', async () => {
     const kubeconfig = await makeKubeconfig({ delayMs: 300 })

@@ -47,7 +47,9 @@ describe('the examples work as they stand:', () => {
     const child = run('03-watch/main.mjs', kubeconfig)
     await using cluster = await connect({ kubeconfig })
     await expect
-      .poll(() => sandbox.requests.some(({ path }) => path.includes('watch=true')))
+      .poll(() => sandbox.requests.some(({ path }) => path.includes('watch=true')), {
+        timeout: 10_000,
+      })
       .toBe(true)
     await cluster.fetch('/api/v1/namespaces/default/configmaps', {
       method: 'POST',
@@ -56,6 +58,36 @@ describe('the examples work as they stand:', () => {
     })
     const [line] = (await once(child.stdout as NodeJS.ReadableStream, 'data')) as [Buffer]
     expect(line.toString()).toBe('ADDED seen\n')
+    child.kill('SIGINT')
+    expect(await once(child, 'exit')).toEqual([0, null])
+  })
+
+  it('05-client-node, which ends by itself', async () => {
+    const exec = await sandbox.plugin({ user: 'jane' })
+    const child = run('05-client-node/main.mjs', sandbox.writeKubeconfig({ user: { exec } }))
+    const ended = once(child, 'exit')
+    expect((await outputOf(child)).split('\n')).toContain('kube-system')
+    expect(await ended).toEqual([0, null])
+    expect(sandbox.requests).toMatchObject([{ user: 'jane', status: 200 }])
+  })
+
+  it('05-client-node, the informer', async () => {
+    const exec = await sandbox.plugin({ user: 'jane' })
+    const kubeconfig = sandbox.writeKubeconfig({ user: { exec } })
+    const child = run('05-client-node/informer.mjs', kubeconfig)
+    await using cluster = await connect({ kubeconfig })
+    await expect
+      .poll(() => sandbox.requests.some(({ path }) => path.includes('watch=true')), {
+        timeout: 10_000,
+      })
+      .toBe(true)
+    await cluster.fetch('/api/v1/namespaces/default/configmaps', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ metadata: { name: 'seen' } }),
+    })
+    const [line] = (await once(child.stdout as NodeJS.ReadableStream, 'data')) as [Buffer]
+    expect(line.toString()).toBe('add seen\n')
     child.kill('SIGINT')
     expect(await once(child, 'exit')).toEqual([0, null])
   })

@@ -43,7 +43,7 @@ const WAYS = [
   ['socks5', startSocksProxy, 'socks5 domain '],
 ] as const
 
-describe.each(['pool', 'https'] as const)('through a proxy (%s)', (transport) => {
+describe.each(['pool', 'https', 'http2'] as const)('through a proxy (%s)', (transport) => {
   it.each(WAYS)(
     'of %s, 200 requests in turn take at most two connections',
     async (scheme, start, asks) => {
@@ -96,7 +96,8 @@ describe.each(['pool', 'https'] as const)('through a proxy (%s)', (transport) =>
     expect(proxy.heard).toEqual([`CONNECT ${to} HTTP/1.1\r\nHost: ${to}\r\n\r\n`])
   })
 
-  it('a plain http server is reached by CONNECT too', async () => {
+  // HTTP/2 is offered by TLS only.
+  it.runIf(transport !== 'http2')('a plain http server is reached by CONNECT too', async () => {
     const plain = createServer((request, response) => response.end(request.url))
     await new Promise<void>((resolve) => plain.listen(0, '127.0.0.1', resolve))
     const address = plain.address()
@@ -208,7 +209,7 @@ describe('which proxy', () => {
 describe('an https proxy', () => {
   const program = fileURLToPath(new URL('../fixtures/makes-request.mjs', import.meta.url))
 
-  it.each(['pool', 'https'])(
+  it.each(['pool', 'https', 'http2'])(
     'is trusted by NODE_EXTRA_CA_CERTS, and the program ends by itself (%s)',
     async (transport) => {
       const authority = await createAuthority('proxy')

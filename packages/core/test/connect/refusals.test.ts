@@ -20,10 +20,15 @@ async function connectWithPlugin(options: SandboxOptions = {}, more: ConnectOpti
 const unauthorized = () => ({ status: 401, headers: { 'www-authenticate': 'Bearer' }, body: 'no' })
 const startsOf = () => events.flatMap(({ event, at }) => (event.type === 'run-started' ? [at] : []))
 
-describe('a server that answers 401 to everything', () => {
+const TRANSPORTS = ['pool', 'http2'] as const
+
+describe.each(TRANSPORTS)('a server that answers 401 to everything (%s)', (transport) => {
   it('gets its own 401 back to the callers, while runs keep to the back-off; when it recovers so do we', async () => {
     const firstMs = 40
-    await using cluster = await connectWithPlugin({}, { policy: { backoffFirstMs: firstMs } })
+    await using cluster = await connectWithPlugin(
+      {},
+      { policy: { backoffFirstMs: firstMs }, transport },
+    )
     sandbox.respondWith(unauthorized)
     const statuses = new Set<number>()
     let requests = 0
@@ -50,9 +55,9 @@ describe('a server that answers 401 to everything', () => {
   })
 })
 
-describe('a revoked token', () => {
+describe.each(TRANSPORTS)('a revoked token (%s)', (transport) => {
   it('is replaced, and the request is sent once more with its body', async () => {
-    await using cluster = await connectWithPlugin()
+    await using cluster = await connectWithPlugin({}, { transport })
     await cluster.fetch('/version')
     sandbox.revoke('jane')
     const body = JSON.stringify({ metadata: { name: 'made' } })

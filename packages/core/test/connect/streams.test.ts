@@ -1,5 +1,5 @@
 import { type Sandbox, startSandbox } from '@kubecred/sandbox'
-import { connect } from 'kubecred'
+import { type ConnectOptions, connect } from 'kubecred'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
 let sandbox: Sandbox
@@ -9,9 +9,9 @@ beforeEach(async () => {
 })
 afterEach(() => sandbox.close())
 
-async function connectWithToken(policy = {}) {
+async function connectWithToken(policy = {}, transport: ConnectOptions['transport'] = 'pool') {
   const { token } = sandbox.issueToken({ user: 'jane' })
-  return connect({ kubeconfig: sandbox.writeKubeconfig({ user: { token } }), policy })
+  return connect({ kubeconfig: sandbox.writeKubeconfig({ user: { token } }), policy, transport })
 }
 
 const WATCH = '/api/v1/namespaces/default/configmaps?watch=true'
@@ -23,9 +23,9 @@ async function readEvent(
   return JSON.parse(new TextDecoder().decode(value))
 }
 
-describe('a watch', () => {
+describe.each(['pool', 'http2'] as const)('a watch (%s)', (transport) => {
   it('delivers events as they happen', async () => {
-    await using cluster = await connectWithToken()
+    await using cluster = await connectWithToken({}, transport)
     const watch = await cluster.fetch(WATCH)
     const reader = (watch.body as ReadableStream<Uint8Array>).getReader()
     for (const name of ['one', 'two']) {
@@ -43,7 +43,7 @@ describe('a watch', () => {
   })
 
   it('ends when its signal says so', async () => {
-    await using cluster = await connectWithToken()
+    await using cluster = await connectWithToken({}, transport)
     const leaving = new AbortController()
     const watch = await cluster.fetch(WATCH, { signal: leaving.signal })
     const read = watch.text()
@@ -52,7 +52,7 @@ describe('a watch', () => {
   })
 
   it('does not block requests: nine finish beside eight watches, however few connections short requests have', async () => {
-    await using cluster = await connectWithToken({ requestLimit: 1 })
+    await using cluster = await connectWithToken({ requestLimit: 1 }, transport)
     const leaving = new AbortController()
     const watches = await Promise.all(
       Array.from({ length: 8 }, () => cluster.fetch(WATCH, { signal: leaving.signal })),
@@ -70,7 +70,7 @@ describe('a watch', () => {
   })
 
   it('too many is a clear error, and closing one makes room', async () => {
-    await using cluster = await connectWithToken({ streamLimit: 2 })
+    await using cluster = await connectWithToken({ streamLimit: 2 }, transport)
     const first = new AbortController()
     const others = new AbortController()
     const open = await cluster.fetch(WATCH, { signal: first.signal })
@@ -86,7 +86,7 @@ describe('a watch', () => {
   it('survives the rotation of the certificate it began with, while new requests use the new one', async () => {
     const exec = await sandbox.plugin({ user: 'jane', answers: 'certificate' })
     const kubeconfig = sandbox.writeKubeconfig({ user: { exec } })
-    await using cluster = await connect({ kubeconfig })
+    await using cluster = await connect({ kubeconfig, transport })
     const watch = await cluster.fetch(WATCH)
     const reader = (watch.body as ReadableStream<Uint8Array>).getReader()
     sandbox.revokeCertificates('jane')
@@ -107,21 +107,24 @@ describe('a watch', () => {
   })
 })
 
-describe.each(['pool', 'https'] as const)('responses that nobody reads (%s)', (transport) => {
-  it('hold nothing up: the limits count what is on the way, not what lies unread', async () => {
-    const { token } = sandbox.issueToken({ user: 'jane' })
-    const kubeconfig = sandbox.writeKubeconfig({ user: { token } })
-    const policy = { requestLimit: 2, streamLimit: 2 }
-    await using cluster = await connect({ kubeconfig, policy, transport })
-    for (let count = 0; count < 50; count += 1) {
-      expect((await cluster.fetch('/version')).status).toBe(200)
-    }
-    const statuses = await Promise.all(
-      Array.from({ length: 50 }, async () => (await cluster.fetch('/version')).status),
-    )
-    expect(new Set(statuses)).toEqual(new Set([200]))
-  })
-})
+describe.each(['pool', 'https', 'http2'] as const)(
+  'responses that nobody reads (%s)',
+  (transport) => {
+    it('hold nothing up: the limits count what is on the way, not what lies unread', async () => {
+      const { token } = sandbox.issueToken({ user: 'jane' })
+      const kubeconfig = sandbox.writeKubeconfig({ user: { token } })
+      const policy = { requestLimit: 2, streamLimit: 2 }
+      await using cluster = await connect({ kubeconfig, policy, transport })
+      for (let count = 0; count < 50; count += 1) {
+        expect((await cluster.fetch('/version')).status).toBe(200)
+      }
+      const statuses = await Promise.all(
+        Array.from({ length: 50 }, async () => (await cluster.fetch('/version')).status),
+      )
+      expect(new Set(statuses)).toEqual(new Set([200]))
+    })
+  },
+)
 
 describe('connections', () => {
   it('are kept and used again', async () => {

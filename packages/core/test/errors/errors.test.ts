@@ -51,6 +51,9 @@ const EVERY: readonly errors.AnyCredentialError[] = [
   new errors.ForeignOriginError('elsewhere'),
   new errors.TimedOutError('too late'),
   new errors.ClosedError(),
+  new errors.ConnectionRetiredError(400),
+  new errors.PeerMissingError('kubecred/ws', 'ws'),
+  new errors.UpgradeRefusedError(403, 'pods "web" is forbidden'),
   new errors.ExecInfoError('spec', 'is a number'),
 ]
 

@@ -203,10 +203,10 @@ describe('a refused lease', () => {
       close: () => void ended.push('close'),
       destroy: () => void ended.push('destroy'),
     })
-    const pool = old.derived.get('pool', make)
+    const pool = old.derived.get('pool', '', make)
     const better = keeper.replace(old, refusal)
     source.asks[1]?.answer('B')
-    expect((await better)?.derived.get('pool', make)).toBe(pool)
+    expect((await better)?.derived.get('pool', '', make)).toBe(pool)
     expect(ended).toEqual([])
     await keeper.close()
     expect(ended.at(-1)).toBe('destroy')

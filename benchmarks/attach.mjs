@@ -1,0 +1,112 @@
+// What attach(kc) costs and saves: twenty loops that list, with it and without it, in one run, in turns.
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { attach } from 'kubecred/client-node'
+
+const LOOPS = 20
+const ROUNDS = 8
+const ROUND_MS = 1500
+/** So that what the other left open has time to close. */
+const SETTLE_MS = 500
+
+export const name = 'attach(kc) against plain @kubernetes/client-node, 12 s of load each'
+
+export async function run() {
+  const server = fork(new URL('serve.mjs', import.meta.url))
+  const [{ url }] = await once(server, 'message')
+  const folder = mkdtempSync(join(tmpdir(), 'kubecred-bench-'))
+  const kubeconfig = join(folder, 'config')
+  writeFileSync(
+    kubeconfig,
+    JSON.stringify({
+      clusters: [{ name: 'b', cluster: { server: url, 'insecure-skip-tls-verify': true } }],
+      users: [{ name: 'b', user: { token: 'benchmark' } }],
+      contexts: [{ name: 'b', context: { cluster: 'b', user: 'b' } }],
+      'current-context': 'b',
+    }),
+  )
+  const rows = [...(await compare('1.4', '@kubernetes/client-node', kubeconfig))]
+  const isNew = Number(process.versions.node.split('.')[0]) >= 22
+  if (isNew) rows.push(...(await compare('2.x', 'client-node-2', kubeconfig)))
+  else rows.push({ what: '2.x needs Node 22', value: 'not run' })
+  server.disconnect()
+  rmSync(folder, { recursive: true })
+  return rows
+}
+
+async function compare(version, module, kubeconfig) {
+  const { KubeConfig, CoreV1Api } = await import(module)
+  const open = () => {
+    const kc = new KubeConfig()
+    kc.loadFromFile(kubeconfig)
+    return kc
+  }
+  const attached = open()
+  const attachment = attach(attached)
+  const clients = {
+    plain: { api: open().makeApiClient(CoreV1Api), rates: [], descriptors: 0 },
+    ours: { api: attached.makeApiClient(CoreV1Api), rates: [], descriptors: 0 },
+  }
+  const { plain, ours } = clients
+  for (const { api } of Object.values(clients)) await api.listNamespace()
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const client of Object.values(clients)) {
+      await pause(SETTLE_MS)
+      await load(client)
+    }
+  }
+  await attachment.close()
+  // Of each round by itself: what else the machine does then slows down both.
+  const ratios = ours.rates.map((rate, round) => rate / plain.rates[round])
+  return [
+    { what: `${version} plain, requests per second`, value: Math.round(median(plain.rates)) },
+    { what: `${version} attached, requests per second`, value: Math.round(median(ours.rates)) },
+    {
+      what: `${version} attached / plain, requests`,
+      value: Math.round(median(ratios) * 100) / 100,
+      target: '≥ 4',
+    },
+    { what: `${version} plain, most open descriptors`, value: plain.descriptors },
+    { what: `${version} attached, most open descriptors`, value: ours.descriptors },
+    {
+      what: `${version} attached / plain, descriptors`,
+      value: Math.round((ours.descriptors / Math.max(plain.descriptors, 1)) * 100) / 100,
+    },
+  ]
+}
+
+async function load(client) {
+  const before = descriptors()
+  const timer = setInterval(() => {
+    client.descriptors = Math.max(client.descriptors, descriptors() - before)
+  }, 50)
+  let count = 0
+  const end = performance.now() + ROUND_MS
+  await Promise.all(
+    Array.from({ length: LOOPS }, async () => {
+      while (performance.now() < end) {
+        await client.api.listNamespace()
+        count += 1
+      }
+    }),
+  )
+  clearInterval(timer)
+  client.rates.push((count / ROUND_MS) * 1000)
+}
+
+/** Of this process; elsewhere than on Linux nobody tells. */
+function descriptors() {
+  try {
+    return readdirSync('/proc/self/fd').length
+  } catch {
+    return 0
+  }
+}
+
+function median(values) {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]
+}

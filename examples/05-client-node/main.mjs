@@ -1,0 +1,10 @@
+// @kubernetes/client-node as ever, and one line: plugins run once, refused tokens are replaced, connections are kept.
+import { CoreV1Api, KubeConfig } from '@kubernetes/client-node'
+import { attach } from 'kubecred/client-node'
+
+const kc = new KubeConfig()
+kc.loadFromDefault()
+attach(kc)
+
+const { items } = await kc.makeApiClient(CoreV1Api).listNamespace()
+for (const { metadata } of items) process.stdout.write(`${metadata.name}\n`)

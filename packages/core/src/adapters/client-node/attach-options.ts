@@ -1,0 +1,14 @@
+import type { ConnectOptions } from '../../connect/connect-options.ts'
+
+/** What `attach()` takes: the options of `connect()` that do not say which cluster, because the KubeConfig says that. */
+export interface AttachOptions
+  extends Pick<
+    ConnectOptions,
+    'policy' | 'observer' | 'kuberc' | 'env' | 'saveOidcTokens' | 'stdinUnavailable' | 'signal'
+  > {
+  /**
+   * The files to look up what client-node dropped when it read them; KUBECONFIG or `~/.kube/config` unless given.
+   * A file that cannot be read is as if it were not there.
+   */
+  readonly kubeconfig?: string | readonly string[] | undefined
+}

@@ -1,0 +1,46 @@
+import { checkPolicy } from '../../connect/connect-options.ts'
+import type { AttachOptions } from './attach-options.ts'
+import { type Attachment, KubeConfigAttachment } from './attachment.ts'
+import type { KubeConfigLike } from './kube-config-like.ts'
+
+/** Where a KubeConfig keeps its attachment; a symbol all copies of this package know. */
+const ATTACHED = Symbol.for('kubecred/client-node/1')
+
+/**
+ * Lets a `KubeConfig` of @kubernetes/client-node 1.4 or 2.x send its requests with our credentials.
+ *
+ * From now on everything made from it, before or after, is ours: generated APIs, watches, informers, logs, exec,
+ * attach, port-forward and cp. No plugin runs before the first request. A second call for the same KubeConfig
+ * gives the same attachment.
+ *
+ * @throws {TypeError} When it is attached already with other options, or is no KubeConfig.
+ *
+ * @example
+ * const kc = new KubeConfig()
+ * kc.loadFromDefault()
+ * attach(kc)
+ * const api = kc.makeApiClient(CoreV1Api)
+ */
+export function attach(kc: KubeConfigLike, options: AttachOptions = {}): Attachment {
+  checkShape(kc)
+  checkPolicy(options.policy ?? {})
+  options.signal?.throwIfAborted()
+  const holder = kc as KubeConfigLike & { [ATTACHED]?: KubeConfigAttachment }
+  const known = holder[ATTACHED]
+  if (known !== undefined) {
+    if (known.fits(options)) return known
+    throw new TypeError(
+      'this KubeConfig is attached already, with other options: close() that attachment first',
+    )
+  }
+  const attachment = new KubeConfigAttachment(kc, options, () => delete holder[ATTACHED])
+  Object.defineProperty(holder, ATTACHED, { value: attachment, configurable: true })
+  return attachment
+}
+
+function checkShape(kc: KubeConfigLike): void {
+  const { applySecurityAuthentication, applyToHTTPSOptions, getCurrentCluster } = kc
+  const methods = [applySecurityAuthentication, applyToHTTPSOptions, getCurrentCluster]
+  if (methods.every((method) => typeof method === 'function')) return
+  throw new TypeError('attach() takes a KubeConfig of @kubernetes/client-node 1.4 or 2.x')
+}

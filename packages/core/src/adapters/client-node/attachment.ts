@@ -1,0 +1,150 @@
+import type { ClusterStatus } from '../../connect/cluster.ts'
+import { Secret } from '../../secret/secret.ts'
+import type { AttachOptions } from './attach-options.ts'
+import { isForeign } from './foreign-user.ts'
+import type { HttpsOptionsLike, KubeConfigLike, RequestContextLike } from './kube-config-like.ts'
+import { OpenClusters } from './open-clusters.ts'
+import { overrideMethods } from './override-methods.ts'
+import { describeSelection, parseSelection, type Selection } from './selection.ts'
+import { brokenWay, makeWay, type Way } from './way.ts'
+
+/** How an attached KubeConfig is doing, as plain data without secrets. */
+export interface AttachmentStatus {
+  /** Who authenticates the current user: client-node itself where its method is none of ours. */
+  readonly by: 'kubecred' | 'client-node'
+  /** The connection that requests use now; absent before the first request. */
+  readonly current?: ClusterStatus
+  /** All that are open, those of earlier selections too. */
+  readonly clusters: readonly ClusterStatus[]
+}
+
+/** The bond between a KubeConfig and our credentials. Made by `attach()`. */
+export interface Attachment extends AsyncDisposable {
+  /** How it is doing: plain data, no secrets. */
+  status(): AttachmentStatus
+  /**
+   * Gives the KubeConfig back as it was, and ends every connection: requests in flight fail.
+   * Later requests are client-node's own again.
+   */
+  close(): Promise<void>
+}
+
+/** How many ways are remembered. A forgotten one goes on working. */
+const MOST_WAYS = 16
+
+export class KubeConfigAttachment implements Attachment {
+  readonly #kc: KubeConfigLike
+  readonly #options: AttachOptions
+  readonly #clusters: OpenClusters
+  readonly #ways = new Map<string, Way>()
+  #last: { readonly text: Secret; readonly way: Way } | undefined
+  readonly #restore: () => void
+  #closed: Promise<void> | undefined
+
+  constructor(kc: KubeConfigLike, options: AttachOptions, onClose: () => void) {
+    this.#kc = kc
+    this.#options = options
+    this.#clusters = new OpenClusters(options)
+    const restoreMethods = overrideMethods(kc, {
+      applySecurityAuthentication: (context) => this.#applyToContext(context),
+      applyToHTTPSOptions: (given) => this.#applyToOptions(given),
+    })
+    const end = (): void => void this.close()
+    options.signal?.addEventListener('abort', end, { once: true })
+    this.#restore = () => {
+      options.signal?.removeEventListener('abort', end)
+      restoreMethods()
+      onClose()
+    }
+  }
+
+  /** Whether somebody who attaches with these would get the same. Without any they take what there is. */
+  fits(options: AttachOptions): boolean {
+    const own = this.#options
+    const names = Object.keys({ ...own, ...options }) as (keyof AttachOptions)[]
+    return Object.keys(options).length === 0 || names.every((name) => own[name] === options[name])
+  }
+
+  status(): AttachmentStatus {
+    const way = this.#findWay()
+    const current = this.#clusters.status(way?.key)
+    return {
+      by: way === undefined ? 'client-node' : 'kubecred',
+      ...(current && { current }),
+      clusters: this.#clusters.statuses(),
+    }
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close()
+    return this.#closed
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  async #close(): Promise<void> {
+    this.#restore()
+    await this.#clusters.close()
+  }
+
+  /** Returns whether it was ours to do. */
+  async #applyToContext(context: RequestContextLike): Promise<boolean> {
+    const way = this.#findWay()
+    if (way === undefined) return false
+    if (context.setDispatcher !== undefined) context.setDispatcher(way.dispatcher)
+    else if (context.setAgent !== undefined) context.setAgent(way.agent)
+    else return false
+    if (await isUncompressed(way, context.getHeaders())) {
+      context.setHeaderParam('Accept-Encoding', 'identity')
+    }
+    return true
+  }
+
+  async #applyToOptions(options: HttpsOptionsLike): Promise<boolean> {
+    const way = this.#findWay()
+    if (way === undefined) return false
+    options.agent = way.agent
+    const headers = (options.headers ?? {}) as Record<string, unknown>
+    if (await isUncompressed(way, headers)) {
+      options.headers = { ...headers, 'Accept-Encoding': 'identity' }
+    }
+    return true
+  }
+
+  /** The way of requests that begin now, or undefined where they are client-node's own. */
+  #findWay(): Way | undefined {
+    try {
+      const user = this.#kc.getCurrentUser()
+      if (user !== null && isForeign(this.#kc, user)) return undefined
+      return this.#wayFor(describeSelection(this.#kc))
+    } catch (error) {
+      return brokenWay(error)
+    }
+  }
+
+  /** Looks at everything for every request, because programs change it; nearly always it is what it was. */
+  #wayFor(text: string): Way {
+    if (this.#last?.text.expose() === text) return this.#last.way
+    const selection = parseSelection(text)
+    const way = this.#ways.get(selection.key) ?? this.#makeWay(selection)
+    this.#last = { text: new Secret(text), way }
+    return way
+  }
+
+  #makeWay(selection: Selection): Way {
+    const way = makeWay(selection, this.#clusters)
+    const [oldest] = this.#ways.keys()
+    if (oldest !== undefined && this.#ways.size >= MOST_WAYS) this.#ways.delete(oldest)
+    this.#ways.set(way.key, way)
+    return way
+  }
+}
+
+/** The kubeconfig says not to compress, and client-node's fetch would ask for it unless told otherwise. */
+async function isUncompressed(way: Way, headers: Record<string, unknown>): Promise<boolean> {
+  const connection = await way.connection()
+  if (connection?.cluster.disableCompression !== true) return false
+  return !Object.keys(headers).some((name) => name.toLowerCase() === 'accept-encoding')
+}

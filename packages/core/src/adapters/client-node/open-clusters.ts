@@ -1,0 +1,128 @@
+import type { Cluster, ClusterStatus } from '../../connect/cluster.ts'
+import { openCluster } from '../../connect/connect.ts'
+import { ClosedError } from '../../errors/index.ts'
+import type { Connection } from '../../kubeconfig/connection.ts'
+import { LINE, type Line } from '../../transport/line.ts'
+import type { AttachOptions } from './attach-options.ts'
+import { makeConnection } from './make-connection.ts'
+import type { Selection } from './selection.ts'
+
+/** How many connections without a request stay open, for programs that go from context to context. */
+const MOST_IDLE = 8
+
+interface Entry {
+  uses: number
+  connection: Promise<Connection>
+  opening?: Promise<Cluster>
+  cluster?: Cluster
+}
+
+/**
+ * The connections of one KubeConfig: one for each selection that it had.
+ *
+ * A selection that is no longer current may still have watches, which go on. When the last request of
+ * one is done, it stays for a while in case the program comes back to it, and the oldest of those end.
+ */
+export class OpenClusters {
+  readonly #options: AttachOptions
+  /** The one used last is at the end. */
+  readonly #entries = new Map<string, Entry>()
+  #isClosed = false
+
+  constructor(options: AttachOptions) {
+    this.#options = options
+  }
+
+  /** What the connection of a selection will be; reads files, and nothing else. */
+  async connection(selection: Selection): Promise<Connection> {
+    return this.#entry(selection).connection
+  }
+
+  /** Notes that a request is on the way. Returns how to say that it is over. */
+  hold(selection: Selection): () => void {
+    if (this.#isClosed) return () => {}
+    const entry = this.#entry(selection)
+    entry.uses += 1
+    let isOver = false
+    return () => {
+      if (isOver) return
+      isOver = true
+      entry.uses -= 1
+      this.#trim()
+    }
+  }
+
+  /** The way to the cluster of a selection, opened now if it is not yet. */
+  line(selection: Selection): Line | Promise<Line> {
+    const entry = this.#entry(selection)
+    if (entry.cluster !== undefined) return entry.cluster[LINE]
+    return this.#open(entry).then((cluster) => cluster[LINE])
+  }
+
+  status(key: string | undefined): ClusterStatus | undefined {
+    return this.#entries.get(key ?? '')?.cluster?.status()
+  }
+
+  statuses(): readonly ClusterStatus[] {
+    return [...this.#entries.values()].flatMap(({ cluster }) => cluster?.status() ?? [])
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    const entries = [...this.#entries.values()]
+    this.#entries.clear()
+    await Promise.all(entries.map(end))
+  }
+
+  /** @throws {ClosedError} */
+  #entry(selection: Selection): Entry {
+    if (this.#isClosed) throw new ClosedError()
+    const known = this.#entries.get(selection.key)
+    const entry = known ?? this.#make(selection)
+    this.#entries.delete(selection.key)
+    this.#entries.set(selection.key, entry)
+    if (known === undefined) this.#trim()
+    return entry
+  }
+
+  #make(selection: Selection): Entry {
+    const connection = makeConnection(selection, this.#options)
+    const entry: Entry = { uses: 0, connection }
+    // What is wrong may be put right: the next request looks again.
+    connection.catch(() => this.#forget(selection.key, entry))
+    return entry
+  }
+
+  #open(entry: Entry): Promise<Cluster> {
+    entry.opening ??= this.#start(entry)
+    return entry.opening
+  }
+
+  async #start(entry: Entry): Promise<Cluster> {
+    const { signal: _, ...options } = this.#options
+    try {
+      entry.cluster = await openCluster(await entry.connection, options)
+      return entry.cluster
+    } catch (error) {
+      delete entry.opening
+      throw error
+    }
+  }
+
+  #forget(key: string, entry: Entry): void {
+    if (this.#entries.get(key) === entry) this.#entries.delete(key)
+  }
+
+  #trim(): void {
+    const idle = [...this.#entries].slice(0, -1).filter(([, { uses }]) => uses === 0)
+    for (const [key, entry] of idle.slice(0, Math.max(0, idle.length - MOST_IDLE))) {
+      this.#entries.delete(key)
+      void end(entry)
+    }
+  }
+}
+
+async function end({ opening }: Entry): Promise<void> {
+  const cluster = await opening?.catch(() => undefined)
+  await cluster?.close()
+}

@@ -1,0 +1,104 @@
+import type { Readable } from 'node:stream'
+import { ClosedError } from '../../errors/index.ts'
+import { http2Exchange } from '../../transport/http2-exchange.ts'
+import { type HasLine, LINE, type Line } from '../../transport/line.ts'
+import { findPlace } from '../../transport/target.ts'
+import {
+  checkOrigin,
+  copyHeaders,
+  type Http2Headers,
+  outgoingHttp2,
+  pseudo,
+} from './outgoing-http2.ts'
+
+export type { Http2Headers } from './outgoing-http2.ts'
+
+export interface Http2RequestOptions {
+  /** A string is sent as UTF-8; set `content-type` yourself. */
+  readonly body?: string | Uint8Array | Readable
+  readonly signal?: AbortSignal
+}
+
+/** An answer, as soon as its headers are there. */
+export interface Http2Response {
+  readonly status: number
+  /** Without those that begin with a colon. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  /** The body as it comes; destroying it ends the request. */
+  readonly stream: Readable
+}
+
+/** Sends HTTP/2 requests to one cluster; made by `openHttp2`. */
+export interface Http2Client extends AsyncDisposable {
+  /**
+   * Sends a request with the cluster's credential, and once more with a better one after a 401.
+   *
+   * `:path` is appended to the server's own path. An `authorization` of the caller's is sent in place of
+   * ours, and nothing of ours with it.
+   *
+   * @throws {ForeignOriginError} The headers name another server; nothing was sent.
+   * @throws {CredentialError} When no answer was had; an answer of 400 or more is one.
+   */
+  request(headers: Http2Headers, options?: Http2RequestOptions): Promise<Http2Response>
+  /** Takes no more requests; resolves when those in flight are done. */
+  close(): Promise<void>
+}
+
+/** Connections belong to the credential and not to a client, so that all clients of an identity share them. */
+const exchange = http2Exchange()
+
+/**
+ * Opens a way to send HTTP/2 requests under the identity of a connection.
+ *
+ * Nothing is sent before the first request. It ends with the cluster, or with `close()`.
+ *
+ * @example
+ * const client = openHttp2(await connect())
+ * const { status, stream } = await client.request({ ':path': '/api/v1/pods' })
+ */
+export function openHttp2(cluster: HasLine): Http2Client {
+  return new LineHttp2Client(cluster[LINE])
+}
+
+class LineHttp2Client implements Http2Client {
+  readonly #line: Line
+  #inFlight = 0
+  #isClosed = false
+  readonly #closing: (() => void)[] = []
+
+  constructor(line: Line) {
+    this.#line = line
+  }
+
+  async request(given: Http2Headers, options: Http2RequestOptions = {}): Promise<Http2Response> {
+    if (this.#isClosed) throw new ClosedError()
+    const line = this.#line
+    const headers = copyHeaders(given)
+    checkOrigin(headers, line.target)
+    const place = findPlace(pseudo(headers, ':path') ?? '/', line.target)
+    const outgoing = outgoingHttp2(headers, options, line.adapterHeaders)
+    this.#inFlight += 1
+    try {
+      const { statusCode, headers: answered, body } = await line.send(place, outgoing, exchange)
+      body.once('close', () => this.#leave())
+      return { status: statusCode, headers: answered, stream: body }
+    } catch (error) {
+      this.#leave()
+      throw error
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    if (this.#inFlight > 0) await new Promise<void>((resolve) => this.#closing.push(resolve))
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  #leave(): void {
+    this.#inFlight -= 1
+    if (this.#inFlight === 0) for (const done of this.#closing.splice(0)) done()
+  }
+}

@@ -1,0 +1,33 @@
+import type https from 'node:https'
+import { Bridge } from '../../transport/bridge.ts'
+import { bridgeAgent } from '../../transport/bridge-agent.ts'
+import { type HasLine, LINE } from '../../transport/line.ts'
+import { sendDirectly } from './send-directly.ts'
+
+export interface AgentOptions {
+  /**
+   * Sends over Node's own connections where it can: faster, and a refused request is not tried again.
+   * The refusal refreshes the credential for the requests after it.
+   */
+  readonly direct?: boolean
+}
+
+/**
+ * Makes an agent for `node:https` and the clients built on it: axios, got, node-fetch, ws.
+ *
+ * Requests need nothing else: they get the cluster's credential, and its way to check the server and to
+ * pass a proxy. A request to any other server fails with a `ForeignOriginError`, and nothing is sent.
+ *
+ * For a server that speaks plain HTTP it is an agent for `node:http`.
+ *
+ * @example
+ * https.get(`${cluster.server}/version`, { agent: createAgent(cluster) }, (response) => …)
+ */
+export function createAgent(cluster: HasLine, { direct = false }: AgentOptions = {}): https.Agent {
+  const line = cluster[LINE]
+  const protocol = line.target.origin.startsWith('https:') ? 'https:' : 'http:'
+  const agent = bridgeAgent(new Bridge(() => line), protocol, { keepAlive: true })
+  if (direct) sendDirectly(agent, line, protocol)
+  // Node's two classes differ only in the options that nobody reads here; clients ask for the one of https.
+  return agent as https.Agent
+}

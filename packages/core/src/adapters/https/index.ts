@@ -1,0 +1,1 @@
+export { type AgentOptions, createAgent } from './create-agent.ts'

@@ -1,0 +1,81 @@
+import { ForeignOriginError, NotSupportedError } from '../../errors/index.ts'
+import { type HasLine, LINE } from '../../transport/line.ts'
+import type { Attempt } from './attempt.ts'
+import { canGoAgain } from './can-go-again.ts'
+import type { Handler, LegacyHandler } from './handlers.ts'
+import { Ongoing } from './ongoing.ts'
+import { send } from './send.ts'
+import type { Way } from './sending-parts.ts'
+import type { DispatchOptions } from './undici-module.ts'
+
+/** What `dispatcher.compose()` of every version takes. */
+export type Interceptor = <Dispatch extends (options: never, handler: never) => boolean>(
+  dispatch: Dispatch,
+  origin?: string | null,
+) => Dispatch
+
+/**
+ * Makes an interceptor that puts the credential of a cluster on requests over the user's own connections.
+ *
+ * Only for credentials that are a header (a token, basic): a certificate belongs to a connection, and
+ * these are not ours. Compose it first, so that redirects and retries pass through it.
+ */
+export function createInterceptor(cluster: HasLine): Interceptor {
+  const line = cluster[LINE]
+  const ongoing = new Ongoing()
+  line.endWith(ongoing)
+  return ((dispatch: (options: DispatchOptions, handler: object) => boolean, fixed) => {
+    const way: Way = {
+      begin(attempt, options, handler) {
+        checkCertificate(attempt)
+        dispatch(options, handler)
+      },
+      mends: canGoAgain,
+      explain: (error) => error,
+      aborted,
+    }
+    const check = ({ origin }: DispatchOptions): void => {
+      line.checkOpen()
+      checkOrigin(origin, fixed, line.target.origin)
+    }
+    return (options: DispatchOptions, handler: Handler | LegacyHandler): boolean =>
+      send(options, handler, { line, way, ongoing, check })
+  }) as Interceptor
+}
+
+/** @throws {NotSupportedError} Nothing was sent: half an identity is another one. */
+function checkCertificate({ lease }: Attempt): void {
+  if (lease?.credential.certificate === undefined) return
+  throw new NotSupportedError(
+    'the credential has a client certificate, which an interceptor cannot put on a connection',
+    { hint: 'Use createDispatcher(cluster, undici): its connections carry the certificate.' },
+  )
+}
+
+/**
+ * Where the request goes must be known; that it is right is then checked as for every request.
+ *
+ * @param fixed Where everything of this dispatcher goes, whatever a request says. Only undici 8 tells.
+ * @throws {ForeignOriginError} Nothing was sent.
+ */
+function checkOrigin(
+  origin: string | URL | undefined,
+  fixed: string | null | undefined,
+  target: string,
+): void {
+  if (fixed && new URL(fixed).origin !== target) {
+    throw new ForeignOriginError(`${fixed} is not this cluster (${target})`)
+  }
+  if (origin !== undefined && origin !== '') return
+  throw new ForeignOriginError('the request does not say where it goes', {
+    hint: `Use an Agent in place of a Pool or Client, or give the origin: ${target}.`,
+  })
+}
+
+/** As undici's own, which is not at hand here. */
+function aborted(): Error {
+  return Object.assign(new Error('Request aborted'), {
+    name: 'AbortError',
+    code: 'UND_ERR_ABORTED',
+  })
+}

@@ -1,0 +1,160 @@
+import { setMaxListeners } from 'node:events'
+import type { Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import type { CertificatePair } from '../../protocol/credential.ts'
+import { dial } from '../../transport/dialer.ts'
+import { readAlert } from '../../transport/network-errors.ts'
+import { OpenSockets } from '../../transport/open-sockets.ts'
+import type { Target } from '../../transport/target.ts'
+import type { Closable } from '../../vault/derived.ts'
+import type { Attempt } from './attempt.ts'
+import type { BothWays } from './both-ways.ts'
+import type { PoolOptions } from './dispatcher-options.ts'
+import type { ConnectCallback, DispatchOptions, Pool, Undici } from './undici-module.ts'
+
+/**
+ * How many requests an HTTP/2 client of undici 8 may have while it has no connection.
+ *
+ * When the server takes one away, as the API server does after a 401, and a watch still runs on it, a
+ * client with the default of 1 would not open another before the watch ends.
+ */
+const WHILE_RECONNECTING = 1000
+
+/** The server does not speak HTTP/2: nothing was sent. */
+export class OnlyHttp1Error extends Error {
+  readonly code = 'ERR_ONLY_HTTP1'
+
+  constructor() {
+    super('the server does not speak HTTP/2')
+  }
+}
+
+/** What pools are made for and of. */
+export interface PoolsParts {
+  readonly undici: Undici
+  readonly target: Target
+  readonly certificate: CertificatePair | undefined
+  readonly options: PoolOptions
+  /** Called with each new pool. */
+  readonly onPool: (pool: Pool) => void
+  /** Called when all of them have ended. */
+  readonly onEnd: () => void
+}
+
+/** Pools of the user's undici under one identity to one server; the connections are made by our dialer. */
+export class Pools implements Closable {
+  readonly #parts: PoolsParts
+  /** For what HTTP/2 can carry, if it may. */
+  #http2: Pool | undefined
+  /** For everything else: the API server knows upgrades only in HTTP/1.1. */
+  #http1: Pool | undefined
+  #isHttp1Only = false
+  /** Connections on which HTTP/2 was offered in vain. */
+  readonly #spare: Socket[] = []
+  readonly #upgraded = new OpenSockets()
+  #closed: Promise<void> | undefined
+  #alerts = 0
+  /** The first alert of a connection tells why the requests on it failed; undici does not. */
+  #lastAlert: unknown
+  /** Aborted when the pools have ended: undici would let a connection that is being made go on. */
+  readonly #dialing = new AbortController()
+
+  constructor(parts: PoolsParts) {
+    this.#parts = parts
+    setMaxListeners(0, this.#dialing.signal)
+  }
+
+  dispatch(attempt: Attempt, options: DispatchOptions, handler: BothWays): void {
+    const before = this.#alerts
+    attempt.alert = () => (this.#alerts > before ? this.#lastAlert : undefined)
+    attempt.keep = (socket) => this.#upgraded.add(socket)
+    this.#poolFor(options).dispatch(options, handler)
+  }
+
+  /** Requests in flight and connections that were handed over finish first, however long they last. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close()
+    return this.#closed
+  }
+
+  /** Ends what nobody uses; what was handed over stays with who has it. */
+  async closePools(): Promise<void> {
+    await Promise.allSettled([this.#http2?.close(), this.#http1?.close()])
+  }
+
+  async destroy(reason: Error): Promise<void> {
+    const ended = Promise.allSettled([this.#http2?.destroy(reason), this.#http1?.destroy(reason)])
+    this.#dialing.abort(reason)
+    for (const socket of this.#spare) socket.destroy()
+    this.#upgraded.destroy(reason)
+    await ended
+    this.#parts.onEnd()
+  }
+
+  async #close(): Promise<void> {
+    // Somebody may have been given the lease just now and be on the way to `dispatch`.
+    await new Promise((resolve) => setImmediate(resolve))
+    await this.closePools()
+    for (const socket of this.#spare) socket.destroy()
+    this.#dialing.abort()
+    await this.#upgraded.close()
+    this.#parts.onEnd()
+  }
+
+  #poolFor({ upgrade, allowH2 }: DispatchOptions): Pool {
+    const { target, options } = this.#parts
+    const mayUseHttp2 = options.allowH2 && !this.#isHttp1Only && target.origin.startsWith('https:')
+    if (mayUseHttp2 && !upgrade && allowH2 !== false) {
+      this.#http2 ??= this.#makePool({ ...options, pipelining: WHILE_RECONNECTING }, (callback) =>
+        this.#dialHttp2(callback),
+      )
+      return this.#http2
+    }
+    this.#http1 ??= this.#makePool({ ...options, allowH2: false }, (callback) => {
+      const spare = this.#spare.pop()
+      // Later, as a dialer would: undici does not go on with what is called back at once.
+      if (spare?.destroyed === false) queueMicrotask(() => callback(null, spare))
+      else this.#dial(['http/1.1'], callback)
+    })
+    return this.#http1
+  }
+
+  #makePool(options: object, connect: (callback: ConnectCallback) => void): Pool {
+    const { undici, target, onPool } = this.#parts
+    const pool = new undici.Pool(target.origin, {
+      ...options,
+      connect: (_: unknown, callback: ConnectCallback) => connect(callback),
+    })
+    onPool(pool)
+    return pool
+  }
+
+  /** A server that does not speak HTTP/2 is left to the other pool: this one would pipeline. */
+  #dialHttp2(callback: ConnectCallback): void {
+    this.#dial(['h2', 'http/1.1'], (error, socket) => {
+      if (socket === null || (socket as TLSSocket).alpnProtocol === 'h2') {
+        callback(error, socket)
+        return
+      }
+      this.#isHttp1Only = true
+      this.#spare.push(socket)
+      callback(new OnlyHttp1Error(), null)
+    })
+  }
+
+  #dial(protocols: string[], callback: ConnectCallback): void {
+    const { target, certificate } = this.#parts
+    dial(target, certificate, { signal: this.#dialing.signal, protocols }).then(
+      (socket) => callback(null, this.#watchAlerts(socket)),
+      (error: Error) => callback(error, null),
+    )
+  }
+
+  #watchAlerts(socket: Socket): Socket {
+    return socket.once('error', (error) => {
+      if (readAlert(error) === undefined) return
+      this.#alerts += 1
+      this.#lastAlert = error
+    })
+  }
+}

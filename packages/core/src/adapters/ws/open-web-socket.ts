@@ -1,0 +1,90 @@
+import { type HasLine, LINE } from '../../transport/line.ts'
+import { findPlace, type Target } from '../../transport/target.ts'
+import { readRefusal } from './read-refusal.ts'
+import { loadWebSocket, type OpenedWebSocket, type WebSocketClass } from './web-socket-class.ts'
+import { webSocketOptions } from './web-socket-options.ts'
+
+export type { OpenedWebSocket, WebSocketClass } from './web-socket-class.ts'
+
+/** Options of `openWebSocket`. Others, such as `headers` and `perMessageDeflate`, are handed to `ws`. */
+export interface OpenWebSocketOptions<Socket> {
+  /** Ends the opening. An open WebSocket is ended by its own `close()`, or with the cluster. */
+  readonly signal?: AbortSignal | undefined
+  /** The class to use; without it, the one of the installed package `ws`. */
+  readonly WebSocket?: WebSocketClass<Socket> | undefined
+  readonly [option: string]: unknown
+}
+
+/**
+ * Opens a WebSocket to the cluster: `exec`, `attach`, `portforward`, or a watch.
+ *
+ * Resolves when it is open. After a 401 the credential is refreshed and the opening tried once more.
+ * Messages that are already there wait until whoever awaited this had the chance to listen.
+ *
+ * @param place A path, which is appended to the server's own, or a URL of this cluster (`wss:` or `https:`).
+ * @param protocols What we can speak, such as `v5.channel.k8s.io`.
+ * @throws {UpgradeRefusedError} With the status and the server's own words.
+ * @throws {CredentialError} When no answer was had.
+ *
+ * @example
+ * const path = '/api/v1/namespaces/default/pods/web/exec?command=date&stdout=true'
+ * const socket = await openWebSocket(cluster, path, ['v5.channel.k8s.io'])
+ */
+export async function openWebSocket<Socket extends OpenedWebSocket = OpenedWebSocket>(
+  cluster: HasLine,
+  place: string | URL,
+  protocols: string | readonly string[] = [],
+  options: OpenWebSocketOptions<Socket> = {},
+): Promise<Socket> {
+  const { signal, WebSocket: given, ...rest } = options
+  const line = cluster[LINE]
+  line.checkOpen()
+  signal?.throwIfAborted()
+  const address = addressFor(place, line.target)
+  const WebSocket = given ?? ((await loadWebSocket()) as WebSocketClass<Socket>)
+  signal?.throwIfAborted()
+  // A redirect could lead away from the cluster, and Kubernetes sends none.
+  const settings: object = { ...rest, ...webSocketOptions(cluster), followRedirects: false }
+  return opened(new WebSocket(address, [protocols].flat(), settings as never), signal)
+}
+
+function opened<Socket extends OpenedWebSocket>(
+  socket: Socket,
+  signal: AbortSignal | undefined,
+): Promise<Socket> {
+  return new Promise<Socket>((resolve, reject) => {
+    const abort = (): void => {
+      reject(signal?.reason)
+      socket.terminate()
+    }
+    // For good: an error that nobody listens for would end the process, and `close` tells the end anyway.
+    socket.on('error', reject)
+    socket.once('open', () => {
+      signal?.removeEventListener('abort', abort)
+      // The first message may have come together with the answer.
+      socket.pause()
+      setImmediate(() => socket.resume())
+      resolve(socket)
+    })
+    socket.once('unexpected-response', (_, response) => {
+      void readRefusal(response).then((refused) => {
+        reject(refused)
+        socket.terminate()
+      })
+    })
+    socket.once('close', () => signal?.removeEventListener('abort', abort))
+    signal?.addEventListener('abort', abort, { once: true })
+  })
+}
+
+/** @throws {ForeignOriginError} Nothing was sent. */
+function addressFor(place: string | URL, target: Target): string {
+  const { pathname, search } = findPlace(withHttp(place), target)
+  return target.origin.replace(/^http/, 'ws') + pathname + search
+}
+
+/** `ws:` and `wss:` are the schemes of the same server. */
+function withHttp(place: string | URL): string | URL {
+  const text = String(place)
+  return /^wss?:/i.test(text) ? text.replace(/^ws/i, 'http') : place
+}

@@ -1,0 +1,72 @@
+import type { ConnectionOptions } from 'node:tls'
+import type { HeaderValues } from '../transport/default-headers.ts'
+import { secureOptions } from '../transport/dialer.ts'
+import type { Line } from '../transport/line.ts'
+import type { Lease } from '../vault/lease.ts'
+
+/** What a TLS client needs to check the server and to show who we are. The key in it is a secret. */
+export interface TlsOptions
+  extends Pick<
+    ConnectionOptions,
+    'ca' | 'cert' | 'key' | 'servername' | 'rejectUnauthorized' | 'checkServerIdentity'
+  > {
+  /** For `new https.Agent()`: a resumed TLS session keeps the identity it began with. */
+  readonly maxCachedSessions: 0
+}
+
+/** Values that belong to somebody's request now: how many of them we can still tell apart. */
+const MOST_REMEMBERED = 16
+
+/**
+ * The credential as plain values, for clients that no adapter fits.
+ *
+ * What is handed out here does not refresh itself, and we do not see the answer. So whoever uses it says
+ * when the server refused it.
+ */
+export class PlainValues {
+  readonly #line: Line
+  /** The credentials that were handed out, newest first. */
+  #handedOut: readonly Lease[] = []
+
+  constructor(line: Line) {
+    this.#line = line
+  }
+
+  async headers(signal?: AbortSignal): Promise<HeaderValues> {
+    const { authorization } = await this.#lease(signal)
+    const headers: HeaderValues = {}
+    for (const [name, value] of Object.entries(this.#line.defaults)) {
+      if (name.startsWith('impersonate-')) headers[name] = Array.isArray(value) ? [...value] : value
+    }
+    return { ...headers, ...(authorization !== undefined && { authorization }) }
+  }
+
+  async tlsOptions(signal?: AbortSignal): Promise<TlsOptions> {
+    const { credential } = await this.#lease(signal)
+    const secured = secureOptions(this.#line.target, credential.certificate)
+    return { ...secured, maxCachedSessions: 0 }
+  }
+
+  /** Compares by content: callers copy headers and add their own. */
+  async reportRefused(refused: object, status: number, signal?: AbortSignal): Promise<boolean> {
+    this.#line.checkOpen()
+    const { authorization, cert } = refused as { authorization?: unknown; cert?: unknown }
+    const lease = this.#handedOut.find((each) =>
+      cert === undefined
+        ? each.authorization === authorization
+        : each.credential.certificate?.chain === cert,
+    )
+    if (lease === undefined) return false
+    const better = await this.#line.keeper.replace(lease, { code: status, header: {} }, signal)
+    return better !== undefined
+  }
+
+  async #lease(signal: AbortSignal | undefined): Promise<Lease> {
+    this.#line.checkOpen()
+    const lease = await this.#line.keeper.lease(signal)
+    this.#line.checkOpen()
+    const others = this.#handedOut.filter((each) => each !== lease)
+    this.#handedOut = [lease, ...others].slice(0, MOST_REMEMBERED)
+    return lease
+  }
+}

@@ -1,0 +1,85 @@
+import type { IncomingMessage } from 'node:http'
+import { PassThrough, type Readable } from 'node:stream'
+import { type HeaderValues, mergeHeaders } from './default-headers.ts'
+import type { Outgoing } from './outgoing.ts'
+import { MOST_RECORDED, RecordedBody } from './recorded-body.ts'
+
+/** Makes an outgoing request from one that a client sent over the bridge. */
+export async function bridgedRequest(
+  request: IncomingMessage,
+  defaults: HeaderValues,
+  signal: AbortSignal,
+): Promise<Outgoing> {
+  const method = request.method ?? 'GET'
+  const headers = mergeHeaders(defaults, headersOf(request))
+  const size = sizeOf(request)
+  if (size === 0) return bodiless({ method, headers, signal })
+  if (size !== undefined && size <= MOST_RECORDED) {
+    // All of it first: an answer that comes before its end could not be tried again.
+    const content = await readAll(request)
+    return { method, headers, signal, body: () => content, canReplay: () => true }
+  }
+  const recorded = new RecordedBody(detached(request))
+  return {
+    method,
+    headers: size === undefined ? headers : { ...headers, 'content-length': String(size) },
+    signal,
+    body: () => recorded.open(),
+    canReplay: () => recorded.isWhole,
+    bodyError: () => recorded.error,
+  }
+}
+
+/** Makes an outgoing request from one that asks for another protocol. What follows it is no body. */
+export function bridgedUpgrade(
+  request: IncomingMessage,
+  defaults: HeaderValues,
+  signal: AbortSignal,
+): Outgoing {
+  const { upgrade = '' } = request.headers
+  const headers = { ...mergeHeaders(defaults, headersOf(request)), upgrade }
+  return { ...bodiless({ method: request.method ?? 'GET', headers, signal }), isStream: true }
+}
+
+function bodiless(head: Pick<Outgoing, 'method' | 'headers' | 'signal'>): Outgoing {
+  return { ...head, body: () => undefined, canReplay: () => true }
+}
+
+/** Repeated headers stay apart: Impersonate-Group means something else when joined. */
+function headersOf({ headersDistinct, headers: { connection } }: IncomingMessage): HeaderValues {
+  const headers: HeaderValues = {}
+  const named = connection?.toLowerCase().split(/[\s,]+/)
+  for (const [name, values] of Object.entries(headersDistinct)) {
+    if (values === undefined || DROPPED.has(name) || named?.includes(name)) continue
+    headers[name] = values.length === 1 ? (values[0] ?? '') : values
+  }
+  return headers
+}
+
+/** Between the client and us alone. */
+const DROPPED = new Set(['keep-alive', 'proxy-connection', 'te', 'expect', 'trailer', 'upgrade'])
+
+/** In bytes; undefined when only the end will tell. */
+function sizeOf({ headers }: IncomingMessage): number | undefined {
+  if (headers['transfer-encoding'] !== undefined) return undefined
+  return Number(headers['content-length'] ?? 0)
+}
+
+async function readAll(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks)
+}
+
+/**
+ * The body as a stream that may be given up.
+ *
+ * A server may answer before it has read everything. To destroy the request itself would end the
+ * connection, and the client would never see that answer.
+ */
+function detached(request: IncomingMessage): Readable {
+  const body = new PassThrough()
+  request.once('error', (error) => body.destroy(error))
+  body.once('close', () => request.unpipe(body).resume())
+  return request.pipe(body)
+}

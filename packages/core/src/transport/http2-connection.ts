@@ -1,0 +1,178 @@
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  type ClientSessionRequestOptions,
+  connect,
+  type OutgoingHttpHeaders,
+} from 'node:http2'
+import type { Socket } from 'node:net'
+import { Http2Pulse, type PulseTimes } from './http2-pulse.ts'
+
+/** How long things may take; only tests have other ones. */
+export interface Http2Times extends PulseTimes {
+  /** From the end of the TLS handshake to the server's settings. */
+  readonly openMs: number
+  /** How long a connection without streams is kept. */
+  readonly idleMs: number
+}
+
+/** As client-go: a ping after 30 s of silence, 15 s to answer it. Idle as long as the pool keeps connections. */
+export const HTTP2_TIMES: Http2Times = {
+  openMs: 30_000,
+  idleMs: 60_000,
+  lookMs: 10_000,
+  quietMs: 30_000,
+  answerMs: 15_000,
+}
+
+/** What a stream may have on its way to us before it is read; more than Node's 64 KiB, for far servers. */
+const STREAM_WINDOW = 1024 * 1024
+const CONNECTION_WINDOW = 16 * 1024 * 1024
+/** In megabytes. What is on its way counts, so Node's 10 would be reached by ten large responses. */
+const MEMORY_LIMIT = 256
+
+/** One HTTP/2 connection: counts its streams, notices when it is dead or idle, and ends. */
+export class Http2Connection {
+  readonly #session: ClientHttp2Session
+  readonly #socket: Socket
+  readonly #pulse: Http2Pulse
+  readonly #onChange: () => void
+  #open = 0
+  /** The highest stream the server has looked at, once it said so. */
+  #lastSeen = Number.POSITIVE_INFINITY
+  #error: Error | undefined
+
+  /** @param onChange Called when a stream or the connection has ended. */
+  constructor(origin: string, socket: Socket, times: Http2Times, onChange: () => void) {
+    this.#socket = socket
+    this.#onChange = onChange
+    const session = connect(origin, {
+      createConnection: () => socket,
+      settings: { enablePush: false, initialWindowSize: STREAM_WINDOW },
+      maxSessionMemory: MEMORY_LIMIT,
+    })
+    this.#session = session
+    // Node's session does not notice a TLS alert: only the socket says it, and nothing ends.
+    socket.on('error', (error) => this.destroy(error))
+    session.on('error', (error) => this.destroy(error))
+    session.on('goaway', (_code, lastSeen) => {
+      this.#lastSeen = Math.min(this.#lastSeen, lastSeen)
+    })
+    this.#pulse = new Http2Pulse(session, socket, times, {
+      isBusy: () => this.#open > 0,
+      onIdle: () => this.closeIfIdle(),
+    })
+    session.once('close', () => {
+      this.#pulse.stop()
+      onChange()
+    })
+  }
+
+  /** Resolves when the server has said how many streams it takes; before that it may still refuse our certificate. */
+  greeted(limitMs: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const session = this.#session
+      const end = (reason: Error): void => this.destroy(reason)
+      const abort = (): void => end(signal.reason)
+      const timer = setTimeout(() => end(broken('ETIMEDOUT', 'no HTTP/2 settings came')), limitMs)
+      const leave = (): void => {
+        clearTimeout(timer)
+        signal.removeEventListener('abort', abort)
+        session.off('close', ended).off('remoteSettings', greet)
+      }
+      const greet = (): void => {
+        leave()
+        session.setLocalWindowSize(CONNECTION_WINDOW)
+        this.#rest()
+        resolve()
+      }
+      const ended = (): void => {
+        leave()
+        reject(this.error)
+      }
+      session.once('close', ended).once('remoteSettings', greet)
+      signal.addEventListener('abort', abort, { once: true })
+      if (signal.aborted) abort()
+    })
+  }
+
+  /** Whether new streams may be opened on it. */
+  get isUsable(): boolean {
+    return !this.#session.closed && !this.#session.destroyed
+  }
+
+  /** Whether nothing can come from it any more. */
+  get isEnded(): boolean {
+    return this.#session.destroyed
+  }
+
+  /** Why it broke, as well as we know. */
+  get error(): Error {
+    return this.#error ?? broken('ECONNRESET', 'the server closed the connection')
+  }
+
+  /** How many streams the server takes at once. One at least: zero is for a moment, and Node waits. */
+  get capacity(): number {
+    return Math.max(this.#session.remoteSettings.maxConcurrentStreams ?? 1, 1)
+  }
+
+  get hasRoom(): boolean {
+    return this.isUsable && this.#open < this.capacity
+  }
+
+  /** Whether the server ends it, but took some of its streams: the next connection will get further. */
+  get hasMoved(): boolean {
+    return this.#lastSeen > 0 && this.#lastSeen < Number.POSITIVE_INFINITY
+  }
+
+  /** Whether the server cannot have looked at this stream. */
+  hasMissed({ id }: ClientHttp2Stream): boolean {
+    return id === undefined || id > this.#lastSeen
+  }
+
+  /** Reserves a place for a stream, which `open` fills or `leave` gives back. */
+  enter(): void {
+    if (this.#open === 0) this.#session.ref()
+    this.#open += 1
+    if (this.#open === 1) this.#pulse.begin()
+  }
+
+  /** Gives a place back. */
+  leave(): void {
+    this.#open -= 1
+    if (this.#open === 0) this.#rest()
+    this.#onChange()
+  }
+
+  /** Begins a stream in a reserved place. When it throws, the place is still reserved. */
+  open(headers: OutgoingHttpHeaders, options: ClientSessionRequestOptions): ClientHttp2Stream {
+    const stream = this.#session.request(headers, options)
+    return stream.once('close', () => this.leave())
+  }
+
+  /** Ends if it has no streams; with them it can go on, and is to be asked again. */
+  closeIfIdle(): void {
+    if (this.#open > 0) return
+    if (this.isUsable) this.#session.close()
+    this.#rest()
+  }
+
+  /** Ends at once. */
+  destroy(reason: Error): void {
+    this.#error ??= reason
+    this.#session.destroy(reason)
+    this.#socket.destroy()
+  }
+
+  /** Without streams it must not keep the process alive, and if it is closing it is done. */
+  #rest(): void {
+    this.#session.unref()
+    this.#pulse.begin()
+    if (!this.isUsable && !this.isEnded) this.#session.destroy()
+  }
+}
+
+/** An error with one of Node's codes, which the caller is told in words. */
+export function broken(code: 'ECONNRESET' | 'ETIMEDOUT', message: string): Error {
+  return Object.assign(new Error(message), { code })
+}

@@ -1,0 +1,55 @@
+import { type ClientHttp2Stream, constants } from 'node:http2'
+import { Readable } from 'node:stream'
+import { broken, type Http2Connection } from './http2-connection.ts'
+
+/** As much as the pool's bodies keep. */
+const KEPT_BYTES = 64 * 1024
+
+/**
+ * The body of a response.
+ *
+ * Not the stream itself: a session remembers a stream until its last byte was read, and many callers
+ * look at the status only. What fits in here leaves the session at once.
+ */
+export class Http2ResponseBody extends Readable {
+  readonly #stream: ClientHttp2Stream
+  readonly #passage: { done(): void }
+
+  constructor(stream: ClientHttp2Stream, connection: Http2Connection, passage: { done(): void }) {
+    super({ highWaterMark: KEPT_BYTES })
+    this.#stream = stream
+    this.#passage = passage
+    // Many look at the status only: an error of a body that nobody reads must not end the process.
+    this.on('error', () => {})
+    let isWhole = false
+    stream.on('data', (chunk: Buffer) => {
+      if (!this.push(chunk)) stream.pause()
+    })
+    stream.once('end', () => {
+      // Node ends a stream in the same way when its connection was closed in the middle of it.
+      if (stream.rstCode !== constants.NGHTTP2_NO_ERROR) return
+      isWhole = true
+      passage.done()
+      this.push(null)
+    })
+    stream.once('error', (error) => this.destroy(error))
+    stream.once('close', () => {
+      if (isWhole) return
+      this.destroy(connection.isEnded ? connection.error : cut())
+    })
+  }
+
+  override _read(): void {
+    this.#stream.resume()
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.#passage.done()
+    if (!this.#stream.closed) this.#stream.close(constants.NGHTTP2_CANCEL)
+    done(error)
+  }
+}
+
+function cut(): Error {
+  return broken('ECONNRESET', 'the server cut the response off')
+}

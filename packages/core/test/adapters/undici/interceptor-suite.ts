@@ -1,0 +1,68 @@
+import { ClosedError } from 'kubecred/errors'
+import { createInterceptor } from 'kubecred/undici'
+import { describe, expect, it } from 'vitest'
+import { type AnyUndici, ask, NAMESPACES, openScene, type Scene, statuses } from './scene.ts'
+
+/** What an interceptor does in every version, beside what the behaviour table says. */
+export function describeInterceptor(name: string, undici: AnyUndici): void {
+  const open = async (options = {}) => {
+    const scene = await openScene(undici, options)
+    const agent = new undici.Agent({ connect: { ca: scene.sandbox.caPem } })
+    const composed = agent.compose(createInterceptor(scene.cluster))
+    const close = async (): Promise<void> => {
+      await agent.destroy()
+      await scene[Symbol.asyncDispose]()
+    }
+    return { ...scene, composed, [Symbol.asyncDispose]: close }
+  }
+  const here = ({ origin }: Scene) => ({ origin, path: NAMESPACES })
+
+  describe(`an interceptor with ${name}`, () => {
+    it('has one refresh for a hundred requests with a dead token, and all of them succeed', async () => {
+      await using scene = await open()
+      await ask(scene.composed, here(scene))
+      scene.sandbox.revoke('jane')
+      const answers = await Promise.all(
+        Array.from({ length: 100 }, () => ask(scene.composed, here(scene))),
+      )
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+      expect(scene.sandbox.pluginRuns).toBe(2)
+    })
+
+    it('sends a body that fetch made of a form again', async () => {
+      await using scene = await open()
+      await ask(scene.composed, here(scene))
+      scene.sandbox.revoke('jane')
+      const body = new undici.FormData()
+      body.append('name', 'made')
+      const response = await undici.fetch(scene.origin + NAMESPACES, {
+        dispatcher: scene.composed,
+        method: 'POST',
+        body,
+      })
+      // The sandbox does not read forms; what counts is that it was asked again.
+      expect(response.status).toBe(415)
+      expect(statuses(scene)).toEqual([200, 401, 415])
+    })
+
+    it('sends nothing when half of the identity is a certificate', async () => {
+      await using scene = await open({ plugin: { answers: 'both' } })
+      await expect(ask(scene.composed, here(scene))).rejects.toMatchObject({
+        code: 'ERR_NOT_SUPPORTED',
+        hint: expect.stringContaining('createDispatcher'),
+      })
+      expect(scene.sandbox.requests).toEqual([])
+      expect(scene.sandbox.connections.opened).toBe(0)
+    })
+
+    it('ends its requests with the cluster', async () => {
+      await using scene = await open()
+      const path = `${NAMESPACES}?watch=true`
+      const { body } = await scene.composed.request({ ...here(scene), path, method: 'GET' })
+      const ended = expect(body.text()).rejects.toThrow(ClosedError)
+      await scene.cluster.close()
+      await ended
+      await expect(ask(scene.composed, here(scene))).rejects.toThrow(ClosedError)
+    })
+  })
+}

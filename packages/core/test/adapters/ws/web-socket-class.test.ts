@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest'
+import { WebSocket } from 'ws'
+import { loadWebSocket } from '../../../src/adapters/ws/web-socket-class.ts'
+
+it('the installed ws is used', async () => {
+  expect(await loadWebSocket()).toBe(WebSocket)
+})
+
+it('a ws that is not installed is told about by its name', async () => {
+  const load = async () => import('not-installed' as string) as never
+  await expect(loadWebSocket(load)).rejects.toMatchObject({
+    code: 'ERR_PEER_MISSING',
+    peer: 'ws',
+    message: 'kubecred/ws needs the package ws, which is not installed',
+    hint: 'Run "npm install ws".',
+  })
+})
+
+it('a ws that is broken says so itself', async () => {
+  const load = () => Promise.reject(new SyntaxError('broken'))
+  await expect(loadWebSocket(load)).rejects.toThrow(SyntaxError)
+})

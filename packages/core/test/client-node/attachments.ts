@@ -1,0 +1,259 @@
+import { once } from 'node:events'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { startSandbox } from '@kubecred/sandbox'
+import { attach } from 'kubecred/client-node'
+import { describe, expect, it } from 'vitest'
+import { type ClientNode, CONFIG_MAPS, codesOf, Stage } from './stage.ts'
+
+/** What `attach` itself promises. */
+export function describeAttachments(client: ClientNode): void {
+  describe('attach()', () => {
+    it('works for API clients that were made before', async () => {
+      await using sandbox = await startSandbox()
+      const kc = new client.KubeConfig()
+      const exec = await sandbox.plugin({ user: 'jane' })
+      kc.loadFromFile(sandbox.writeKubeconfig({ user: { exec } }))
+      const api = kc.makeApiClient(client.CoreV1Api)
+      await using _ = attach(kc)
+      await Promise.all(Array.from({ length: 20 }, () => api.listNamespace()))
+      expect(sandbox.pluginRuns).toBe(1)
+    })
+
+    it('called again gives the same, and refuses other options', async () => {
+      await using stage = await Stage.open(client)
+      expect(attach(stage.kc)).toBe(stage.attachment)
+      expect(() => attach(stage.kc, { stdinUnavailable: 'no' })).toThrow(/attached already/)
+      await stage.attachment.close()
+      await using again = attach(stage.kc, { stdinUnavailable: 'no' })
+      expect(again).not.toBe(stage.attachment)
+    })
+
+    it('refuses what is no KubeConfig, and limits that are none', () => {
+      expect(() => attach({} as never)).toThrow(/takes a KubeConfig/)
+      const kc = new client.KubeConfig()
+      expect(() => attach(kc, { policy: { pluginLimit: 0 } })).toThrow(/pluginLimit/)
+      expect(Object.keys(kc)).not.toContain('applySecurityAuthentication')
+    })
+
+    it('says how it is doing, without a secret', async () => {
+      await using stage = await Stage.withPlugin(client)
+      expect(stage.attachment.status()).toEqual({ by: 'kubecred', clusters: [] })
+      await stage.whoAmI()
+      const { current, clusters } = stage.attachment.status()
+      expect(current).toMatchObject({ user: 'sandbox', credential: { state: 'ready', runs: 1 } })
+      expect(clusters).toEqual([current])
+    })
+  })
+
+  describe('close()', () => {
+    it('gives the KubeConfig back as it was', async () => {
+      await using stage = await Stage.withPlugin(client)
+      const { prototype } = client.KubeConfig
+      expect(stage.kc.applySecurityAuthentication).not.toBe(prototype.applySecurityAuthentication)
+      await stage.attachment.close()
+      await stage.attachment.close()
+      expect(stage.kc.applySecurityAuthentication).toBe(prototype.applySecurityAuthentication)
+      expect(stage.kc.applyToHTTPSOptions).toBe(prototype.applyToHTTPSOptions)
+      const untouched = new client.KubeConfig()
+      untouched.loadFromFile(stage.path)
+      expect(Reflect.ownKeys(stage.kc)).toEqual(Reflect.ownKeys(untouched))
+      await stage.listAtOnce(3)
+      // client-node's own way again.
+      expect(stage.sandbox.pluginRuns).toBe(3)
+    })
+
+    it('leaves alone what somebody put over ours, which goes on to client-node', async () => {
+      await using stage = await Stage.withPlugin(client)
+      const { kc } = stage
+      const ours = kc.applySecurityAuthentication.bind(kc)
+      let calls = 0
+      kc.applySecurityAuthentication = (context) => {
+        calls += 1
+        return ours(context)
+      }
+      await stage.whoAmI()
+      await stage.attachment.close()
+      expect(await stage.whoAmI()).toBe('jane')
+      expect(calls).toBe(2)
+    })
+
+    it('ends watches with an error that says so, as does the signal', async () => {
+      const life = new AbortController()
+      await using stage = await Stage.withPlugin(client, {}, { attach: { signal: life.signal } })
+      const ended = new Promise((resolve) => {
+        void new client.Watch(stage.kc).watch(CONFIG_MAPS, {}, () => {}, resolve)
+      })
+      await expect.poll(() => stage.sandbox.requests.at(-1)?.status).toBe(200)
+      life.abort()
+      await ended
+      expect(stage.attachment.status().clusters).toEqual([])
+    })
+  })
+
+  describe('the KubeConfig says which cluster', () => {
+    it('at every request: a watch on one goes on while requests go to the other', async () => {
+      await using other = await startSandbox()
+      await using stage = await Stage.withPlugin(client)
+      const seen: string[] = []
+      const watch = await new client.Watch(stage.kc).watch(
+        CONFIG_MAPS,
+        {},
+        (_, object) => seen.push(object.metadata.name),
+        () => seen.push('ended'),
+      )
+      const { kc, api } = stage
+      const first = kc.getCurrentContext()
+      const { token } = other.issueToken({ user: 'ann' })
+      const second = new client.KubeConfig()
+      second.loadFromFile(other.writeKubeconfig({ user: { token } }))
+      const [cluster, user] = [second.getCurrentCluster(), second.getCurrentUser()]
+      kc.clusters.push({ ...cluster, name: 'b' } as never)
+      kc.users.push({ ...user, name: 'b' } as never)
+      kc.addContext({ name: 'b', cluster: 'b', user: 'b' })
+      kc.setCurrentContext('b')
+      await kc.makeApiClient(client.CoreV1Api).listNamespace()
+      expect(other.requests.at(-1)?.user).toBe('ann')
+      // The API client of the first cluster would send to it what is meant for the second.
+      const codes = await api.listNamespace().then(() => [], codesOf)
+      expect(codes).toContain('ERR_FOREIGN_ORIGIN')
+      kc.setCurrentContext(first)
+      await stage.createConfigMap('new')
+      await expect.poll(() => seen).toEqual(['new'])
+      watch.abort()
+    })
+
+    it('and many contexts do not stay open for ever, but for those with a watch', async () => {
+      await using stage = await Stage.withPlugin(client)
+      // So that the watch of 1.x gets a connection that was in use before.
+      await stage.whoAmI()
+      const seen: string[] = []
+      const watch = await new client.Watch(stage.kc).watch(
+        CONFIG_MAPS,
+        {},
+        (_, object) => seen.push(object.metadata.name),
+        () => seen.push('ended'),
+      )
+      const cluster = stage.kc.getCurrentCluster()
+      if (cluster === null) throw new Error('no cluster')
+      for (let count = 0; count < 30; count += 1) {
+        const user = `user-${count}`
+        const { token } = stage.sandbox.issueToken({ user })
+        stage.kc.loadFromClusterAndUser(cluster, { name: user, token })
+        expect(await stage.whoAmI()).toBe(user)
+      }
+      expect(stage.attachment.status().clusters.length).toBeLessThanOrEqual(10)
+      await expect.poll(() => stage.sandbox.connections.open).toBeLessThanOrEqual(11)
+      await stage.createConfigMap('late')
+      await expect.poll(() => seen).toEqual(['late'])
+      watch.abort()
+    })
+
+    it('also with fields that contradict each other, in client-node’s order', async () => {
+      await using stage = await Stage.withPlugin(client)
+      const { caPem } = stage.sandbox
+      const caFile = stage.file('ca', caPem)
+      const { token } = stage.sandbox.issueToken({ user: 'ann' })
+      stage.kc.loadFromClusterAndUser(
+        { name: 'c', server: stage.sandbox.url, caFile, caData: 'bm9uZQ==', skipTLSVerify: false },
+        { name: 'u', token, username: 'bob', password: 'x' },
+      )
+      expect(await stage.whoAmI()).toBe('ann')
+    })
+
+    const MISTAKES: Readonly<Record<string, (stage: Stage) => void>> = {
+      'a user who is not there': ({ kc }) => {
+        kc.users = []
+      },
+      'a plugin without a version': ({ kc }) => {
+        kc.users = [{ name: 'sandbox', exec: { command: 'x' } }]
+      },
+      'something that no kubeconfig can hold': ({ kc }) => {
+        kc.users = [{ name: 'sandbox', exec: { command: 1n } }]
+      },
+      'an authenticator that throws': ({ kc }) => {
+        kc.users = [{ name: 'sandbox' }]
+        kc.addAuthenticator({
+          isAuthProvider: () => {
+            throw new Error('odd')
+          },
+          applyAuthentication: async () => {},
+        })
+      },
+    }
+    it.each(Object.keys(MISTAKES))(
+      'and %s is an error of the watch, not of the process',
+      async (name) => {
+        await using stage = await Stage.withPlugin(client)
+        MISTAKES[name]?.(stage)
+        // What rejects here ends a process that has an informer: nobody waits for it there.
+        const told = new Promise<unknown>((resolve, reject) => {
+          new client.Watch(stage.kc).watch(CONFIG_MAPS, {}, () => {}, resolve).catch(reject)
+        })
+        expect(await told).toBeInstanceOf(Error)
+        expect(await stage.failure()).not.toContainEqual(expect.stringContaining('no error'))
+        expect(stage.sandbox.requests).toEqual([])
+      },
+    )
+  })
+
+  describe('nothing of ours goes', () => {
+    it('with a request that has its own Authorization', async () => {
+      await using stage = await Stage.withPlugin(client, { answers: 'both' })
+      const { token } = stage.sandbox.issueToken({ user: 'ann' })
+      const own = client.setHeaderOptions('Authorization', `Bearer ${token}`)
+      await stage.api.listNamespace({}, own)
+      expect(stage.sandbox.requests).toMatchObject([{ user: 'ann', hasClientCertificate: false }])
+      expect(stage.sandbox.pluginRuns).toBe(0)
+    })
+
+    it('to another server, also after a redirect', async () => {
+      await using stage = await Stage.withPlugin(client, { answers: 'both' })
+      const { certificate: cert, key } = await stage.sandbox.issueCertificate({ user: 'thief' })
+      const heard: unknown[] = []
+      const thief = createServer({ cert, key }, ({ headers }, response) => {
+        heard.push(headers)
+        response.end('{}')
+      })
+      await once(thief.listen(0, '127.0.0.1'), 'listening')
+      const { port } = thief.address() as AddressInfo
+      const Location = `https://127.0.0.1:${port}/api/v1/namespaces`
+      stage.sandbox.respondWith(() => ({ status: 307, headers: { Location } }))
+      expect(await stage.failure()).toContain('ERR_FOREIGN_ORIGIN')
+      expect(heard).toEqual([])
+      thief.close()
+    })
+  })
+
+  describe('what is none of ours is left to client-node', () => {
+    it.each(['azure', 'gcp'])('an auth-provider %s', async (name) => {
+      await using stage = await Stage.open(client)
+      const [user] = stage.kc.users
+      const { token } = stage.sandbox.issueToken({ user: 'ann' })
+      const expiry = new Date(Date.now() + 3_600_000).toISOString()
+      const config = {
+        'access-token': token,
+        'expires-on': String(Date.now() / 1000 + 3600),
+        expiry,
+      }
+      stage.kc.users = [{ ...user, name: user?.name ?? '', authProvider: { name, config } }]
+      expect(await stage.whoAmI()).toBe('ann')
+      expect(stage.attachment.status()).toEqual({ by: 'client-node', clusters: [] })
+    })
+
+    it('an authenticator of the program’s own', async () => {
+      await using stage = await Stage.open(client)
+      const { token } = stage.sandbox.issueToken({ user: 'ann' })
+      stage.kc.addAuthenticator({
+        isAuthProvider: ({ authProvider }) => authProvider?.name === 'mine',
+        async applyAuthentication(_, { headers = {} }) {
+          Object.assign(headers, { Authorization: `Bearer ${token}` })
+        },
+      })
+      const [user] = stage.kc.users
+      stage.kc.users = [{ ...user, name: user?.name ?? '', authProvider: { name: 'mine' } }]
+      expect(await stage.whoAmI()).toBe('ann')
+      expect(stage.attachment.status().by).toBe('client-node')
+    })
+  })
+}

@@ -1,0 +1,146 @@
+import https from 'node:https'
+import { inspect } from 'node:util'
+import { type Sandbox, startSandbox } from '@kubecred/sandbox'
+import { type Cluster, connect } from 'kubecred'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+
+let sandbox: Sandbox
+beforeEach(async () => {
+  sandbox = await startSandbox()
+})
+afterEach(() => sandbox.close())
+
+async function connectWith(answers: 'token' | 'certificate' | 'both'): Promise<Cluster> {
+  const exec = await sandbox.plugin({ user: 'jane', answers })
+  return connect({ kubeconfig: sandbox.writeKubeconfig({ user: { exec } }) })
+}
+
+/** A client nobody thought of: it has nothing but the plain values. */
+async function send(cluster: Cluster): Promise<number | undefined> {
+  const [headers, options] = [await cluster.headers(), await cluster.tlsOptions()]
+  return new Promise((resolve, reject) => {
+    https
+      .get(`${cluster.server}/api/v1/namespaces`, { headers, ...options, agent: false })
+      .once('error', reject)
+      .once('response', (response) => resolve(response.resume().statusCode))
+  })
+}
+
+describe('headers() and tlsOptions()', () => {
+  it.each(['token', 'certificate', 'both'] as const)(
+    'are enough for any client (%s)',
+    async (answers) => {
+      await using cluster = await connectWith(answers)
+      expect(await send(cluster)).toBe(200)
+      const { hasAuthorization, hasClientCertificate, user } = sandbox.requests.at(-1) ?? {}
+      expect({ hasAuthorization, hasClientCertificate, user }).toEqual({
+        hasAuthorization: answers !== 'certificate',
+        hasClientCertificate: answers !== 'token',
+        user: 'jane',
+      })
+    },
+  )
+
+  it('hold the impersonation, and nothing that does not authenticate', async () => {
+    const { token } = sandbox.issueToken({ user: 'jane' })
+    const user = { token, impersonate: 'bob', impersonateGroups: ['a', 'b'] }
+    await using cluster = await connect({ kubeconfig: sandbox.writeKubeconfig({ user }) })
+    expect(await cluster.headers()).toEqual({
+      authorization: `Bearer ${token}`,
+      'impersonate-user': 'bob',
+      'impersonate-group': ['a', 'b'],
+    })
+  })
+
+  it('are copies: what a caller does to them is not in the next ones', async () => {
+    const { token } = sandbox.issueToken({ user: 'jane' })
+    const user = { token, impersonate: 'bob', impersonateGroups: ['a'] }
+    await using cluster = await connect({ kubeconfig: sandbox.writeKubeconfig({ user }) })
+    const mine = await cluster.headers()
+    ;(mine['impersonate-group'] as string[]).push('system:masters')
+    expect((await cluster.headers())['impersonate-group']).toEqual(['a'])
+    await (await cluster.fetch('/version')).text()
+    expect(inspect(sandbox.requests.at(-1))).not.toContain('masters')
+  })
+
+  it('check the server: another CA is refused', async () => {
+    await using cluster = await connectWith('token')
+    await using other = await startSandbox()
+    const options = await cluster.tlsOptions()
+    await expect(
+      new Promise((_, reject) => {
+        https.get(other.url, { ...options, agent: false }).once('error', reject)
+      }),
+    ).rejects.toMatchObject({ code: 'SELF_SIGNED_CERT_IN_CHAIN' })
+  })
+
+  it('ask an https.Agent to keep no TLS session', async () => {
+    await using cluster = await connectWith('certificate')
+    expect((await cluster.tlsOptions()).maxCachedSessions).toBe(0)
+  })
+
+  it('end with the connection', async () => {
+    const cluster = await connectWith('token')
+    await cluster.close()
+    await expect(cluster.headers()).rejects.toMatchObject({ code: 'ERR_CLOSED' })
+    await expect(cluster.tlsOptions()).rejects.toMatchObject({ code: 'ERR_CLOSED' })
+    await expect(cluster.reportRefused({})).rejects.toMatchObject({ code: 'ERR_CLOSED' })
+  })
+
+  it('can be waited for with a signal, and the plugin goes on for the others', async () => {
+    const exec = await sandbox.plugin({ user: 'jane', delayMs: 500 })
+    await using cluster = await connect({ kubeconfig: sandbox.writeKubeconfig({ user: { exec } }) })
+    const impatient = new AbortController()
+    const left = cluster.headers({ signal: impatient.signal })
+    const stayed = cluster.headers()
+    impatient.abort(new Error('enough'))
+    await expect(left).rejects.toThrow('enough')
+    expect(await stayed).toHaveProperty('authorization')
+    expect(sandbox.pluginRuns).toBe(1)
+  })
+})
+
+describe('reportRefused()', () => {
+  it('says true when there is something better, for all who report at once, with one run', async () => {
+    await using cluster = await connectWith('token')
+    const headers = await cluster.headers()
+    sandbox.revoke('jane')
+    // A copy, as callers make one to add headers of their own.
+    const reports = Array.from({ length: 20 }, () =>
+      cluster.reportRefused({ ...headers, accept: 'application/json' }),
+    )
+    expect(new Set(await Promise.all(reports))).toEqual(new Set([true]))
+    expect(sandbox.pluginRuns).toBe(2)
+    expect(await send(cluster)).toBe(200)
+  })
+
+  it('does nothing to a newer credential when it comes late', async () => {
+    await using cluster = await connectWith('token')
+    const old = await cluster.headers()
+    expect(await cluster.reportRefused(old)).toBe(true)
+    expect(await cluster.reportRefused(old)).toBe(true)
+    expect(sandbox.pluginRuns).toBe(2)
+  })
+
+  it('knows a certificate by its tlsOptions', async () => {
+    await using cluster = await connectWith('certificate')
+    expect(await cluster.reportRefused(await cluster.tlsOptions())).toBe(true)
+    expect(sandbox.pluginRuns).toBe(2)
+  })
+
+  it('says false for what did not come from here', async () => {
+    await using cluster = await connectWith('token')
+    await cluster.headers()
+    expect(await cluster.reportRefused({ authorization: 'Bearer somebody-else' })).toBe(false)
+    expect(await cluster.reportRefused({})).toBe(false)
+    expect(sandbox.pluginRuns).toBe(1)
+  })
+
+  it('says false when there is nothing better', async () => {
+    const { token } = sandbox.issueToken({ user: 'jane' })
+    await using cluster = await connect({
+      kubeconfig: sandbox.writeKubeconfig({ user: { token } }),
+    })
+    expect(await cluster.reportRefused(await cluster.headers())).toBe(false)
+  })
+})

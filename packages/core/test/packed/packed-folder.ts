@@ -1,0 +1,97 @@
+import { execFile } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+const root = fileURLToPath(new URL('../../../../', import.meta.url))
+
+/** The parts of our manifest that a user of the package meets. */
+export interface Manifest {
+  readonly exports: Readonly<Record<string, string | { types: string; default: string }>>
+  readonly dependencies: Readonly<Record<string, string>>
+}
+
+/** What a program printed, and how it ended. */
+export interface Ended {
+  readonly code: number
+  readonly output: string
+}
+
+/**
+ * A folder with the package in it as npm would install it, and nothing beside but its own dependencies.
+ *
+ * What is packed is the build: `npm test` makes it first. No registry is asked.
+ */
+export class PackedFolder implements Disposable {
+  readonly folder = mkdtempSync(join(tmpdir(), 'kubecred-packed-'))
+  readonly package = join(this.folder, 'node_modules/kubecred')
+
+  static async make(): Promise<PackedFolder> {
+    const made = new PackedFolder()
+    const { folder } = made
+    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+    mkdirSync(made.package, { recursive: true })
+    const tarball = await pack(folder)
+    await run('tar', ['-xzf', tarball, '--strip-components=1', '-C', made.package])
+    for (const name of Object.keys(made.manifest.dependencies)) made.link(name)
+    return made
+  }
+
+  get manifest(): Manifest {
+    return JSON.parse(readFileSync(join(this.package, 'package.json'), 'utf8')) as Manifest
+  }
+
+  /** The names to import: `kubecred`, `kubecred/errors` and so on. */
+  get subpaths(): string[] {
+    return Object.keys(this.manifest.exports)
+      .filter((name) => name !== './package.json')
+      .map((name) => `kubecred${name.slice(1)}`)
+  }
+
+  /** Adds a package of the workspace, as it is installed there. */
+  link(name: string): void {
+    const path = join(this.folder, 'node_modules', name)
+    mkdirSync(dirname(path), { recursive: true })
+    symlinkSync(join(root, 'node_modules', name), path, 'junction')
+  }
+
+  write(name: string, content: string): void {
+    writeFileSync(join(this.folder, name), content)
+  }
+
+  /** Runs a module in the folder. It sees no kubeconfig and no settings of ours. */
+  node(source: string): Promise<Ended> {
+    return this.#run(['--input-type=module', '--eval', source])
+  }
+
+  /** Runs the workspace's TypeScript on the project in the folder. */
+  tsc(): Promise<Ended> {
+    return this.#run([join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.json'])
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+
+  async #run(args: string[]): Promise<Ended> {
+    const env = { PATH: process.env['PATH'], HOME: this.folder }
+    try {
+      const { stdout } = await run(process.execPath, args, { cwd: this.folder, env })
+      return { code: 0, output: stdout }
+    } catch (error) {
+      const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string }
+      return { code, output: stdout + stderr }
+    }
+  }
+}
+
+async function pack(destination: string): Promise<string> {
+  const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', destination]
+  const options = { cwd: join(root, 'packages/core'), shell: process.platform === 'win32' }
+  const { stdout } = await run('npm', args, options)
+  const [{ filename }] = JSON.parse(stdout) as [{ filename: string }]
+  return join(destination, filename)
+}

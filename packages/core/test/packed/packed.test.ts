@@ -1,0 +1,91 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { PackedFolder } from './packed-folder.ts'
+
+let packed: PackedFolder
+
+beforeAll(async () => {
+  packed = await PackedFolder.make()
+}, 60_000)
+afterAll(() => packed[Symbol.dispose]())
+
+describe('the packed tarball', () => {
+  it('has every file that the manifest names', () => {
+    const files = Object.values(packed.manifest.exports).flatMap((target) =>
+      typeof target === 'string' ? [target] : Object.values(target),
+    )
+    const missing = files.filter((file) => !existsSync(join(packed.package, file)))
+    expect(missing).toEqual([])
+  })
+
+  it('has code, types and the manifest, and nothing else', () => {
+    const files = readdirSync(packed.package, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ name }) => name)
+    const expected = /\.js$|\.d\.ts$|^package\.json$|^README\.md$|^LICENSE$/
+    expect(files.filter((name) => !expected.test(name))).toEqual([])
+  })
+
+  it('loads by every subpath, with its own dependencies alone', async () => {
+    const { code, output } = await packed.node(`
+      const loaded = {}
+      for (const name of ${JSON.stringify(packed.subpaths)}) loaded[name] = Object.keys(await import(name)).length
+      const { createRequire } = await import('node:module')
+      loaded.version = createRequire(process.cwd() + '/').call(null, 'kubecred/package.json').version
+      process.stdout.write(JSON.stringify(loaded))
+    `)
+    expect(code, output).toBe(0)
+    const loaded = JSON.parse(output) as Record<string, unknown>
+    expect(Object.keys(loaded)).toEqual([...packed.subpaths, 'version'])
+    expect(Object.values(loaded)).not.toContain(0)
+  })
+
+  it('says which package is missing when one is used that needs it', async () => {
+    const { code, output } = await packed.node(`
+      import { connect } from 'kubecred'
+      import { openWebSocket } from 'kubecred/ws'
+      const cluster = await connect({ server: 'http://127.0.0.1:1' })
+      const { code, peer, message, hint } = await openWebSocket(cluster, '/').catch((error) => error)
+      process.stdout.write(JSON.stringify({ code, peer, message, hint }))
+      await cluster.close()
+    `)
+    expect(code, output).toBe(0)
+    expect(JSON.parse(output)).toEqual({
+      code: 'ERR_PEER_MISSING',
+      peer: 'ws',
+      message: 'kubecred/ws needs the package ws, which is not installed',
+      hint: 'Run "npm install ws".',
+    })
+  })
+
+  it('counts for a registry that is given, without prom-client', async () => {
+    const { code, output } = await packed.node(`
+      import { createMetrics } from 'kubecred/metrics'
+      const metrics = []
+      createMetrics().register({ registerMetric: (metric) => metrics.push(metric.name) })
+      process.stdout.write(String(metrics.length > 0))
+    `)
+    expect({ code, output }).toEqual({ code: 0, output: 'true' })
+  })
+
+  it('has types that are complete: no package is needed for them that is not a dependency', async () => {
+    // What every program for Node has; the second is what the first needs.
+    packed.link('@types/node')
+    packed.link('undici-types')
+    const imports = packed.subpaths.map((name, at) => `import * as all${at} from '${name}'`)
+    const used = packed.subpaths.map((_, at) => `all${at}`)
+    packed.write('program.ts', `${imports.join('\n')}\nexport const all = [${used.join(', ')}]\n`)
+    const compilerOptions = {
+      module: 'nodenext',
+      target: 'es2023',
+      lib: ['es2023'],
+      types: ['node'],
+      strict: true,
+      noEmit: true,
+      skipLibCheck: false,
+    }
+    packed.write('tsconfig.json', JSON.stringify({ compilerOptions, files: ['program.ts'] }))
+    expect(await packed.tsc()).toEqual({ code: 0, output: '' })
+  })
+})

@@ -1,0 +1,68 @@
+import { once } from 'node:events'
+import type { ServerHttp2Stream } from 'node:http2'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { makePair } from '../fixtures/make-certificates.ts'
+import { answer, Http2Scene, insecureTarget, textOf } from './http2-server.ts'
+
+describe('what is built from an identity', () => {
+  const hold = (stream: ServerHttp2Stream): void => stream.respond({ ':status': 200 })
+
+  it('ends with its last stream when the identity is retired; who still has its lease is served', async () => {
+    await using scene = await Http2Scene.open((stream, headers) =>
+      headers[':path'] === '/watch' ? hold(stream) : answer(stream),
+    )
+    const watch = await scene.send('/watch')
+    let isDone = false
+    const retired = scene.derived.retire().then(() => {
+      isDone = true
+    })
+    // On its way when the identity was retired.
+    expect(await textOf((await scene.send('/late')).body)).toBe('ok')
+    await nextTurn()
+    expect(await textOf((await scene.send('/later')).body)).toBe('ok')
+    expect(isDone).toBe(false)
+    scene.streams[0]?.end('last')
+    expect(await textOf(watch.body)).toBe('last')
+    await retired
+    // Nobody asks any more, but somebody could.
+    expect(await textOf((await scene.send('/latest')).body)).toBe('ok')
+    expect(scene.sessions).toHaveLength(2)
+    for (const session of scene.sessions) if (!session.destroyed) await once(session, 'close')
+  })
+
+  it('ends at once when it must, with the reason', async () => {
+    await using scene = await Http2Scene.open((stream, headers) => {
+      if (headers[':path'] === '/watch') hold(stream)
+    })
+    const watch = await scene.send('/watch')
+    const waits = scene.send('/waits')
+    const reads = textOf(watch.body)
+    await expect.poll(() => scene.streams.length).toBe(2)
+    void scene.derived.destroy(new Error('all is over'))
+    await expect(reads).rejects.toThrow('all is over')
+    await expect(waits).rejects.toThrow('all is over')
+    await expect(scene.send('/late')).rejects.toThrow('all is over')
+  })
+})
+
+describe('a server without HTTP/2', () => {
+  it('is a clear error', async () => {
+    const { certificate, key } = await makePair()
+    const server = createServer({ cert: certificate, key }).listen(0, '127.0.0.1')
+    onTestFinished(() => void server.close())
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    await using scene = await Http2Scene.open(() => {})
+    for (const scheme of ['https', 'http']) {
+      const target = insecureTarget(`${scheme}://127.0.0.1:${port}`)
+      await expect(scene.send('/', {}, target)).rejects.toMatchObject({
+        code: 'ERR_NOT_SUPPORTED',
+        message: expect.stringContaining(`${target.origin} does not speak HTTP/2`),
+        hint: expect.stringContaining('Leave'),
+      })
+    }
+  })
+})

@@ -1,0 +1,19 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { expect, it } from 'vitest'
+import { withBehaviourTable } from './behaviour-page.ts'
+import { loadDrivers } from './load-drivers.ts'
+
+const page = fileURLToPath(new URL('../../../../docs/transports.md', import.meta.url))
+
+it('docs/transports.md has the table of the drivers as they are; `npx vitest run behaviour-page -u` writes it', async () => {
+  const drivers = (await loadDrivers()).map(({ driver }) => driver)
+  const written = withBehaviourTable(readFileSync(page, 'utf8'), drivers)
+  await expect(written).toMatchFileSnapshot(page)
+})
+
+it('every driver is run through the table', async () => {
+  const found = await loadDrivers()
+  expect(found.length).toBeGreaterThan(10)
+  expect(found.filter(({ runs }) => runs === undefined)).toEqual([])
+})

@@ -1,0 +1,70 @@
+import { CASES, type Case, type Driver } from './driver.ts'
+
+const BEGIN = '<!-- behaviour-table -->'
+const END = '<!-- /behaviour-table -->'
+
+/** What each row of the table promises, for the reader of the page. */
+const MEANINGS: Readonly<Record<Case, string>> = {
+  'cold herd': '100 requests at once, no credential yet: one plugin run, all answered',
+  warm: 'no more runs, and connections are kept',
+  expiry: 'tokens expire while requests go on: none fails',
+  '401 once': 'one request or 50 at once after a revocation: one more run, none fails',
+  '401 forever': "the caller gets the server's own 401, and the plugin rests",
+  'revoked mid-stream': 'an open watch goes on, the next request has a new token',
+  'certificate rotated': 'what is open goes on, everything new comes with the new certificate',
+  'certificate refused in the handshake': 'the plugin is asked again, once',
+  'CA rotated': 'what is open goes on, new connections trust the new CA',
+  "caller's own Authorization": 'is sent as it is, and nothing of ours with it',
+  'POST with a string': 'after a 401 it is sent again, whole, and makes one object',
+  'POST with a Buffer': 'the same',
+  'POST with a stream': 'the same, for streams up to 256 KiB',
+  upgrade: 'WebSockets and SPDY: `exec`, `attach`, `portforward`',
+  'upgrade refused once': 'a new token, and it is tried again',
+  abort: 'the caller is told at once; the server sees the end of a stream',
+  proxy: 'through the CONNECT proxy of `proxy-url`',
+  'redirect to another origin': 'nobody else ever sees the credential',
+  'server restart': 'dead connections are replaced, and requests do not notice',
+}
+
+/** The page with its table as the drivers have it now. */
+export function withBehaviourTable(page: string, drivers: readonly Driver[]): string {
+  const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)]
+  if (begin === -1 || end < begin) throw new Error(`the page needs ${BEGIN} and ${END}`)
+  return `${page.slice(0, begin + BEGIN.length)}\n\n${behaviourTable(drivers)}\n${page.slice(end)}`
+}
+
+function behaviourTable(drivers: readonly Driver[]): string {
+  const cases = CASES.map((name) => [name, MEANINGS[name]])
+  const transports = drivers.map((driver) => [driver.name, describeExceptions(driver)])
+  return [
+    table([['case', 'what must hold'], ...cases]),
+    table([['transport', 'holds'], ...transports]),
+  ].join('\n')
+}
+
+/** `all`, or what it cannot do, with the reason once for all cases that share it. */
+function describeExceptions({ cannot = {} }: Driver): string {
+  const byReason = new Map<string, Case[]>()
+  for (const name of CASES) {
+    const reason = cannot[name]
+    if (reason !== undefined) byReason.set(reason, [...(byReason.get(reason) ?? []), name])
+  }
+  if (byReason.size === 0) return 'all'
+  const [[reason, names] = ['', []]] = byReason
+  if (byReason.size === 1 && names.length > CASES.length / 2) {
+    const others = CASES.filter((name) => !names.includes(name))
+    return `only **${others.join(', ')}**: ${reason}`
+  }
+  const parts = [...byReason].map(([why, which]) => `**${which.join(', ')}**: ${why}`)
+  return `all but ${parts.join(' ')}`
+}
+
+/** A table with its columns aligned. */
+function table(lines: readonly (readonly string[])[]): string {
+  const [head = []] = lines
+  const widths = head.map((_, at) => Math.max(...lines.map((line) => (line[at] ?? '').length)))
+  const row = (cells: readonly string[]): string =>
+    `| ${cells.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join(' | ')} |\n`
+  const rule = widths.map((width) => '-'.repeat(width))
+  return [head, rule, ...lines.slice(1)].map(row).join('')
+}

@@ -1,0 +1,31 @@
+import { expect } from 'vitest'
+import { seen } from '../admin.ts'
+import type { Driver } from '../driver.ts'
+import { NAMESPACES, Scene, strongest } from '../scene.ts'
+
+export async function ownAuthorization(driver: Driver): Promise<void> {
+  const answers = strongest(driver)
+  await using scene = await Scene.withPlugin(driver, { answers })
+  const { sandbox } = scene
+  const { token } = sandbox.issueToken({ user: 'ann' })
+  const askAs = (value: string) =>
+    scene.ask({ path: NAMESPACES, headers: { authorization: `Bearer ${value}` } })
+  const last = () => seen(sandbox).at(-1)
+
+  expect((await askAs(token)).status).toBe(200)
+  expect(last()).toMatchObject({ user: 'ann', hasClientCertificate: false })
+  expect(sandbox.pluginRuns).toBe(0)
+
+  // Now with connections about that carry our certificate.
+  expect((await scene.ask()).status).toBe(200)
+  expect(last()).toMatchObject({ user: 'jane', hasClientCertificate: answers === 'both' })
+  expect((await askAs(token)).status).toBe(200)
+  expect(last()).toMatchObject({ user: 'ann', hasClientCertificate: false })
+
+  // Whether it is good is the caller's business.
+  const count = seen(sandbox).length
+  expect((await askAs('wrong')).status).toBe(401)
+  expect(seen(sandbox)).toHaveLength(count + 1)
+  expect(last()).toMatchObject({ status: 401, hasClientCertificate: false })
+  expect(sandbox.pluginRuns).toBe(1)
+}

@@ -1,0 +1,41 @@
+import { expect } from 'vitest'
+import { proxyUrl, startConnectProxy, type TestProxy } from '../../fixtures/proxies.ts'
+import type { Driver } from '../driver.ts'
+import { Scene, strongest } from '../scene.ts'
+
+/** A name that only the proxy knows: whoever goes around it gets nowhere. */
+const HOST = 'sandbox.kubecred.test'
+
+export async function proxy(driver: Driver): Promise<void> {
+  const proxies: TestProxy[] = []
+  await using scene = await Scene.withPlugin(
+    driver,
+    { answers: strongest(driver) },
+    {
+      kubeconfig: async ({ url }) => {
+        const { port } = new URL(url)
+        const started = await startConnectProxy({ to: Number(port) })
+        proxies.push(started)
+        return { server: `https://${HOST}:${port}`, proxyUrl: proxyUrl('http', started.port) }
+      },
+    },
+  )
+  const [tunnel] = proxies
+  if (tunnel === undefined) throw new Error('no proxy')
+  await using _ = tunnel
+  expect(await scene.askInTurn(10)).toEqual([200])
+  const { port } = new URL(scene.sandbox.url)
+  expect(new Set(tunnel.asked)).toEqual(new Set([`CONNECT ${HOST}:${port}`]))
+  // Connections are kept behind a proxy too, by those who keep any.
+  if (driver.cannot?.warm === undefined) expect(tunnel.asked.length).toBeLessThanOrEqual(2)
+  const watch = await scene.watch()
+  await watch.expectEvent()
+  await watch.end()
+  if (scene.canUpgrade) {
+    const upgraded = await scene.upgrade()
+    expect(await upgraded.echo('hello')).toBe('hello')
+    await upgraded.close()
+  }
+  // Nothing of ours was for the proxy.
+  expect(tunnel.heard.join('')).not.toMatch(/authorization/i)
+}

@@ -1,0 +1,31 @@
+import { startSandbox } from '@kubecred/sandbox'
+import { expect } from 'vitest'
+import type { Driver } from '../driver.ts'
+import { Scene, strongest } from '../scene.ts'
+
+export async function redirect(driver: Driver): Promise<void> {
+  await using tlsThief = await startSandbox()
+  await using plainThief = await startSandbox({ http: true })
+  await using scene = await Scene.withPlugin(
+    driver,
+    { answers: strongest(driver) },
+    // So that nothing but our own rule stands between the credential and the thief.
+    { kubeconfig: () => ({ insecureSkipTlsVerify: true }) },
+  )
+  expect((await scene.ask()).status).toBe(200)
+  for (const { url } of [tlsThief, plainThief]) {
+    for (const status of [301, 302, 307, 308]) {
+      scene.sandbox.respondWith(() => ({ status, headers: { Location: `${url}/version` } }))
+      // Handed back, followed without us, or an error: all are good.
+      const request = status > 302 ? { method: 'POST', body: '{}' } : {}
+      await scene.ask({ path: '/version', ...request }).catch(() => {})
+    }
+  }
+  for (const { requests } of [tlsThief, plainThief]) {
+    const stolen = requests.filter((each) => each.hasAuthorization || each.hasClientCertificate)
+    expect(stolen).toEqual([])
+  }
+  scene.sandbox.respondWith(undefined)
+  expect((await scene.ask()).status).toBe(200)
+  expect(scene.sandbox.pluginRuns).toBe(1)
+}

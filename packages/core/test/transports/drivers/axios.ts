@@ -1,0 +1,42 @@
+import axios from 'axios'
+import { createAgent } from 'kubecred/https'
+import type { Driver } from '../driver.ts'
+
+/** axios with our agent. */
+export const axiosDriver: Driver = {
+  name: 'axios',
+  cannot: {
+    upgrade: 'With axios there is no way to an upgraded connection.',
+    'upgrade refused once': 'With axios there is no way to an upgraded connection.',
+  },
+  async open(cluster) {
+    const httpsAgent = createAgent(cluster)
+    const client = axios.create({
+      baseURL: cluster.server,
+      httpsAgent,
+      httpAgent: httpsAgent,
+      proxy: false,
+      responseType: 'stream',
+      validateStatus: () => true,
+    })
+    return {
+      async send({ path, method = 'GET', headers = {}, body, signal }) {
+        const response = await client.request({
+          url: path,
+          method,
+          headers: { ...headers },
+          ...(body !== undefined && { data: body }),
+          ...(signal && { signal }),
+        })
+        return {
+          status: response.status,
+          headers: response.headers as Record<string, string | string[] | undefined>,
+          body: response.data,
+        }
+      },
+      async close() {
+        httpsAgent.destroy()
+      },
+    }
+  },
+}

@@ -1,0 +1,48 @@
+import { createRequire } from 'node:module'
+import { Readable } from 'node:stream'
+import type { ReadableStream } from 'node:stream/web'
+import { attach } from 'kubecred/client-node'
+import type { Driver } from '../driver.ts'
+import { execUpgrade } from './client-node-exec.ts'
+
+/** @kubernetes/client-node 2.x, in the way its generated APIs send. Needs Node 22. */
+export const clientNode2: Driver = {
+  name: '@kubernetes/client-node 2',
+  async open(_, kubeconfig) {
+    // Here and not above: the file itself can be loaded by any Node.
+    const { Exec, KubeConfig, RequestContext } = await import('client-node-2')
+    const require = createRequire(import.meta.resolve('client-node-2'))
+    const { fetch } = require('undici') as { fetch: typeof globalThis.fetch }
+    const kc = new KubeConfig()
+    kc.loadFromFile(kubeconfig)
+    const attachment = attach(kc, { kubeconfig })
+    const server = kc.getCurrentCluster()?.server
+    return {
+      async send({ method = 'GET', path, headers = {}, body, signal }) {
+        const context = new RequestContext(`${server}${path}`, method as never)
+        for (const [name, value] of Object.entries(headers)) context.setHeaderParam(name, value)
+        await kc.applySecurityAuthentication(context)
+        const init = {
+          method,
+          headers: context.getHeaders(),
+          dispatcher: context.getDispatcher(),
+          body: body ?? null,
+          ...(body instanceof Readable && { duplex: 'half' }),
+          ...(signal && { signal }),
+        }
+        const response = await fetch(context.getUrl(), init as object)
+        return {
+          status: response.status,
+          headers: Object.fromEntries(response.headers),
+          body: response.body === null ? Readable.from([]) : asReadable(response.body),
+        }
+      },
+      upgrade: execUpgrade(new Exec(kc)),
+      close: () => attachment.close(),
+    }
+  },
+}
+
+function asReadable(body: NonNullable<Response['body']>): Readable {
+  return Readable.fromWeb(body as ReadableStream)
+}

@@ -1,0 +1,36 @@
+import { got, type Method, type Response } from 'got'
+import { createAgent } from 'kubecred/https'
+import type { Driver } from '../driver.ts'
+
+/** got with our agent. */
+export const gotDriver: Driver = {
+  name: 'got',
+  cannot: {
+    upgrade: 'With got there is no way to an upgraded connection.',
+    'upgrade refused once': 'With got there is no way to an upgraded connection.',
+  },
+  async open(cluster) {
+    const agent = createAgent(cluster)
+    return {
+      send: ({ path, method = 'GET', headers = {}, body, signal }) =>
+        new Promise((resolve, reject) => {
+          const stream = got.stream(cluster.server + path, {
+            method: method as Method,
+            headers: { ...headers },
+            agent: { https: agent, http: agent },
+            throwHttpErrors: false,
+            retry: { limit: 0 },
+            ...(body !== undefined && { body }),
+            ...(signal && { signal }),
+          })
+          stream.on('error', (error) => reject(error.cause ?? error))
+          stream.once('response', ({ statusCode, headers: got }: Response) =>
+            resolve({ status: statusCode, headers: got, body: stream }),
+          )
+        }),
+      async close() {
+        agent.destroy()
+      },
+    }
+  },
+}

@@ -1,0 +1,38 @@
+import { Readable } from 'node:stream'
+import { openWebSocket } from 'kubecred/ws'
+import { asUpgraded, EXEC_PROTOCOLS, execPath } from '../../adapters/ws/exec-echo.ts'
+import type { Driver } from '../driver.ts'
+
+const NO_BODY = 'A WebSocket begins with a GET, which has no body.'
+
+/** `openWebSocket`. */
+export const wsDriver: Driver = {
+  name: 'ws',
+  streamsAreUpgrades: true,
+  cannot: {
+    warm: 'Every WebSocket is a connection of its own.',
+    'POST with a string': NO_BODY,
+    'POST with a Buffer': NO_BODY,
+    'POST with a stream': NO_BODY,
+  },
+  async open(cluster) {
+    return {
+      async send({ method = 'GET', path, headers = {}, body, signal }) {
+        if (method !== 'GET' || body !== undefined) throw new Error(NO_BODY)
+        // Here the server does not agree, and its ordinary answer is what was asked for.
+        const refused = await openWebSocket(cluster, path, [], { headers, signal }).then(
+          () => new Error('the server agreed'),
+          (error: Error & { status?: number }) => error,
+        )
+        if (!('status' in refused) || refused.status === undefined) throw refused
+        const words = refused.message.replace(/^.*? with status \d+: /, '')
+        return { status: refused.status, headers: {}, body: Readable.from([words]) }
+      },
+      upgrade: async ({ namespace, pod, signal }) =>
+        asUpgraded(
+          await openWebSocket(cluster, execPath(namespace, pod), EXEC_PROTOCOLS, { signal }),
+        ),
+      async close() {},
+    }
+  },
+}

@@ -1,0 +1,4 @@
+import { fetchDriver } from './drivers/fetch.ts'
+import { describeTransport } from './table.ts'
+
+describeTransport(fetchDriver)

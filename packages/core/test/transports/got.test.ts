@@ -1,0 +1,4 @@
+import { gotDriver } from './drivers/got.ts'
+import { describeTransport } from './table.ts'
+
+describeTransport(gotDriver)

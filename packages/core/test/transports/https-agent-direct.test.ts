@@ -1,0 +1,4 @@
+import { httpsAgentDirect } from './drivers/https-agent-direct.ts'
+import { describeTransport } from './table.ts'
+
+describeTransport(httpsAgentDirect)

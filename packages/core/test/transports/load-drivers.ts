@@ -1,0 +1,33 @@
+import { existsSync, readdirSync } from 'node:fs'
+import type { Driver } from './driver.ts'
+
+const folder = new URL('drivers/', import.meta.url)
+
+/** A driver, and where it is run through the table. */
+export interface Found {
+  readonly driver: Driver
+  readonly file: string
+  /** Undefined when it is run nowhere. */
+  readonly runs: 'here' | 'on a newer Node' | undefined
+}
+
+/** All drivers there are. Every file can be loaded by every Node, whatever its client needs. */
+export async function loadDrivers(): Promise<Found[]> {
+  const found: Found[] = []
+  for (const file of readdirSync(folder).sort()) {
+    const module = (await import(new URL(file, folder).href)) as Record<string, unknown>
+    const driver = Object.values(module).find(isDriver)
+    if (driver !== undefined) found.push({ driver, file, runs: runsWhere(file.slice(0, -3)) })
+  }
+  return found
+}
+
+function isDriver(value: unknown): value is Driver {
+  return typeof value === 'object' && value !== null && 'open' in value && 'name' in value
+}
+
+function runsWhere(name: string): Found['runs'] {
+  const has = (path: string): boolean => existsSync(new URL(path, import.meta.url))
+  if (has(`${name}.test.ts`)) return 'here'
+  return has(`../newer-node/table-${name}.test.ts`) ? 'on a newer Node' : undefined
+}

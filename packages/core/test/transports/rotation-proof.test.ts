@@ -1,0 +1,63 @@
+import { expect, it } from 'vitest'
+import { seen } from './admin.ts'
+import { writeCertificate } from './cases/rotation.ts'
+import type { Driver } from './driver.ts'
+import { loadDrivers } from './load-drivers.ts'
+import { distinct, NAMESPACES, Scene } from './scene.ts'
+import { until } from './until.ts'
+
+/** Per transport: so many at a time, and so many times. */
+const LANES = 8
+const ROUNDS = 25
+
+/** All transports as one; which one takes a request is in its query, and so in the server's log. */
+function together(drivers: readonly Driver[]): Driver {
+  return {
+    name: 'all',
+    async open(cluster, kubeconfig) {
+      const clients = await Promise.all(drivers.map((driver) => driver.open(cluster, kubeconfig)))
+      return {
+        async send(request) {
+          const client = clients[Number(/via=(\d+)/.exec(request.path)?.[1])]
+          if (client === undefined) throw new Error(`nobody takes ${request.path}`)
+          return client.send(request)
+        },
+        async close() {
+          await Promise.all(clients.map((client) => client.close()))
+        },
+      }
+    },
+  }
+}
+
+it('after a rotation the old certificate is never seen again, whichever transport sends', async () => {
+  const drivers = (await loadDrivers())
+    .filter(({ runs }) => runs === 'here')
+    .map(({ driver }) => driver)
+    .filter(({ cannot }) => cannot?.['certificate rotated'] === undefined)
+  expect(drivers.length).toBeGreaterThan(8)
+  await using scene = await Scene.open(together(drivers), {
+    kubeconfig: async (sandbox) => ({ user: await writeCertificate(sandbox, 'one') }),
+  })
+  const { sandbox } = scene
+  const paths = drivers.map((_, at) => `${NAMESPACES}?via=${at}`)
+  const userOf = async (path: string): Promise<string | undefined> => {
+    expect((await scene.ask(path)).status).toBe(200)
+    return seen(sandbox).findLast((record) => record.path === path)?.user
+  }
+  for (const path of paths) await scene.askAtOnce(3, path)
+  expect(distinct(seen(sandbox).map(({ user }) => user))).toEqual(['one'])
+
+  await writeCertificate(sandbox, 'two')
+  for (const path of paths) {
+    await until(async () => (await userOf(path)) === 'two')
+  }
+  const before = seen(sandbox).length
+  const lanes = paths.flatMap((path) => Array.from({ length: LANES }, () => path))
+  const statuses = await Promise.all(lanes.map((path) => scene.askInTurn(ROUNDS, path)))
+  expect(distinct(statuses.flat())).toEqual([200])
+  const after = seen(sandbox).slice(before)
+  expect(after).toHaveLength(LANES * ROUNDS * drivers.length)
+  const wrong = after.filter((record) => record.user !== 'two' || record.tlsSessionReused)
+  expect(wrong).toEqual([])
+}, 60_000)

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest'
+import { abort } from './cases/abort.ts'
+import { certificateRefused } from './cases/certificate-refused.ts'
+import { coldHerd, expiry, warm } from './cases/load.ts'
+import { ownAuthorization } from './cases/own-authorization.ts'
+import { postOf } from './cases/post.ts'
+import { proxy } from './cases/proxy.ts'
+import { redirect } from './cases/redirect.ts'
+import { refusedForever, refusedOnce, revokedMidStream } from './cases/refusals.ts'
+import { authorityRotated, certificateRotated } from './cases/rotation.ts'
+import { serverRestart } from './cases/server-restart.ts'
+import { upgrade, upgradeRefusedOnce } from './cases/upgrade.ts'
+import { CASES, type Case, type Driver } from './driver.ts'
+import { hasOpenssl } from './refusing-server.ts'
+
+/** One row of the table: throws when a transport does not hold it. */
+type Run = (driver: Driver) => Promise<void>
+
+const RUNS: Readonly<Record<Case, Run>> = {
+  'cold herd': coldHerd,
+  warm,
+  expiry,
+  '401 once': refusedOnce,
+  '401 forever': refusedForever,
+  'revoked mid-stream': revokedMidStream,
+  'certificate rotated': certificateRotated,
+  'certificate refused in the handshake': certificateRefused,
+  'CA rotated': authorityRotated,
+  "caller's own Authorization": ownAuthorization,
+  'POST with a string': postOf('string'),
+  'POST with a Buffer': postOf('buffer'),
+  'POST with a stream': postOf('stream'),
+  upgrade,
+  'upgrade refused once': upgradeRefusedOnce,
+  abort,
+  proxy,
+  'redirect to another origin': redirect,
+  'server restart': serverRestart,
+}
+
+/** Rows for which something is missing on this machine; what and how to get it, tools/test.mjs says. */
+const WITHOUT: Partial<Record<Case, boolean>> = {
+  'certificate refused in the handshake': !hasOpenssl,
+}
+
+/**
+ * Runs the behaviour table against one transport.
+ *
+ * A cell that the driver says cannot hold is run too, and must fail: else its reason is out of date.
+ */
+export function describeTransport(driver: Driver): void {
+  // They mostly wait: for expiries, for files to be looked at, for programs to start.
+  describe.concurrent(driver.name, () => {
+    for (const name of CASES) {
+      const reason = driver.cannot?.[name]
+      const test = it.skipIf(WITHOUT[name] === true)
+      if (reason === undefined) test(name, () => RUNS[name](driver))
+      else test(`${name}: cannot hold`, () => expectNot(RUNS[name](driver), reason))
+    }
+  })
+}
+
+async function expectNot(run: Promise<void>, reason: string): Promise<void> {
+  expect(reason, 'a reason is a sentence').toMatch(/^[A-Z].{20,}\.$/s)
+  const held = await run.then(
+    () => true,
+    () => false,
+  )
+  expect(held, `it holds, although: ${reason}`).toBe(false)
+}

@@ -1,0 +1,4 @@
+import { wsDriver } from './drivers/ws.ts'
+import { describeTransport } from './table.ts'
+
+describeTransport(wsDriver)
