@@ -67,6 +67,7 @@ export class AnonymousCluster {
         round: 0,
         passage: { done: () => {} },
         checkOpen: () => {},
+        wire: new Set(),
       })
     } catch (error) {
       if (signal?.aborted) throw signal.reason

@@ -137,7 +137,8 @@ export class Cluster implements HasLine {
    *
    * All who report the same share one refresh. True means: ask for the values again and try once more.
    *
-   * @param refused What was used; a copy will do.
+   * @param refused What was used. A copy will do, as an object, a `Headers`, pairs, or `{ headers }` of a request.
+   * @throws {TypeError} When there is neither an authorization nor a cert in it.
    */
   reportRefused(
     refused: object,

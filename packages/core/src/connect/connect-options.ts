@@ -1,5 +1,6 @@
 import type { Overrides } from '../kubeconfig/overrides.ts'
 import type { Observer } from '../ports/observer.ts'
+import { checkNames } from './known-names.ts'
 
 /** Limits and rules. Every one has a safe default. */
 export interface ConnectPolicy {
@@ -63,6 +64,56 @@ export interface ConnectOptions extends Overrides {
   readonly env?: Readonly<Record<string, string | undefined>> | undefined
 }
 
+const OPTIONS = Object.keys({
+  kubeconfig: true,
+  kuberc: true,
+  context: true,
+  cluster: true,
+  user: true,
+  namespace: true,
+  server: true,
+  tlsServerName: true,
+  insecureSkipTlsVerify: true,
+  certificateAuthority: true,
+  proxyUrl: true,
+  disableCompression: true,
+  token: true,
+  username: true,
+  password: true,
+  clientCertificate: true,
+  clientKey: true,
+  as: true,
+  asUid: true,
+  asGroups: true,
+  asUserExtra: true,
+  signal: true,
+  policy: true,
+  observer: true,
+  stdinUnavailable: true,
+  saveOidcTokens: true,
+  transport: true,
+  env: true,
+} satisfies Record<keyof ConnectOptions, true>)
+
+const POLICY = Object.keys({
+  refreshOn: true,
+  pluginEnv: true,
+  pluginFolders: true,
+  pluginTimeoutMs: true,
+  interactiveTimeoutMs: true,
+  pluginOutputBytes: true,
+  pluginLimit: true,
+  refuseWritablePlugins: true,
+  v1alpha1Kind: true,
+  backoffFirstMs: true,
+  backoffLimitMs: true,
+  requestLimit: true,
+  streamLimit: true,
+  drainLimitMs: true,
+} satisfies Record<keyof ConnectPolicy, true>)
+
+const TRANSPORTS: readonly unknown[] = ['pool', 'https', 'http2', undefined]
+
 const COUNTS = [
   'pluginTimeoutMs',
   'interactiveTimeoutMs',
@@ -77,8 +128,23 @@ const COUNTS = [
 /** The longest a timer of Node can wait; beyond it, it would not wait at all. */
 const LONGEST_MS = 2_147_483_647
 
+/**
+ * Checks what a program without types gets wrong: an option that nobody reads is a wish that is not met.
+ *
+ * @throws {TypeError}
+ */
+export function checkOptions(options: ConnectOptions): void {
+  checkNames(options, 'connect()', OPTIONS)
+  const { transport, policy } = options
+  if (!TRANSPORTS.includes(transport)) {
+    throw new TypeError(`transport must be 'pool', 'https' or 'http2', got ${String(transport)}`)
+  }
+  checkPolicy(policy ?? {})
+}
+
 /** Checks what types alone cannot: a limit nobody can reach is no limit. */
 export function checkPolicy(policy: ConnectPolicy): void {
+  checkNames(policy, 'policy', POLICY)
   for (const name of COUNTS) {
     const value = policy[name]
     if (value !== undefined && !(Number.isSafeInteger(value) && value > 0)) {

@@ -13,7 +13,7 @@ import { makeTarget, type Target } from '../transport/target.ts'
 import { tell } from '../vault/watchers.ts'
 import { VERSION } from '../version.ts'
 import { Cluster } from './cluster.ts'
-import { type ConnectOptions, checkPolicy } from './connect-options.ts'
+import { type ConnectOptions, checkOptions } from './connect-options.ts'
 import { followAuthority } from './follow-authority.ts'
 import { openKeeper } from './open-keeper.ts'
 
@@ -27,13 +27,14 @@ const STREAM_LIMIT = 1000
  * shows here.
  *
  * @throws {CredentialError} Names file, entry and remedy.
+ * @throws {TypeError} Names an option that does not exist.
  *
  * @example
  * const cluster = await connect()
  * const response = await cluster.fetch('/api/v1/namespaces')
  */
 export async function connect(options: ConnectOptions = {}): Promise<Cluster> {
-  checkPolicy(options.policy ?? {})
+  checkOptions(options)
   options.signal?.throwIfAborted()
   const connection = await loadConnection({
     kubeconfig: options.kubeconfig,

@@ -3,6 +3,7 @@ import type { HeaderValues } from '../transport/default-headers.ts'
 import { secureOptions } from '../transport/dialer.ts'
 import type { Line } from '../transport/line.ts'
 import type { Lease } from '../vault/lease.ts'
+import { notUsable, readRefused } from './refused-values.ts'
 
 /** What a TLS client needs to check the server and to show who we are. The key in it is a secret. */
 export interface TlsOptions
@@ -50,15 +51,23 @@ export class PlainValues {
   /** Compares by content: callers copy headers and add their own. */
   async reportRefused(refused: object, status: number, signal?: AbortSignal): Promise<boolean> {
     this.#line.checkOpen()
-    const { authorization, cert } = refused as { authorization?: unknown; cert?: unknown }
-    const lease = this.#handedOut.find((each) =>
-      cert === undefined
-        ? each.authorization === authorization
-        : each.credential.certificate?.chain === cert,
-    )
+    const lease = this.#find(refused)
     if (lease === undefined) return false
     const better = await this.#line.keeper.replace(lease, { code: status, header: {} }, signal)
     return better !== undefined
+  }
+
+  /** The credential that was handed out and is meant. Headers without an authorization are those of a certificate. */
+  #find(refused: unknown): Lease | undefined {
+    const { authorization, cert } = readRefused(refused)
+    const lease = this.#handedOut.find((each) =>
+      authorization === undefined && cert !== undefined
+        ? each.credential.certificate?.chain === String(cert)
+        : each.authorization === authorization,
+    )
+    const saysNothing = authorization === undefined && cert === undefined
+    if (lease === undefined && saysNothing && this.#handedOut.length > 0) throw notUsable()
+    return lease
   }
 
   async #lease(signal: AbortSignal | undefined): Promise<Lease> {

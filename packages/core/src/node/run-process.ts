@@ -110,7 +110,9 @@ function follow(
     child.once('exit', (status, signal) => {
       // It kept to its limit; what is still to come is only the rest of its output.
       clearTimeout(limit)
-      timers.push(setTimeout(() => finish(status, signal), AFTER_EXIT_MS))
+      // Timers run before what has arrived is read: in a process that was busy meanwhile, nothing was read yet.
+      const readFirst = (): void => void setImmediate(() => finish(status, signal))
+      timers.push(setTimeout(readFirst, AFTER_EXIT_MS))
     })
     child.once('close', finish)
   })

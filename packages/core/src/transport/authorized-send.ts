@@ -25,6 +25,8 @@ export interface Route {
   readonly open: Set<Readable>
   /** Throws when the connection was closed while a request waited: nothing is sent after that. */
   readonly checkOpen: () => void
+  /** How to end requests that are not answered yet. */
+  readonly wire: Set<(reason: Error) => void>
   /** Headers of a request whose caller set none. */
   readonly defaults: HeaderValues
   /** The same with the credential of each lease. */
@@ -175,6 +177,7 @@ function exchange(
     round: route.gate.round,
     passage,
     checkOpen: route.checkOpen,
+    wire: route.wire,
   })
 }
 

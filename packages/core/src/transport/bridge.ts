@@ -43,9 +43,13 @@ export class Bridge {
       headersTimeout: 0,
       keepAliveTimeout: 0,
       maxHeaderSize: 1024 * 1024,
+      // The one to the server has our own, whatever the client says.
+      requireHostHeader: false,
     })
     this.#server.maxHeadersCount = 0
     this.#server.on('request', (request, response) => void this.#carry(request, response))
+    // What the client expects is the server's to answer.
+    this.#server.on('checkExpectation', (request, response) => void this.#carry(request, response))
     this.#server.on('upgrade', (request, socket, head) => void this.#upgrade(request, socket, head))
     this.#server.on('connect', (request, socket) => socket.destroy(noTunnel(request)))
     // Without this, a client whose request made no sense would get an answer that looks like the server's.

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { PassThrough, type Readable } from 'node:stream'
+import { NotSupportedError } from '../errors/index.ts'
 import { type HeaderValues, mergeHeaders } from './default-headers.ts'
 import type { Outgoing } from './outgoing.ts'
 import { MOST_RECORDED, RecordedBody } from './recorded-body.ts'
@@ -36,6 +37,11 @@ export function bridgedUpgrade(
   defaults: HeaderValues,
   signal: AbortSignal,
 ): Outgoing {
+  if (sizeOf(request) !== 0) {
+    throw new NotSupportedError('a request that asks for another protocol cannot have a body', {
+      hint: 'Leave out either the Upgrade header or the body.',
+    })
+  }
   const { upgrade = '' } = request.headers
   const headers = { ...mergeHeaders(defaults, headersOf(request)), upgrade }
   return { ...bodiless({ method: request.method ?? 'GET', headers, signal }), isStream: true }
@@ -46,11 +52,11 @@ function bodiless(head: Pick<Outgoing, 'method' | 'headers' | 'signal'>): Outgoi
 }
 
 /** Repeated headers stay apart: Impersonate-Group means something else when joined. */
-function headersOf({ headersDistinct, headers: { connection } }: IncomingMessage): HeaderValues {
+function headersOf({ headersDistinct }: IncomingMessage): HeaderValues {
   const headers: HeaderValues = {}
-  const named = connection?.toLowerCase().split(/[\s,]+/)
   for (const [name, values] of Object.entries(headersDistinct)) {
-    if (values === undefined || DROPPED.has(name) || named?.includes(name)) continue
+    // Not what `Connection` names: whoever wrote it could so take an Authorization off, and get ours.
+    if (values === undefined || DROPPED.has(name)) continue
     headers[name] = values.length === 1 ? (values[0] ?? '') : values
   }
   return headers

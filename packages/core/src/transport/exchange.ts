@@ -22,6 +22,8 @@ export interface Try {
   readonly passage: { done(): void }
   /** Throws when nothing may be sent any more; asked when there is a connection to send it on. */
   readonly checkOpen: () => void
+  /** How to end what is on its way and not answered yet: the end of the line is its end too. */
+  readonly wire: Set<(reason: Error) => void>
 }
 
 /** A response as it comes; the names are undici's, so that its own objects fit. */

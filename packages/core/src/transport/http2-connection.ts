@@ -144,9 +144,17 @@ export class Http2Connection {
     this.#onChange()
   }
 
-  /** Begins a stream in a reserved place. When it throws, the place is still reserved. */
+  /**
+   * Begins a stream in a reserved place. When it throws, the place is still reserved.
+   *
+   * Node ends the whole session for a header that it cannot write, and the stream may never say so.
+   */
   open(headers: OutgoingHttpHeaders, options: ClientSessionRequestOptions): ClientHttp2Stream {
     const stream = this.#session.request(headers, options)
+    if (this.isEnded) {
+      stream.on('error', () => {}).destroy()
+      throw new Error('Node cannot send this request over HTTP/2')
+    }
     return stream.once('close', () => this.leave())
   }
 

@@ -14,6 +14,8 @@ const KEPT_BYTES = 64 * 1024
 export class Http2ResponseBody extends Readable {
   readonly #stream: ClientHttp2Stream
   readonly #passage: { done(): void }
+  #hasArrived = false
+  readonly #waiting: (() => void)[] = []
 
   constructor(stream: ClientHttp2Stream, connection: Http2Connection, passage: { done(): void }) {
     super({ highWaterMark: KEPT_BYTES })
@@ -21,22 +23,26 @@ export class Http2ResponseBody extends Readable {
     this.#passage = passage
     // Many look at the status only: an error of a body that nobody reads must not end the process.
     this.on('error', () => {})
-    let isWhole = false
     stream.on('data', (chunk: Buffer) => {
       if (!this.push(chunk)) stream.pause()
     })
     stream.once('end', () => {
       // Node ends a stream in the same way when its connection was closed in the middle of it.
       if (stream.rstCode !== constants.NGHTTP2_NO_ERROR) return
-      isWhole = true
-      passage.done()
+      this.#arrive()
       this.push(null)
     })
     stream.once('error', (error) => this.destroy(error))
     stream.once('close', () => {
-      if (isWhole) return
+      if (this.#hasArrived) return
       this.destroy(connection.isEnded ? connection.error : cut())
     })
+  }
+
+  /** Calls back when all of it has arrived, or will never; at once if that is so. Nobody needs to read it. */
+  whenArrived(tell: () => void): void {
+    if (this.#hasArrived) tell()
+    else this.#waiting.push(tell)
   }
 
   override _read(): void {
@@ -44,9 +50,15 @@ export class Http2ResponseBody extends Readable {
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    this.#passage.done()
+    this.#arrive()
     if (!this.#stream.closed) this.#stream.close(constants.NGHTTP2_CANCEL)
     done(error)
+  }
+
+  #arrive(): void {
+    this.#hasArrived = true
+    this.#passage.done()
+    for (const tell of this.#waiting.splice(0)) tell()
   }
 }
 

@@ -26,7 +26,7 @@ export function sendStream(
   origin: string,
   attempt: Try,
 ): Promise<Incoming | Unanswered> {
-  const { body, signal } = attempt
+  const { body, signal, wire } = attempt
   return new Promise((resolve) => {
     const stream = open(connection, origin, attempt)
     if (!('rstCode' in stream)) {
@@ -35,21 +35,25 @@ export function sendStream(
     }
     let answer: Http2ResponseBody | undefined
     let failure: unknown
-    const abort = (): void => {
-      failure = signal?.reason
-      answer?.destroy(signal?.reason)
+    const end = (reason: Error): void => {
+      failure = reason
+      answer?.destroy(reason)
       stream.close(constants.NGHTTP2_CANCEL)
     }
+    const abort = (): void => end(signal?.reason)
     signal?.addEventListener('abort', abort, { once: true })
+    wire.add(end)
     stream.on('error', (error) => {
       failure ??= error
     })
     stream.once('response', (headers) => {
+      wire.delete(end)
       answer = new Http2ResponseBody(stream, connection, attempt.passage)
       resolve(incomingOf(headers, answer))
     })
     stream.once('close', () => {
       signal?.removeEventListener('abort', abort)
+      wire.delete(end)
       if (body instanceof Readable) body.destroy()
       if (answer === undefined) resolve(unanswered(connection, stream, failure))
     })
@@ -62,6 +66,7 @@ function open(
   origin: string,
   { method, path, headers, body, signal }: Try,
 ): ClientHttp2Stream | Unanswered {
+  const { isUsable } = connection
   try {
     signal?.throwIfAborted()
     return connection.open(
@@ -77,7 +82,8 @@ function open(
     )
   } catch (error) {
     connection.leave()
-    return { is: connection.isUsable ? 'failed' : 'unprocessed', error }
+    // What ended the connection just now is the request itself: it would end every other one too.
+    return { is: isUsable ? 'failed' : 'unprocessed', error }
   }
 }
 

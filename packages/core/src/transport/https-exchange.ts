@@ -82,6 +82,9 @@ function send(target: Target, agent: http.Agent, attempt: Try): Promise<Incoming
       ...(signal && { signal }),
     })
     let isAnswered = false
+    endWithLine(request, attempt)
+    // A connection that was handed over unasked closes without a word.
+    request.once('close', () => reject(noAnswer()))
     request.once('error', (error) => {
       // A kept-alive connection may have died unnoticed: what changes nothing on the server takes another one.
       const isDead = request.reusedSocket && !isAnswered && isBrokenConnection(error)
@@ -103,8 +106,27 @@ function send(target: Target, agent: http.Agent, attempt: Try): Promise<Incoming
       })
     })
     if (body === undefined || body instanceof Uint8Array) request.end(body)
-    else body.once('error', reject).pipe(request)
+    else body.once('error', (error) => request.destroy(error)).pipe(request)
   })
+}
+
+/** A request may wait for its connection or its answer while the cluster is closed; Node would go on with it. */
+function endWithLine(request: http.ClientRequest, { checkOpen, wire }: Try): void {
+  const abort = (reason: Error): void => void request.destroy(reason)
+  const leave = (): void => void wire.delete(abort)
+  request.once('socket', () => {
+    try {
+      checkOpen()
+    } catch (error) {
+      abort(error as Error)
+    }
+  })
+  wire.add(abort)
+  request.once('response', leave).once('close', leave)
+}
+
+function noAnswer(): Error {
+  return Object.assign(new Error('the connection ended without an answer'), { code: 'ECONNRESET' })
 }
 
 function mayRepeat({ method, body, signal }: Try): boolean {

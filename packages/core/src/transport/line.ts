@@ -17,6 +17,20 @@ export interface HasLine {
   readonly [LINE]: Line
 }
 
+/**
+ * The line of a cluster.
+ *
+ * @param caller Whose argument it is, for the message.
+ * @throws {TypeError} When it has none, as the promise of a cluster.
+ */
+export function lineOf(cluster: HasLine, caller: string): Line {
+  const line = (cluster as HasLine | null | undefined)?.[LINE]
+  if (line !== undefined) return line
+  throw new TypeError(
+    `${caller}() takes a Cluster, as connect() resolves to: did you forget to await connect()?`,
+  )
+}
+
 export interface LineParts {
   readonly target: Target
   readonly keeper: Keeper
@@ -49,6 +63,8 @@ export class Line {
   readonly anonymous = new Derived()
   /** Bodies of responses that are still open. */
   readonly #open = new Set<Readable>()
+  /** How to end requests that are not answered yet. */
+  readonly #wire = new Set<(reason: Error) => void>()
   /** How to tell those who wait for an answer that there will be none. */
   readonly #waiting = new Set<(reason: Error) => void>()
   readonly #endables = new Set<Endable>()
@@ -124,6 +140,7 @@ export class Line {
     this.#isClosed = true
     const closed = new ClosedError()
     for (const reject of this.#waiting) reject(closed)
+    for (const abort of this.#wire) abort(closed)
     for (const body of this.#open) end(body, closed)
     await Promise.allSettled([
       this.anonymous.destroy(closed),
@@ -166,6 +183,7 @@ export class Line {
       defaults,
       copies: new WeakMap(),
       open: this.#open,
+      wire: this.#wire,
       checkOpen,
     }
     this.#routes.set(exchange, route)

@@ -100,8 +100,11 @@ function parse(input: string | URL): URL {
  * server, so its 401 says nothing about our credential.
  */
 export function isProxied(pathname: string): boolean {
-  return /\/(?:(?:pods|services)\/[^/]+|nodes\/[^/]+)\/proxy(?:\/|$)/.test(pathname)
+  return pathname.includes('/proxy') && PROXIED.test(pathname)
 }
+
+/** Anchored: an object may be called `proxy`, in a namespace called `services`. */
+const PROXIED = /\/api\/v1\/(?:namespaces\/[^/]+\/(?:pods|services)|nodes)\/[^/]+\/proxy(?:\/|$)/
 
 /** Whether the response will stay open by design: a watch, or logs that are followed. */
 export function isStreaming({ pathname, search }: Place): boolean {

@@ -86,6 +86,7 @@ class Pools implements Closable {
       signal: attempt.signal ?? null,
       passage: attempt.passage,
       checkOpen: attempt.checkOpen,
+      wire: attempt.wire,
     }
     return this.#pool(attempt).request(options)
   }

@@ -52,7 +52,7 @@ function ask(origin: string, socket: Duplex, attempt: Try): Promise<Incoming> {
       resolve(incomingOf(response, raw))
     })
     if (body === undefined || body instanceof Uint8Array) request.end(body)
-    else body.once('error', reject).pipe(request)
+    else body.once('error', (error) => request.destroy(error)).pipe(request)
   })
 }
 

@@ -30,9 +30,13 @@ export function describeAttachments(client: ClientNode): void {
     })
 
     it('refuses what is no KubeConfig, and limits that are none', () => {
-      expect(() => attach({} as never)).toThrow(/takes a KubeConfig/)
+      for (const wrong of [{}, null, undefined]) {
+        expect(() => attach(wrong as never)).toThrow(/takes a KubeConfig/)
+      }
       const kc = new client.KubeConfig()
       expect(() => attach(kc, { policy: { pluginLimit: 0 } })).toThrow(/pluginLimit/)
+      const misspelt = { observr: () => {} } as object
+      expect(() => attach(kc, misspelt)).toThrow(/no option "observr"; did you mean observer/)
       expect(Object.keys(kc)).not.toContain('applySecurityAuthentication')
     })
 

@@ -132,7 +132,59 @@ describe('reportRefused()', () => {
     await using cluster = await connectWith('token')
     await cluster.headers()
     expect(await cluster.reportRefused({ authorization: 'Bearer somebody-else' })).toBe(false)
-    expect(await cluster.reportRefused({})).toBe(false)
+    expect(await cluster.reportRefused(new Headers({ authorization: 'Bearer a' }))).toBe(false)
+    expect(await cluster.reportRefused({ cert: 'somebody else' })).toBe(false)
+    expect(sandbox.pluginRuns).toBe(1)
+  })
+
+  it.each<[string, (headers: Record<string, string>) => object]>([
+    ['names in another case', ({ authorization }) => ({ Authorization: authorization })],
+    ['a Headers', (headers) => new Headers(headers)],
+    [
+      'pairs',
+      ({ authorization }) => [
+        ['accept', '*/*'],
+        ['AUTHORIZATION', authorization],
+      ],
+    ],
+    ['a value in a list', ({ authorization }) => ({ authorization: [authorization] })],
+    ['the options of a request', (headers) => ({ method: 'GET', headers })],
+    ['a Request', (headers) => new Request('https://server', { headers })],
+    ['options with a certificate of the caller', (headers) => ({ headers, cert: 'own' })],
+  ])('knows a token in %s', async (_, copy) => {
+    await using cluster = await connectWith('token')
+    const headers = (await cluster.headers()) as Record<string, string>
+    expect(await cluster.reportRefused(copy(headers))).toBe(true)
+    expect(sandbox.pluginRuns).toBe(2)
+  })
+
+  it('knows a certificate by headers, in which it is not', async () => {
+    await using cluster = await connectWith('certificate')
+    expect(await cluster.reportRefused(await cluster.headers())).toBe(true)
+    expect(sandbox.pluginRuns).toBe(2)
+  })
+
+  it('knows a certificate by a copy as bytes', async () => {
+    await using cluster = await connectWith('certificate')
+    const { cert } = await cluster.tlsOptions()
+    expect(await cluster.reportRefused({ cert: Buffer.from(String(cert)) })).toBe(true)
+    expect(sandbox.pluginRuns).toBe(2)
+  })
+
+  it.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['null', null],
+    ['the token alone', 'Bearer canary'],
+    ['an empty object', {}],
+    ['headers without an authorization', { accept: 'canary' }],
+    ['names and values in one list', ['authorization', 'Bearer canary']],
+  ])('says what to pass when it gets %s', async (_, given) => {
+    await using cluster = await connectWith('token')
+    await cluster.headers()
+    const error = await cluster.reportRefused(given as never).catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(TypeError)
+    expect((error as Error).message).toContain('takes what cluster.headers() or cluster.tlsOpt')
+    expect((error as Error).message).not.toContain('canary')
     expect(sandbox.pluginRuns).toBe(1)
   })
 

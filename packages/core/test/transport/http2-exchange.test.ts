@@ -16,6 +16,19 @@ function answerTogether(count: number): (stream: ServerHttp2Stream) => void {
 const times = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index))
 
+describe('a request that Node cannot send', () => {
+  it.each(['x y', 'x\r\ny', 'x\ty', 'x:y', 'é'])('fails, and only once: %j', async (name) => {
+    await using scene = await Http2Scene.open((stream) => answer(stream))
+    await textOf((await scene.send('/first')).body)
+    await expect(scene.send('/', { headers: { [name]: 'value' } })).rejects.toThrow(/.+/)
+    // Those that come after it are served.
+    expect(await textOf((await scene.send('/next')).body)).toBe('ok')
+    expect(scene.streams).toHaveLength(2)
+    expect(scene.sessions).toHaveLength(2)
+    await scene.derived.retire()
+  })
+})
+
 describe('connections', () => {
   it('carry 500 requests at once on one', async () => {
     const settings = { maxConcurrentStreams: 1000 }

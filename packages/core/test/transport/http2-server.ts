@@ -117,6 +117,7 @@ export function tryOf(path: string, more: Partial<Try> = {}): Try {
     isStream: false,
     round: 0,
     checkOpen: () => {},
+    wire: new Set(),
     passage: { done() {} },
     ...more,
   }

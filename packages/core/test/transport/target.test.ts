@@ -98,6 +98,10 @@ describe('a proxy subresource', () => {
     ['/api/v1/namespaces/proxy/pods', false],
     ['/api/v1/namespaces/a/configmaps/proxy', false],
     ['/apis/x.io/v1/namespaces/a/things/b/proxy', false],
+    ['/apis/apps/v1/namespaces/services/deployments/proxy', false],
+    ['/api/v1/namespaces/services/configmaps/proxy', false],
+    ['/api/v1/namespaces/pods/services/proxy', false],
+    ['/api/v1/namespaces/pods/services/web/proxy/x', true],
   ])('%s: %s', (path, expected) => {
     expect(isProxied(path)).toBe(expected)
   })

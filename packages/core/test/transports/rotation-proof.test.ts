@@ -60,4 +60,4 @@ it('after a rotation the old certificate is never seen again, whichever transpor
   expect(after).toHaveLength(LANES * ROUNDS * drivers.length)
   const wrong = after.filter((record) => record.user !== 'two' || record.tlsSessionReused)
   expect(wrong).toEqual([])
-}, 60_000)
+}, 120_000)

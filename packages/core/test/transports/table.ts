@@ -38,6 +38,9 @@ const RUNS: Readonly<Record<Case, Run>> = {
   'server restart': serverRestart,
 }
 
+/** Several at a time share a machine that may be busy. */
+const LIMIT_MS = 60_000
+
 /** Rows for which something is missing on this machine; what and how to get it, tools/test.mjs says. */
 const WITHOUT: Partial<Record<Case, boolean>> = {
   'certificate refused in the handshake': !hasOpenssl,
@@ -54,8 +57,8 @@ export function describeTransport(driver: Driver): void {
     for (const name of CASES) {
       const reason = driver.cannot?.[name]
       const test = it.skipIf(WITHOUT[name] === true)
-      if (reason === undefined) test(name, () => RUNS[name](driver))
-      else test(`${name}: cannot hold`, () => expectNot(RUNS[name](driver), reason))
+      if (reason === undefined) test(name, () => RUNS[name](driver), LIMIT_MS)
+      else test(`${name}: cannot hold`, () => expectNot(RUNS[name](driver), reason), LIMIT_MS)
     }
   })
 }

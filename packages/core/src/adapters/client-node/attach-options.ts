@@ -12,3 +12,15 @@ export interface AttachOptions
    */
   readonly kubeconfig?: string | readonly string[] | undefined
 }
+
+/** Names of all options. */
+export const ATTACH_OPTIONS: readonly string[] = Object.keys({
+  policy: true,
+  observer: true,
+  kuberc: true,
+  env: true,
+  saveOidcTokens: true,
+  stdinUnavailable: true,
+  signal: true,
+  kubeconfig: true,
+} satisfies Record<keyof AttachOptions, true>)

@@ -1,5 +1,6 @@
 import { checkPolicy } from '../../connect/connect-options.ts'
-import type { AttachOptions } from './attach-options.ts'
+import { checkNames } from '../../connect/known-names.ts'
+import { ATTACH_OPTIONS, type AttachOptions } from './attach-options.ts'
 import { type Attachment, KubeConfigAttachment } from './attachment.ts'
 import type { KubeConfigLike } from './kube-config-like.ts'
 
@@ -13,7 +14,7 @@ const ATTACHED = Symbol.for('kubecred/client-node/1')
  * attach, port-forward and cp. No plugin runs before the first request. A second call for the same KubeConfig
  * gives the same attachment.
  *
- * @throws {TypeError} When it is attached already with other options, or is no KubeConfig.
+ * @throws {TypeError} When it is attached already with other options, or is no KubeConfig; or an option is unknown.
  *
  * @example
  * const kc = new KubeConfig()
@@ -23,6 +24,7 @@ const ATTACHED = Symbol.for('kubecred/client-node/1')
  */
 export function attach(kc: KubeConfigLike, options: AttachOptions = {}): Attachment {
   checkShape(kc)
+  checkNames(options, 'attach()', ATTACH_OPTIONS)
   checkPolicy(options.policy ?? {})
   options.signal?.throwIfAborted()
   const holder = kc as KubeConfigLike & { [ATTACHED]?: KubeConfigAttachment }
@@ -38,8 +40,8 @@ export function attach(kc: KubeConfigLike, options: AttachOptions = {}): Attachm
   return attachment
 }
 
-function checkShape(kc: KubeConfigLike): void {
-  const { applySecurityAuthentication, applyToHTTPSOptions, getCurrentCluster } = kc
+function checkShape(kc: Partial<KubeConfigLike> | null | undefined): void {
+  const { applySecurityAuthentication, applyToHTTPSOptions, getCurrentCluster } = kc ?? {}
   const methods = [applySecurityAuthentication, applyToHTTPSOptions, getCurrentCluster]
   if (methods.every((method) => typeof method === 'function')) return
   throw new TypeError('attach() takes a KubeConfig of @kubernetes/client-node 1.4 or 2.x')

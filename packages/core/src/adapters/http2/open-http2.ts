@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream'
 import { ClosedError } from '../../errors/index.ts'
 import { http2Exchange } from '../../transport/http2-exchange.ts'
-import { type HasLine, LINE, type Line } from '../../transport/line.ts'
+import { Http2ResponseBody } from '../../transport/http2-response-body.ts'
+import { type HasLine, type Line, lineOf } from '../../transport/line.ts'
 import { findPlace } from '../../transport/target.ts'
 import {
   checkOrigin,
@@ -36,11 +37,12 @@ export interface Http2Client extends AsyncDisposable {
    * `:path` is appended to the server's own path. An `authorization` of the caller's is sent in place of
    * ours, and nothing of ours with it.
    *
+   * @throws {TypeError} A header or the method is none that can be sent; nothing was sent.
    * @throws {ForeignOriginError} The headers name another server; nothing was sent.
    * @throws {CredentialError} When no answer was had; an answer of 400 or more is one.
    */
   request(headers: Http2Headers, options?: Http2RequestOptions): Promise<Http2Response>
-  /** Takes no more requests; resolves when those in flight are done. */
+  /** Takes no more requests; resolves when the responses of those in flight have arrived, or were destroyed. */
   close(): Promise<void>
 }
 
@@ -53,11 +55,11 @@ const exchange = http2Exchange()
  * Nothing is sent before the first request. It ends with the cluster, or with `close()`.
  *
  * @example
- * const client = openHttp2(await connect())
+ * const client = openHttp2(cluster)
  * const { status, stream } = await client.request({ ':path': '/api/v1/pods' })
  */
 export function openHttp2(cluster: HasLine): Http2Client {
-  return new LineHttp2Client(cluster[LINE])
+  return new LineHttp2Client(lineOf(cluster, 'openHttp2'))
 }
 
 class LineHttp2Client implements Http2Client {
@@ -80,7 +82,9 @@ class LineHttp2Client implements Http2Client {
     this.#inFlight += 1
     try {
       const { statusCode, headers: answered, body } = await line.send(place, outgoing, exchange)
-      body.once('close', () => this.#leave())
+      // Not when it was read: many look at the status only. A body of another kind is in memory.
+      if (body instanceof Http2ResponseBody) body.whenArrived(() => this.#leave())
+      else this.#leave()
       return { status: statusCode, headers: answered, stream: body }
     } catch (error) {
       this.#leave()

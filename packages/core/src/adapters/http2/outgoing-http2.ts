@@ -1,3 +1,4 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { Readable } from 'node:stream'
 import { ForeignOriginError } from '../../errors/index.ts'
 import { type HeaderValues, mergeHeaders } from '../../transport/default-headers.ts'
@@ -66,14 +67,71 @@ export function outgoingHttp2(
   return { ...head, body: () => content, canReplay: () => true }
 }
 
-/** Names in lower case, as HTTP/2 has them; values as they are. */
+const PSEUDO = new Set([':method', ':path', ':scheme', ':authority'])
+
+/**
+ * Names in lower case, as HTTP/2 has them; values as they are.
+ *
+ * Node does not look at all of them, and ends the whole connection when one cannot be sent.
+ *
+ * @throws {TypeError} It names the header, and never shows its value.
+ */
 export function copyHeaders(given: Http2Headers): HeaderValues {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    throw new TypeError("The headers must be an object: client.request({ ':path': '/api' })")
+  }
   const headers: HeaderValues = {}
   for (const [name, value] of Object.entries(given)) {
     if (value === undefined) continue
-    headers[name.toLowerCase()] = typeof value === 'string' ? value : [...value]
+    const lower = name.toLowerCase()
+    headers[lower] = PSEUDO.has(lower) ? pseudoValue(lower, value) : copy(name, value)
   }
   return headers
+}
+
+function pseudoValue(name: string, value: unknown): string {
+  if (typeof value !== 'string') throw new TypeError(`${name} must be a string`)
+  if (name === ':method') checkMethod(value)
+  return value
+}
+
+function checkMethod(method: string): void {
+  if (!isToken(method)) throw new TypeError(':method is no HTTP method; use one such as GET')
+  if (method.toUpperCase() === 'CONNECT') {
+    throw new TypeError(':method cannot be CONNECT; use kubecred/ws for connections through a pod')
+  }
+}
+
+function copy(name: string, value: string | readonly string[]): string | string[] {
+  const shown = JSON.stringify(name)
+  if (!isToken(name)) throw new TypeError(`${shown} cannot be the name of a header`)
+  const values: readonly unknown[] = Array.isArray(value) ? value : [value]
+  for (const each of values) {
+    if (typeof each !== 'string') {
+      throw new TypeError(`The header ${shown} must be a string or a list of strings`)
+    }
+    if (!isValue(name, each)) {
+      throw new TypeError(`The header ${shown} has a character that no header may have`)
+    }
+  }
+  return typeof value === 'string' ? value : [...value]
+}
+
+function isToken(text: string): boolean {
+  return passes(() => validateHeaderName(text))
+}
+
+function isValue(name: string, value: string): boolean {
+  return passes(() => validateHeaderValue(name, value))
+}
+
+function passes(check: () => void): boolean {
+  try {
+    check()
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** A header that says what or where; there is only one of each. */

@@ -1,7 +1,8 @@
 import type https from 'node:https'
+import { checkNames } from '../../connect/known-names.ts'
 import { Bridge } from '../../transport/bridge.ts'
 import { bridgeAgent } from '../../transport/bridge-agent.ts'
-import { type HasLine, LINE } from '../../transport/line.ts'
+import { type HasLine, lineOf } from '../../transport/line.ts'
 import { sendDirectly } from './send-directly.ts'
 
 export interface AgentOptions {
@@ -11,6 +12,8 @@ export interface AgentOptions {
    */
   readonly direct?: boolean
 }
+
+const NAMES = Object.keys({ direct: true } satisfies Record<keyof AgentOptions, true>)
 
 /**
  * Makes an agent for `node:https` and the clients built on it: axios, got, node-fetch, ws.
@@ -23,11 +26,12 @@ export interface AgentOptions {
  * @example
  * https.get(`${cluster.server}/version`, { agent: createAgent(cluster) }, (response) => …)
  */
-export function createAgent(cluster: HasLine, { direct = false }: AgentOptions = {}): https.Agent {
-  const line = cluster[LINE]
+export function createAgent(cluster: HasLine, options: AgentOptions = {}): https.Agent {
+  const line = lineOf(cluster, 'createAgent')
+  checkNames(options, 'createAgent()', NAMES)
   const protocol = line.target.origin.startsWith('https:') ? 'https:' : 'http:'
   const agent = bridgeAgent(new Bridge(() => line), protocol, { keepAlive: true })
-  if (direct) sendDirectly(agent, line, protocol)
+  if (options.direct) sendDirectly(agent, line, protocol)
   // Node's two classes differ only in the options that nobody reads here; clients ask for the one of https.
   return agent as https.Agent
 }

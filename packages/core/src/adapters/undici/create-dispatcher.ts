@@ -1,4 +1,4 @@
-import { type HasLine, LINE } from '../../transport/line.ts'
+import { type HasLine, lineOf } from '../../transport/line.ts'
 import { DispatcherCore } from './dispatcher-core.ts'
 import { type DispatcherOptions, readOptions } from './dispatcher-options.ts'
 import type { Handler, LegacyHandler } from './handlers.ts'
@@ -14,14 +14,17 @@ type Done = (error: Error | null, nothing: null) => void
  * given to `undici.fetch` or `setGlobalDispatcher`. It reaches this cluster and nothing else.
  *
  * @param undici The module itself: `import * as undici from 'undici'`, version 6, 7 or 8.
+ * @throws {TypeError} When one of the arguments is something else.
  */
 export function createDispatcher<Module extends UndiciModule>(
   cluster: HasLine,
   undici: Module,
   options: DispatcherOptions = {},
 ): InstanceType<Module['Dispatcher']> {
+  const line = lineOf(cluster, 'createDispatcher')
+  checkModule(undici)
   const known = undici as unknown as Undici
-  const core = new DispatcherCore(cluster[LINE], known, readOptions(options, undici))
+  const core = new DispatcherCore(line, known, readOptions(options, undici))
   // Everything is in the core: undici calls these methods also on a Proxy, which has no private fields.
   class ClusterDispatcher extends known.Dispatcher {
     get closed(): boolean {
@@ -49,6 +52,15 @@ export function createDispatcher<Module extends UndiciModule>(
   core.onEvent = (name, origin, targets, error) =>
     void dispatcher.emit(name, origin, [dispatcher, ...targets], error)
   return dispatcher as InstanceType<Module['Dispatcher']>
+}
+
+function checkModule(undici: UndiciModule): void {
+  const { Dispatcher, Pool, errors } = (undici ?? {}) as Partial<UndiciModule>
+  const isModule = typeof Dispatcher === 'function' && typeof Pool === 'function'
+  if (isModule && typeof errors === 'object') return
+  throw new TypeError(
+    "createDispatcher(cluster, undici) takes the module itself: import * as undici from 'undici'",
+  )
 }
 
 function settle(ended: Promise<void>, done: Done | undefined): Promise<void> | undefined {

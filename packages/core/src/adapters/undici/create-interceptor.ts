@@ -1,5 +1,5 @@
 import { ForeignOriginError, NotSupportedError } from '../../errors/index.ts'
-import { type HasLine, LINE } from '../../transport/line.ts'
+import { type HasLine, lineOf } from '../../transport/line.ts'
 import type { Attempt } from './attempt.ts'
 import { canGoAgain } from './can-go-again.ts'
 import type { Handler, LegacyHandler } from './handlers.ts'
@@ -18,12 +18,13 @@ export type Interceptor = <Dispatch extends (options: never, handler: never) => 
  * Makes an interceptor that puts the credential of a cluster on requests over the user's own connections.
  *
  * Only for credentials that are a header (a token, basic): a certificate belongs to a connection, and
- * these are not ours. Compose it first, so that redirects and retries pass through it.
+ * these are not ours. Compose it first, so that redirects and retries pass through it; and over an `Agent`, or
+ * a `Pool` or `Client` of this cluster: one of another server leads there, whatever a request says.
  */
 export function createInterceptor(cluster: HasLine): Interceptor {
-  const line = cluster[LINE]
-  const ongoing = new Ongoing()
-  line.endWith(ongoing)
+  const line = lineOf(cluster, 'createInterceptor')
+  // Only while there is something to end: nobody tells us that an interceptor was dropped.
+  const ongoing: Ongoing = new Ongoing(() => line.endWith(ongoing))
   return ((dispatch: (options: DispatchOptions, handler: object) => boolean, fixed) => {
     const way: Way = {
       begin(attempt, options, handler) {
@@ -68,7 +69,7 @@ function checkOrigin(
   }
   if (origin !== undefined && origin !== '') return
   throw new ForeignOriginError('the request does not say where it goes', {
-    hint: `Use an Agent in place of a Pool or Client, or give the origin: ${target}.`,
+    hint: 'Use an Agent in place of a Pool or Client, which do not tell where they lead.',
   })
 }
 

@@ -1,4 +1,4 @@
-import { type HasLine, LINE } from '../../transport/line.ts'
+import { type HasLine, lineOf } from '../../transport/line.ts'
 import { findPlace, type Target } from '../../transport/target.ts'
 import { readRefusal } from './read-refusal.ts'
 import { loadWebSocket, type OpenedWebSocket, type WebSocketClass } from './web-socket-class.ts'
@@ -37,7 +37,7 @@ export async function openWebSocket<Socket extends OpenedWebSocket = OpenedWebSo
   options: OpenWebSocketOptions<Socket> = {},
 ): Promise<Socket> {
   const { signal, WebSocket: given, ...rest } = options
-  const line = cluster[LINE]
+  const line = lineOf(cluster, 'openWebSocket')
   line.checkOpen()
   signal?.throwIfAborted()
   const address = addressFor(place, line.target)
@@ -53,12 +53,16 @@ function opened<Socket extends OpenedWebSocket>(
   signal: AbortSignal | undefined,
 ): Promise<Socket> {
   return new Promise<Socket>((resolve, reject) => {
+    /** The answer is there and decides, even if the rest of it breaks off. */
+    let isRefused = false
     const abort = (): void => {
       reject(signal?.reason)
       socket.terminate()
     }
     // For good: an error that nobody listens for would end the process, and `close` tells the end anyway.
-    socket.on('error', reject)
+    socket.on('error', (error) => {
+      if (!isRefused) reject(error)
+    })
     socket.once('open', () => {
       signal?.removeEventListener('abort', abort)
       // The first message may have come together with the answer.
@@ -67,6 +71,7 @@ function opened<Socket extends OpenedWebSocket>(
       resolve(socket)
     })
     socket.once('unexpected-response', (_, response) => {
+      isRefused = true
       void readRefusal(response).then((refused) => {
         reject(refused)
         socket.terminate()

@@ -4,6 +4,8 @@ import { showControlCharacters } from '../../secret/scrub.ts'
 
 /** What of an answer is read; Kubernetes writes a few hundred bytes. */
 const MOST_BYTES = 64 * 1024
+/** How long it may take to arrive; a body that never ends must not hold up the error. */
+const LONGEST_MS = 2000
 /** What of a text is shown that is not from Kubernetes. */
 const MOST_SHOWN = 200
 
@@ -18,6 +20,7 @@ export async function readRefusal(response: IncomingMessage): Promise<UpgradeRef
 async function readText(response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = []
   let size = 0
+  const timer = setTimeout(() => response.destroy(), LONGEST_MS)
   try {
     for await (const chunk of response) {
       chunks.push(chunk as Buffer)
@@ -26,6 +29,8 @@ async function readText(response: IncomingMessage): Promise<string> {
     }
   } catch {
     // The status is what counts.
+  } finally {
+    clearTimeout(timer)
   }
   return Buffer.concat(chunks).toString('utf8')
 }

@@ -1,5 +1,5 @@
 import type https from 'node:https'
-import type { HasLine } from '../../transport/line.ts'
+import { type HasLine, lineOf } from '../../transport/line.ts'
 import { createAgent } from '../https/create-agent.ts'
 
 /**
@@ -9,5 +9,6 @@ import { createAgent } from '../https/create-agent.ts'
  * const socket = new WebSocket(url, 'v5.channel.k8s.io', webSocketOptions(cluster))
  */
 export function webSocketOptions(cluster: HasLine): { agent: https.Agent } {
+  lineOf(cluster, 'webSocketOptions')
   return { agent: createAgent(cluster) }
 }

@@ -116,6 +116,37 @@ describe('a request of kubecred/http2', () => {
     ])
   })
 
+  it.each([
+    ['a name with a space', { 'x y': 'secret' }, '"x y"'],
+    ['a name with a line break', { 'x\r\ny': 'secret' }, '"x\\r\\ny"'],
+    ['a name with a tab', { 'x\ty': 'secret' }, '"x\\ty"'],
+    ['a name with a colon', { 'x:y': 'secret' }, '"x:y"'],
+    ['a name that is not ASCII', { é: 'secret' }, '"é"'],
+    ['a name that is ASCII in lower case only', { '\u212a': 'secret' }, '"\u212a"'],
+    ['an empty name', { '': 'secret' }, '""'],
+    ['an unknown name with a colon', { ':status': 'secret' }, '":status"'],
+    ['a value with a line break', { 'x-a': 'secret\r\nx-b: 1' }, '"x-a"'],
+    ['a list with such a value', { 'x-a': ['fine', 'secret\n'] }, '"x-a"'],
+    ['a number as a value', { 'x-a': 5 }, '"x-a"'],
+    ['a list as a method', { ':method': ['GET'] }, ':method'],
+    ['a method with a space', { ':method': 'GET secret' }, ':method'],
+    ['no method', { ':method': '' }, ':method'],
+    ['CONNECT', { ':method': 'CONNECT' }, ':method'],
+    ['a path alone', '/secret', "client.request({ ':path': '/api' })"],
+    ['nothing', undefined, "client.request({ ':path': '/api' })"],
+  ])('with %s is not sent, and leaves the others alone', async (_, headers, named) => {
+    await start()
+    const { stream: watch } = await client.request({ ':path': `${NAMESPACES}?watch=true` })
+    const before = sandbox.requests.length
+    const failure = await client.request(headers as never).catch((error: unknown) => error)
+    expect(failure).toBeInstanceOf(TypeError)
+    expect((failure as Error).message).toContain(named)
+    expect((failure as Error).message).not.toContain('secret')
+    expect(sandbox.requests).toHaveLength(before)
+    expect((await client.request({ ':path': '/version' })).status).toBe(200)
+    expect([watch.destroyed, sandbox.connections.opened]).toEqual([false, 1])
+  })
+
   it('may name its own server', async () => {
     await start()
     const { host } = new URL(sandbox.url)
@@ -178,6 +209,34 @@ describe('close()', () => {
     leaving.abort()
     await closed
     expect((await cluster.fetch('/version')).status).toBe(200)
+  })
+
+  it.each([
+    ['a response', 200, (_: Readable) => {}],
+    ['a refusal', 401, (_: Readable) => {}],
+    ['a large response that is destroyed', 200, (stream: Readable) => void stream.destroy()],
+  ])('does not wait for somebody to read %s', async (what, status, leave) => {
+    await start()
+    const body = what.includes('large') ? 'x'.repeat(5_000_000) : 'short'
+    sandbox.respondWith(() => ({ status, body }))
+    const response = await client.request({ ':path': '/version' })
+    expect(response.status).toBe(status)
+    leave(response.stream)
+    await client.close()
+    // What is there can still be read.
+    if (body === 'short') expect(await text(response.stream)).toBe(body)
+  })
+
+  it('waits for a response that is on its way', async () => {
+    await start()
+    const { stream } = await client.request({ ':path': `${NAMESPACES}?watch=true` })
+    const ends: string[] = []
+    const closed = client.close().then(() => ends.push('closed'))
+    await cluster.fetch('/version')
+    ends.push('destroyed')
+    stream.destroy()
+    await closed
+    expect(ends).toEqual(['destroyed', 'closed'])
   })
 
   it('of the cluster ends everything at once', async () => {

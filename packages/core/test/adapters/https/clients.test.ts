@@ -1,3 +1,4 @@
+import http from 'node:http'
 import https from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
@@ -95,6 +96,36 @@ describe('a limit of the client', () => {
 })
 
 describe('a redirect to another server', () => {
+  it('over plain HTTP is followed by axios and got without our agent, and without our credential', async () => {
+    const heard: (string | undefined)[] = []
+    const other = http.createServer(({ headers, url }, response) => {
+      heard.push(url, headers.authorization)
+      response.end('other')
+    })
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+    const { port } = other.address() as AddressInfo
+    const url = `${cluster.server}/version`
+    for (const options of [{}, { direct: true }]) {
+      const agent = createAgent(cluster, options)
+      sandbox.respondWith(undefined)
+      await request(cluster.server, agent, { path: '/version' }).then(readText)
+      const Location = `http://127.0.0.1:${port}/stolen`
+      sandbox.respondWith(() => ({ status: 302, headers: { Location } }))
+      heard.length = 0
+      await axios.get(url, { httpsAgent: agent, proxy: false })
+      await got(url, { agent: { https: agent }, retry: { limit: 0 } })
+      expect(heard).toEqual(['/stolen', undefined, '/stolen', undefined])
+      await expect(fetch(url, { agent })).rejects.toMatchObject({ code: 'ERR_INVALID_PROTOCOL' })
+      const stay = { maxRedirects: 0, validateStatus: null }
+      const kept = await axios.get(url, { httpsAgent: agent, proxy: false, ...stay })
+      expect(kept.status).toBe(302)
+      const same = await got(url, { agent: { https: agent }, followRedirect: false })
+      expect(same.statusCode).toBe(302)
+      expect(heard).toHaveLength(4)
+    }
+    other.close()
+  })
+
   it.each([301, 302, 307, 308])(
     'of status %i is followed by nobody with our credential',
     async (status) => {
