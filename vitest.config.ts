@@ -32,6 +32,10 @@ export default defineConfig({
         find: /^kubecred\/undici$/,
         replacement: source('packages/core/src/adapters/undici/index.ts'),
       },
+      {
+        find: /^kubecred\/vault$/,
+        replacement: source('packages/core/src/connect/vault-index.ts'),
+      },
       { find: /^kubecred\/ws$/, replacement: source('packages/core/src/adapters/ws/index.ts') },
       { find: /^@kubecred\/sandbox$/, replacement: source('packages/sandbox/src/index.ts') },
     ],

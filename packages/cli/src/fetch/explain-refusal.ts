@@ -64,6 +64,9 @@ function explain401({ story, io }: Call, cluster: Cluster, refusal: Refusal): st
       })
     case 'oidc':
       return `The server refused the id token of ${source}. Check that the API server trusts this issuer and client id, and log in again.`
+    case 'login':
+    case 'vault':
+      return `The server refused what ${source} gave.`
     case 'token-file':
     case 'certificate-files':
       return `The server refused what is in ${source}; it was read again and did not help. Renew the file, or check that it is meant for ${cluster.server}.`

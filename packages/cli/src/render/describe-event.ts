@@ -48,6 +48,13 @@ export function describeEvent(
     case 'borrowed':
     case 'released':
     case 'warning':
+    // The program has no login handlers.
+    case 'login-retried':
+    case 'log':
+    case 'depleted':
+    case 'frozen':
+    case 'thawed':
+    case 'failed':
       return undefined
   }
 }

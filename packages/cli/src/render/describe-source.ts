@@ -14,6 +14,10 @@ export function describeSource({ kind, name }: SourceLabel): string {
       return `certificate files ${quote(name)}`
     case 'static':
       return `${printableLine(name).replace('basic', 'user name and password')} given in the kubeconfig or by flag`
+    case 'login':
+      return `login handler ${quote(name)}`
+    case 'vault':
+      return printableLine(name)
     case 'anonymous':
       return 'no credential (anonymous)'
   }

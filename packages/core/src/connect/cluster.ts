@@ -1,12 +1,11 @@
 import { ClosedError } from '../errors/index.ts'
 import type { Connection } from '../kubeconfig/connection.ts'
-import type { Borrowed } from '../node/process-registry.ts'
 import type { Credential } from '../protocol/credential.ts'
 import { makeResponse } from '../transport/lazy-response.ts'
 import { type HasLine, LINE, type Line } from '../transport/line.ts'
 import { asRequest, makeOutgoing, type Outgoing } from '../transport/outgoing.ts'
 import { followTo, isRedirect } from '../transport/redirect.ts'
-import { findPlace } from '../transport/target.ts'
+import { findAnywhere, findPlace, pathOn } from '../transport/target.ts'
 import type { KeeperStatus } from '../vault/status.ts'
 import { PlainValues, type TlsOptions } from './plain-values.ts'
 
@@ -29,7 +28,8 @@ export interface HandedOut extends Credential {
 export interface ClusterParts {
   readonly connection: Connection
   readonly line: Line
-  readonly borrowed: Borrowed
+  /** Gives the credentials back; the last one to do so ends them. */
+  readonly release: () => Promise<void>
   /** Called once when the connection ends. */
   readonly onClose: () => void
 }
@@ -79,11 +79,14 @@ export class Cluster implements HasLine {
   readonly fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
     const { line } = this.#parts
     line.checkOpen()
-    const { target } = line
-    let place = findPlace(asRequest(input)?.url ?? (input as string | URL), target)
+    const url = asRequest(input)?.url ?? (input as string | URL)
+    let { place, wish } = line.isOpenEnded
+      ? findAnywhere(url)
+      : { place: findPlace(url, line.target) }
     const made = makeOutgoing(input, init, line.defaults)
     const outgoing: Outgoing = made instanceof Promise ? await made : made
-    let incoming = await line.send(place, outgoing)
+    let incoming = await line.send(place, outgoing, wish && { wish })
+    let { target = line.target } = incoming
     for (let hops = 0; isRedirect(incoming) && init?.redirect !== undefined; hops += 1) {
       const next = followTo(incoming, place, {
         target,
@@ -94,9 +97,11 @@ export class Cluster implements HasLine {
       if (next === undefined) break
       incoming.body.resume()
       place = next
-      incoming = await line.send(place, outgoing)
+      wish = { origin: target.origin }
+      incoming = await line.send(place, outgoing, { wish })
+      target = incoming.target ?? line.target
     }
-    return makeResponse(incoming, target.origin + place.pathname + place.search)
+    return makeResponse(incoming, target.origin + pathOn(place, target))
   }
 
   /**
@@ -106,7 +111,7 @@ export class Cluster implements HasLine {
    */
   async credential({ signal }: { signal?: AbortSignal } = {}): Promise<HandedOut> {
     if (this.#closed !== undefined) throw new ClosedError()
-    const { keeper } = this.#parts.borrowed
+    const { keeper } = this.#parts.line
     const { credential } = await keeper.lease(signal)
     const { expiresAt } = keeper.status()
     return { ...credential, ...(expiresAt !== undefined && { expiresAt }) }
@@ -149,7 +154,7 @@ export class Cluster implements HasLine {
 
   /** How the credential is doing: plain data, no secrets. */
   status(): ClusterStatus {
-    const { connection, borrowed } = this.#parts
+    const { connection, line } = this.#parts
     const { context, cluster, user, namespace } = connection
     return {
       ...(context !== undefined && { context }),
@@ -157,7 +162,7 @@ export class Cluster implements HasLine {
       ...(user.name !== undefined && { user: user.name }),
       server: this.server,
       namespace,
-      credential: borrowed.keeper.status(),
+      credential: line.keeper.status(),
     }
   }
 
@@ -172,8 +177,8 @@ export class Cluster implements HasLine {
   }
 
   async #close(): Promise<void> {
-    const { line, borrowed, onClose } = this.#parts
+    const { line, release, onClose } = this.#parts
     onClose()
-    await Promise.all([line.close(), borrowed.release()])
+    await Promise.all([line.close(), release()])
   }
 }

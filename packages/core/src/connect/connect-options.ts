@@ -1,6 +1,7 @@
 import type { Overrides } from '../kubeconfig/overrides.ts'
 import type { Observer } from '../ports/observer.ts'
 import { checkNames } from './known-names.ts'
+import type { Vault } from './vault.ts'
 
 /** Limits and rules. Every one has a safe default. */
 export interface ConnectPolicy {
@@ -39,6 +40,8 @@ export interface ConnectPolicy {
 
 /** What `connect()` takes; names as kubectl's flags have them. */
 export interface ConnectOptions extends Overrides {
+  /** Login handlers, in place of a kubeconfig. */
+  readonly vault?: Vault | undefined
   /** Explicit files, which must exist. Without them KUBECONFIG, `~/.kube/config` or the pod's service account. */
   readonly kubeconfig?: string | readonly string[] | undefined
   /** kubectl's preferences with the plugin policy; KUBERC or `~/.kube/kuberc` unless given. */
@@ -91,6 +94,7 @@ const OPTIONS = Object.keys({
   observer: true,
   stdinUnavailable: true,
   saveOidcTokens: true,
+  vault: true,
   transport: true,
   env: true,
 } satisfies Record<keyof ConnectOptions, true>)

@@ -1,4 +1,4 @@
-import type { Connection } from '../kubeconfig/connection.ts'
+import type { ClusterTarget, Connection, Endpoint } from '../kubeconfig/connection.ts'
 import { hostEnvironment } from '../node/host-environment.ts'
 import { loadAuthority } from '../node/load-authority.ts'
 import { loadConnection } from '../node/load-kubeconfig.ts'
@@ -16,6 +16,7 @@ import { Cluster } from './cluster.ts'
 import { type ConnectOptions, checkOptions } from './connect-options.ts'
 import { followAuthority } from './follow-authority.ts'
 import { openKeeper } from './open-keeper.ts'
+import type { Vault } from './vault.ts'
 
 const REQUEST_LIMIT = 64
 const STREAM_LIMIT = 1000
@@ -36,6 +37,7 @@ const STREAM_LIMIT = 1000
 export async function connect(options: ConnectOptions = {}): Promise<Cluster> {
   checkOptions(options)
   options.signal?.throwIfAborted()
+  if (options.vault !== undefined) return openVault(options.vault, options)
   const connection = await loadConnection({
     kubeconfig: options.kubeconfig,
     overrides: options,
@@ -44,30 +46,85 @@ export async function connect(options: ConnectOptions = {}): Promise<Cluster> {
   return openCluster(connection, options)
 }
 
+/**
+ * Connects with login handlers: waits for the first login that can be used.
+ *
+ * @throws {LoginError} When there is none in time.
+ */
+async function openVault(own: Vault, options: ConnectOptions): Promise<Cluster> {
+  const { policy = {}, signal, observer, env = hostEnvironment() } = options
+  const { vault, release } = own.borrow(options)
+  const stopWatching = observer ? vault.watch(observer) : () => {}
+  try {
+    const { endpoint } = await vault.lease(signal)
+    if (endpoint === undefined) throw new TypeError('a login without a server')
+    const targetFor = ({ cluster, ca, trustEnv }: Endpoint): Target =>
+      targetOf(cluster, ca, trustEnv ? env : {})
+    const line = new Line({
+      target: targetFor(endpoint),
+      targetFor,
+      keeper: vault,
+      defaults: defaultHeaders({ userAgent: `kubecred/${VERSION}`, disableCompression: false }),
+      refreshOn: policy.refreshOn ?? [401],
+      limits: limitsOf(options),
+      loadExchange: () => loadExchange(options),
+    })
+    const { namespace, cluster: chosen } = endpoint
+    const connection = {
+      namespace,
+      cluster: chosen,
+      user: {},
+      warnings: [],
+      origin: 'login handlers',
+    }
+    const cluster = new Cluster({
+      connection,
+      line,
+      release,
+      onClose() {
+        stopWatching()
+        signal?.removeEventListener('abort', end)
+      },
+    })
+    const end = (): void => void cluster.close()
+    signal?.addEventListener('abort', end, { once: true })
+    return cluster
+  } catch (error) {
+    stopWatching()
+    await release()
+    throw error
+  }
+}
+
+function targetOf(cluster: ClusterTarget, ca: string | undefined, env: Environment): Target {
+  const { server, proxyUrl, tlsServerName, insecureSkipTlsVerify } = cluster
+  const proxy =
+    proxyUrl === undefined ? proxyFromEnvironment(server, env) : readProxy(proxyUrl, 'proxy-url')
+  return makeTarget(
+    server,
+    { ca, serverName: tlsServerName, insecure: insecureSkipTlsVerify },
+    proxy,
+  )
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
 /** Connects as a connection says that was made elsewhere; of the options, those about it do not count. */
 export async function openCluster(
   connection: Connection,
   options: ConnectOptions,
 ): Promise<Cluster> {
   const { policy = {}, signal, observer, env = hostEnvironment() } = options
-  const { proxyUrl } = connection.cluster
-  const proxy =
-    proxyUrl === undefined
-      ? proxyFromEnvironment(connection.cluster.server, env)
-      : readProxy(proxyUrl, 'proxy-url')
   const ca = await loadAuthority(connection.cluster, nodeFiles)
-  const { server, tlsServerName, insecureSkipTlsVerify, disableCompression } = connection.cluster
-  const targetWith = (caPem: string | undefined): Target =>
-    makeTarget(
-      server,
-      { ca: caPem, serverName: tlsServerName, insecure: insecureSkipTlsVerify },
-      proxy,
-    )
+  const { disableCompression } = connection.cluster
+  const targetWith = (caPem: string | undefined): Target => targetOf(connection.cluster, caPem, env)
+  // Now, so that a mistake in it shows before a plugin is looked for.
+  const target = targetWith(ca)
   if (policy.pluginLimit !== undefined) processRegistry().slots.limit = policy.pluginLimit
   const borrowed = await openKeeper(connection, ca, options)
   const stopWatching = observer ? borrowed.keeper.watch(observer) : () => {}
   const line = new Line({
-    target: targetWith(ca),
+    target,
     keeper: borrowed.keeper,
     defaults: defaultHeaders({
       userAgent: `kubecred/${VERSION}`,
@@ -81,7 +138,7 @@ export async function openCluster(
   const cluster = new Cluster({
     connection,
     line,
-    borrowed,
+    release: () => borrowed.release(),
     onClose() {
       stopWatching()
       stopFollowing()

@@ -1,6 +1,7 @@
 import { AUTHORING_CODES } from './authoring-codes.ts'
 import type { CodeFacts } from './code-facts.ts'
 import { KUBECONFIG_CODES } from './kubeconfig-codes.ts'
+import { LOGIN_CODES } from './login-codes.ts'
 import { OIDC_CODES } from './oidc-codes.ts'
 import { PLUGIN_CODES } from './plugin-codes.ts'
 import { TRANSPORT_CODES } from './transport-codes.ts'
@@ -11,6 +12,7 @@ export const CODES = {
   ...PLUGIN_CODES,
   ...TRANSPORT_CODES,
   ...OIDC_CODES,
+  ...LOGIN_CODES,
   ...AUTHORING_CODES,
 } as const satisfies Record<`ERR_${string}`, CodeFacts>
 

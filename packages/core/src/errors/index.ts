@@ -1,5 +1,6 @@
 import type * as authoring from './authoring-errors.ts'
 import type * as kubeconfig from './kubeconfig-errors.ts'
+import type * as login from './login-errors.ts'
 import type * as oidc from './oidc-errors.ts'
 import type * as plugin from './plugin-errors.ts'
 import type * as transport from './transport-errors.ts'
@@ -22,6 +23,12 @@ export {
   NotSupportedError,
   UserNotFoundError,
 } from './kubeconfig-errors.ts'
+export {
+  ConnectionInfoError,
+  LoginError,
+  type LoginOutcome,
+  LoginQueueFullError,
+} from './login-errors.ts'
 export { OidcConfigError, OidcRefusedError, OidcUnreachableError } from './oidc-errors.ts'
 export {
   PluginAnswerError,
@@ -66,6 +73,7 @@ type Instances<M> = {
 export type AnyCredentialError =
   | Instances<typeof authoring>
   | Instances<typeof kubeconfig>
+  | Instances<typeof login>
   | Instances<typeof oidc>
   | Instances<typeof plugin>
   | Instances<typeof transport>

@@ -67,3 +67,15 @@ export interface Connection {
   /** Where it came from, for people: a list of files, `flags` or `in-cluster`. */
   readonly origin: string
 }
+
+/** A server as one login names it: different logins may lead to different servers. */
+export interface Endpoint {
+  readonly cluster: ClusterTarget
+  /** PEM; the system's roots when undefined. */
+  readonly ca: string | undefined
+  readonly namespace: string
+  /** Whether proxies of the environment count. */
+  readonly trustEnv: boolean
+  /** Larger is preferred. */
+  readonly priority: number
+}

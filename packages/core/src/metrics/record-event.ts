@@ -29,6 +29,12 @@ export function recordEvent(event: CredentialEvent, to: Instruments, now: number
     case 'plugin-stderr':
     case 'retired':
     case 'warning':
+    case 'login-retried':
+    case 'log':
+    case 'depleted':
+    case 'frozen':
+    case 'thawed':
+    case 'failed':
       break
   }
 }

@@ -49,32 +49,43 @@ export async function loadConnection(options: LoadOptions): Promise<Connection> 
   const pod = await findPod(options)
   const isLost = places.from === 'KUBECONFIG' && missing.length > 0 && configs.length === 0
   const lost = `KUBECONFIG names only files that do not exist: ${missing.join(', ')}`
-  const connection = connect(mergeKubeconfigs(configs), options.overrides ?? {}, pod, {
-    paths: {
-      separator: nodePath.sep,
-      isAbsolute: nodePath.isAbsolute,
-      join: nodePath.join,
-      dirname: nodePath.dirname,
-    },
-    cwd,
-    podNamespace: pod?.namespace,
-    looked: isLost ? lost : `looked in ${places.files.join(', ') || 'no file'}`,
-  })
+  const looked = isLost ? lost : `looked in ${places.files.join(', ') || 'no file'}`
+  const connection = connect(
+    mergeKubeconfigs(configs),
+    options.overrides ?? {},
+    pod,
+    around(cwd, pod, looked),
+  )
   return isLost ? { ...connection, warnings: [`${lost}.`, ...connection.warnings] } : connection
+}
+
+/** The connection of the pod we run in, whatever a kubeconfig says; undefined where no account is mounted. */
+export async function loadPodConnection(
+  options: Pick<LoadOptions, 'env' | 'serviceAccountFolder'>,
+): Promise<Connection | undefined> {
+  const pod = await findPod(options)
+  if (pod === undefined) return undefined
+  return connectTo(pod.selection, {}, around(process.cwd(), pod))
+}
+
+function around(cwd: string, pod: Pod | undefined, looked?: string): Surroundings {
+  const { sep: separator, isAbsolute, join, dirname } = nodePath
+  const paths = { separator, isAbsolute, join, dirname }
+  return { paths, cwd, podNamespace: pod?.namespace, looked }
 }
 
 function connect(
   config: Kubeconfig,
   overrides: Overrides,
   pod: Pod | undefined,
-  around: Surroundings,
+  surroundings: Surroundings,
 ): Connection {
   try {
-    return buildConnection(config, overrides, around)
+    return buildConnection(config, overrides, surroundings)
   } catch (error) {
     // Only a configuration that says nothing gives way to the pod; a broken one is an error there too.
     if (pod === undefined || !(error instanceof KubeconfigEmptyError)) throw error
-    return connectTo(pod.selection, overrides, around)
+    return connectTo(pod.selection, overrides, surroundings)
   }
 }
 
@@ -125,7 +136,10 @@ function isWritable(folder: string): boolean {
   }
 }
 
-async function findPod({ env, serviceAccountFolder }: LoadOptions): Promise<Pod | undefined> {
+async function findPod({
+  env,
+  serviceAccountFolder,
+}: Pick<LoadOptions, 'env' | 'serviceAccountFolder'>): Promise<Pod | undefined> {
   if (!isInPod(env)) return undefined
   const folder = serviceAccountFolder ?? SERVICE_ACCOUNT_FOLDER
   const tokenFile = nodePath.join(folder, 'token')

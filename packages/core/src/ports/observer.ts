@@ -1,4 +1,4 @@
-import type { CredentialError } from '../errors/index.ts'
+import type { CredentialError, LoginOutcome } from '../errors/index.ts'
 import type { Reason } from '../lifecycle/state.ts'
 
 /**
@@ -7,7 +7,15 @@ import type { Reason } from '../lifecycle/state.ts'
  * All events of one keeper carry the same object, which tells it from others of the same name.
  */
 export interface SourceLabel {
-  readonly kind: 'exec' | 'oidc' | 'token-file' | 'certificate-files' | 'static' | 'anonymous'
+  readonly kind:
+    | 'exec'
+    | 'oidc'
+    | 'token-file'
+    | 'certificate-files'
+    | 'static'
+    | 'anonymous'
+    | 'login'
+    | 'vault'
   /** For example the plugin's command, or a file's path. */
   readonly name: string
 }
@@ -67,6 +75,22 @@ export type CredentialEvent = { readonly source: SourceLabel } & (
   /** The last one: no connection with this observer uses it any more. */
   | { readonly type: 'released' }
   | { readonly type: 'warning'; readonly message: string }
+  /** A login handler failed, and will be asked again within the same login. */
+  | { readonly type: 'login-retried'; readonly outcome: LoginOutcome }
+  /** A handler wrote this for people. */
+  | {
+      readonly type: 'log'
+      readonly level: 'debug' | 'info' | 'warn' | 'error'
+      readonly message: string
+    }
+  /** No credential is left that a server takes: all handlers are asked to log in. */
+  | { readonly type: 'depleted' }
+  /** Requests wait for a login from now on. */
+  | { readonly type: 'frozen' }
+  /** They go on. */
+  | { readonly type: 'thawed'; readonly frozenMs: number }
+  /** A request waited as long as it may, and nobody could log in. */
+  | { readonly type: 'failed'; readonly error: CredentialError }
 )
 
 export type Observer = (event: CredentialEvent) => void

@@ -1,3 +1,4 @@
+import type { Endpoint } from '../kubeconfig/connection.ts'
 import type { Secret } from '../secret/secret.ts'
 
 /** A client certificate and its private key, known to belong together. */
@@ -19,6 +20,8 @@ export interface BasicLogin {
 /** What authenticates a request. Several parts may be present; none at all is anonymous and legal. */
 export interface Credential {
   readonly token?: Secret
+  /** The word before the token; `Bearer` when undefined. Without a token it is the whole header, and then a secret. */
+  readonly scheme?: Secret
   readonly basic?: BasicLogin
   readonly certificate?: CertificatePair
 }
@@ -28,6 +31,8 @@ export interface Acquired {
   readonly credential: Credential
   /** Milliseconds since the epoch; `Infinity` when the issuer set no expiry. */
   readonly expiresAt: number
+  /** Where it is to be used, if not where the connection says. */
+  readonly endpoint?: Endpoint
 }
 
 /**
@@ -35,9 +40,10 @@ export interface Acquired {
  *
  * It holds secrets: hash it with the process's own key, never store or show it.
  */
-export function credentialText({ token, basic, certificate }: Credential): string {
+export function credentialText({ token, scheme, basic, certificate }: Credential): string {
   return JSON.stringify([
     token?.expose(),
+    scheme?.expose(),
     basic && [basic.username, basic.password.expose()],
     certificateText(certificate),
   ])

@@ -1,23 +1,28 @@
 import { Readable } from 'node:stream'
-import { isCredentialError } from '../errors/index.ts'
+import { isCredentialError, ServerUntrustedError } from '../errors/index.ts'
 import type { ExecResponse } from '../protocol/encode-exec-info.ts'
+import type { Access, Wish } from '../vault/access.ts'
 import type { Derived } from '../vault/derived.ts'
-import type { Keeper } from '../vault/keeper.ts'
 import type { Lease } from '../vault/lease.ts'
 import type { HeaderValues } from './default-headers.ts'
 import type { Exchange, Incoming } from './exchange.ts'
 import type { Gate, Passage } from './gate.ts'
 import { explainNetworkError, readAlert } from './network-errors.ts'
 import type { Outgoing } from './outgoing.ts'
-import { isProxied, isStreaming, type Place, type Target } from './target.ts'
+import { isProxied, isStreaming, type Place, pathOn, type Target } from './target.ts'
 import { mayRepeat } from './unprocessed.ts'
 
 /** A lease, or connections without one. */
-type Using = Pick<Lease, 'credential' | 'derived'> & { readonly authorization?: string | undefined }
+type Using = Pick<Lease, 'credential' | 'derived' | 'endpoint'> & {
+  readonly authorization?: string | undefined
+}
 
 export interface Route {
+  /** The server where credentials do not say another. */
   readonly target: Target
-  readonly keeper: Keeper
+  /** The server of a credential. */
+  readonly targetOf: (lease: Pick<Lease, 'endpoint'>) => Target
+  readonly keeper: Access
   readonly exchange: Exchange
   /** Counts the requests of this identity to this server. */
   readonly gate: Gate
@@ -44,33 +49,28 @@ const LONGEST_REFUSAL_MS = 2000
  * Sends a request with the current credential; when the server refuses it, once more with a better one.
  *
  * All requests that are refused at the same time wait for one refresh. Where there is nothing better,
- * or the body cannot be sent again, the caller gets the server's own answer.
+ * or the body cannot be sent again, the caller gets the server's own answer. With several credentials at
+ * hand, each that is left is tried.
  */
-export function authorizedSend(route: Route, place: Place, outgoing: Outgoing): Promise<Incoming> {
-  return send(route, place, outgoing, sendAgain)
-}
-
-async function sendAgain(
+export async function authorizedSend(
   route: Route,
   place: Place,
   outgoing: Outgoing,
-  refused: Refused,
+  wish?: Wish,
 ): Promise<Incoming> {
-  const { keeper, target } = route
-  const better = await keeper.replace(refused.lease, tellOf(refused), outgoing.signal)
-  if (better === undefined || !outgoing.canReplay()) return finish(refused, target)
-  keeper.report({ type: 'retried', method: outgoing.method, path: place.pathname })
-  return send(route, place, outgoing, giveUp)
-}
-
-async function giveUp(
-  { keeper, target }: Route,
-  _place: Place,
-  _outgoing: Outgoing,
-  refused: Refused,
-): Promise<Incoming> {
-  keeper.reject(refused.lease, tellOf(refused))
-  return finish(refused, target)
+  const { keeper } = route
+  let sent = await send(route, place, outgoing, wish)
+  for (let retries = 0; sent.is !== 'answered'; retries += 1) {
+    if (retries >= keeper.mostRetries) {
+      keeper.reject(sent.lease, tellOf(sent))
+      return finish(sent)
+    }
+    const better = await keeper.replace(sent.lease, tellOf(sent), outgoing.signal, wish)
+    if (better === undefined || !outgoing.canReplay()) return finish(sent)
+    keeper.report({ type: 'retried', method: outgoing.method, path: place.pathname })
+    sent = await send(route, place, outgoing, wish)
+  }
+  return sent.incoming
 }
 
 /** Sends a request that brings its own credential: nothing of ours is on it, and a refusal is the caller's. */
@@ -97,30 +97,29 @@ export async function plainSend(
 
 type Refused =
   | { readonly is: 'refused'; readonly lease: Lease; readonly incoming: Incoming }
-  /** The server ended the handshake because of our certificate. */
-  | { readonly is: 'alerted'; readonly lease: Lease; readonly error: unknown }
-type OnRefusal = (
-  route: Route,
-  place: Place,
-  outgoing: Outgoing,
-  refused: Refused,
-) => Promise<Incoming>
+  /** The server ended the handshake because of our certificate, or is not the one that the login meant. */
+  | {
+      readonly is: 'alerted'
+      readonly lease: Lease
+      readonly error: unknown
+      readonly told: ExecResponse
+    }
+type Sent = Refused | { readonly is: 'answered'; readonly incoming: Incoming }
 
 async function send(
   route: Route,
   place: Place,
   outgoing: Outgoing,
-  onRefusal: OnRefusal,
+  wish: Wish | undefined,
   repeats = 0,
-): Promise<Incoming> {
-  const { keeper, target, refreshOn } = route
+): Promise<Sent> {
+  const { keeper, refreshOn } = route
   const way = enter(route.gate, place, outgoing)
   const passage = way instanceof Promise ? await way : way
   let lease: Lease | undefined
-  let refused: Refused
   try {
     // Taken only now: the credential may have changed while the request waited for its place.
-    const leased = keeper.lease(outgoing.signal)
+    const leased = keeper.lease(outgoing.signal, wish)
     lease = leased instanceof Promise ? await leased : leased
     route.checkOpen()
     const incoming = await exchange(route, place, outgoing, lease, passage)
@@ -131,20 +130,26 @@ async function send(
       isAnonymous(lease)
     ) {
       keeper.accept(lease, incoming.headers['date'])
-      return incoming
+      return { is: 'answered', incoming }
     }
-    refused = { is: 'refused', lease, incoming: await keepBody(incoming) }
+    return { is: 'refused', lease, incoming: await keepBody(incoming) }
   } catch (error) {
     passage.done()
     if (mayRepeat(error, outgoing, repeats)) {
-      return send(route, place, outgoing, onRefusal, repeats + 1)
+      return send(route, place, outgoing, wish, repeats + 1)
     }
-    if (lease?.credential.certificate === undefined || readAlert(error) === undefined) {
-      throw explain(error, outgoing, target)
-    }
-    refused = { is: 'alerted', lease, error }
+    const explained = explain(error, outgoing, lease ? route.targetOf(lease) : route.target)
+    if (lease === undefined || !isRefusal(error, explained, lease)) throw explained
+    const told = readAlert(error) === undefined ? UNUSABLE : ALERTED
+    return { is: 'alerted', lease, error: explained, told }
   }
-  return onRefusal(route, place, outgoing, refused)
+}
+
+/** Whether there being no answer says something about the credential. */
+function isRefusal(error: unknown, explained: unknown, { credential, endpoint }: Lease): boolean {
+  if (credential.certificate !== undefined && readAlert(error) !== undefined) return true
+  // A login that names a server we cannot trust with its CA is no use; another login may do better.
+  return endpoint !== undefined && explained instanceof ServerUntrustedError
 }
 
 /** Nothing was sent that could have been refused. */
@@ -167,9 +172,10 @@ function exchange(
   lease: Using,
   passage: Passage,
 ): Promise<Incoming> {
-  return route.exchange.send(route.target, lease, {
+  const target = route.targetOf(lease)
+  const sent = route.exchange.send(target, lease, {
     method: outgoing.method,
-    path: place.pathname + place.search,
+    path: pathOn(place, target),
     headers: attachTo(outgoing.headers, lease, route),
     body: outgoing.body(),
     signal: outgoing.signal,
@@ -179,6 +185,7 @@ function exchange(
     checkOpen: route.checkOpen,
     wire: route.wire,
   })
+  return lease.endpoint === undefined ? sent : sent.then((incoming) => ({ ...incoming, target }))
 }
 
 /** Attaches the credential to a copy of the headers. The copy of the defaults is the same for every request. */
@@ -203,11 +210,14 @@ function explain(error: unknown, { signal, bodyError }: Outgoing, { origin }: Ta
 
 /** What the keeper is told about a refusal. */
 function tellOf(sent: Refused): ExecResponse {
-  return sent.is === 'alerted' ? ALERTED : refusalOf(sent.incoming)
+  return sent.is === 'alerted' ? sent.told : refusalOf(sent.incoming)
 }
 
 /** A refusal without an answer: the handshake failed. */
 export const ALERTED: ExecResponse = { code: 401, header: {} }
+
+/** The credential was not even sent: its login names a server that cannot be trusted. */
+const UNUSABLE: ExecResponse = { code: 0, header: {} }
 
 /** What a v1alpha1 plugin is told: the status and the headers, names as Go writes them. */
 export function refusalOf({
@@ -222,8 +232,8 @@ export function refusalOf({
   return { code: statusCode, header }
 }
 
-function finish(sent: Refused, { origin }: Target): Incoming {
-  if (sent.is === 'alerted') throw explainNetworkError(sent.error, origin)
+function finish(sent: Refused): Incoming {
+  if (sent.is === 'alerted') throw sent.error
   return sent.incoming
 }
 

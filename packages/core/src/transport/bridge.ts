@@ -87,7 +87,7 @@ export class Bridge {
     try {
       const line = await this.#lineFor(crossing)
       const outgoing = bridgedUpgrade(request, line.adapterHeaders, gone.signal)
-      const incoming = await line.send(placeOf(request), outgoing, upgradeExchange)
+      const incoming = await line.send(placeOf(request), outgoing, { via: upgradeExchange })
       const way = upgradedSocket(incoming)
       if (way === undefined) {
         const response = answerOn(socket, request)

@@ -32,6 +32,8 @@ export interface Incoming {
   readonly statusText: string
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly body: Readable
+  /** The server that answered, where it was chosen with the credential. */
+  readonly target?: Target
 }
 
 /** Sends one try over connections that belong to the lease. The certificate is in the connection, headers in the try. */

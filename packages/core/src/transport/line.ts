@@ -1,7 +1,10 @@
 import type { Readable } from 'node:stream'
-import { ClosedError } from '../errors/index.ts'
+import { ClosedError, ForeignOriginError } from '../errors/index.ts'
+import type { Endpoint } from '../kubeconfig/connection.ts'
+import type { Access, Wish } from '../vault/access.ts'
 import { Derived } from '../vault/derived.ts'
-import type { Keeper } from '../vault/keeper.ts'
+import type { Lease } from '../vault/lease.ts'
+import { pinnedAccess } from '../vault/pinned-access.ts'
 import { authorizedSend, plainSend, type Route } from './authorized-send.ts'
 import type { HeaderValues } from './default-headers.ts'
 import type { ConnectionLimits, Exchange, Incoming } from './exchange.ts'
@@ -33,13 +36,15 @@ export function lineOf(cluster: HasLine, caller: string): Line {
 
 export interface LineParts {
   readonly target: Target
-  readonly keeper: Keeper
+  readonly keeper: Access
   /** Headers of requests whose caller set none. */
   readonly defaults: HeaderValues
   readonly refreshOn: readonly number[]
   readonly limits: ConnectionLimits
   /** Loaded when first needed: the pool's code costs more to load than a single request to send. */
   readonly loadExchange: () => Promise<Exchange>
+  /** How to reach the server that a login names; for connections with login handlers. */
+  readonly targetFor?: (endpoint: Endpoint) => Target
 }
 
 /** Something with an end of its own that must come no later than the connection's. */
@@ -54,7 +59,9 @@ export interface Endable {
  * the answer goes out. What is between is here, and only here.
  */
 export class Line {
-  readonly keeper: Keeper
+  /** For the server of now. */
+  readonly keeper: Access
+  readonly #access: Access
   readonly refreshOn: readonly number[]
   readonly defaults: HeaderValues
   readonly #limits: ConnectionLimits
@@ -71,20 +78,40 @@ export class Line {
   #routes = new Map<Exchange, Route>()
   #exchange: Exchange | undefined
   #target: Target
+  readonly #targetFor: LineParts['targetFor']
+  readonly #targets = new WeakMap<Endpoint, Target>()
   #isClosed = false
 
-  constructor({ target, keeper, defaults, refreshOn, limits, loadExchange }: LineParts) {
+  constructor(parts: LineParts) {
+    const { target, keeper, defaults, refreshOn, limits, loadExchange, targetFor } = parts
     this.#target = target
-    this.keeper = keeper
+    this.#access = keeper
+    this.keeper = targetFor === undefined ? keeper : pinnedAccess(keeper, () => this.#target.origin)
     this.defaults = defaults
     this.refreshOn = refreshOn
     this.#limits = limits
     this.#loadExchange = loadExchange
+    this.#targetFor = targetFor
   }
 
   /** The server, and how to check it; another object when its CA changed. */
   get target(): Target {
     return this.#target
+  }
+
+  /** Whether the server is chosen with the credential: then a path belongs to no server yet. */
+  get isOpenEnded(): boolean {
+    return this.#targetFor !== undefined
+  }
+
+  /** The server of a credential. */
+  readonly targetOf = ({ endpoint }: Pick<Lease, 'endpoint'>): Target => {
+    if (endpoint === undefined || this.#targetFor === undefined) return this.#target
+    const target = this.#targets.get(endpoint) ?? this.#targetFor(endpoint)
+    this.#targets.set(endpoint, target)
+    // What adapters take for the server is where requests go now.
+    this.#target = target
+    return target
   }
 
   /** What a client of somebody else gets on its requests: it did not say that it can read gzip. */
@@ -101,13 +128,18 @@ export class Line {
   /**
    * Sends a request with the credential, or with the caller's own if it brings one.
    *
-   * @param via How it travels; the connection's own way unless told.
+   * `via` says how it travels: the connection's own way unless told. `wish` says for which server.
+   *
    * @throws {CredentialError} When there is no answer, or the signal's reason.
    */
-  send(place: Place, outgoing: Outgoing, via?: Exchange): Promise<Incoming> {
+  send(
+    place: Place,
+    outgoing: Outgoing,
+    { via, wish }: { via?: Exchange; wish?: Wish } = {},
+  ): Promise<Incoming> {
     return new Promise((resolve, reject) => {
       this.#waiting.add(reject)
-      this.#send(place, outgoing, via).then(
+      this.#send(place, outgoing, via, wish).then(
         (incoming) => {
           this.#waiting.delete(reject)
           resolve(incoming)
@@ -148,16 +180,33 @@ export class Line {
     ])
   }
 
-  async #send(place: Place, outgoing: Outgoing, via: Exchange | undefined): Promise<Incoming> {
+  async #send(
+    place: Place,
+    outgoing: Outgoing,
+    via: Exchange | undefined,
+    wish: Wish | undefined,
+  ): Promise<Incoming> {
     this.checkOpen()
     const exchange = via ?? this.#exchange ?? (await this.#load())
     const route = this.#routes.get(exchange) ?? this.#openRoute(exchange)
     const hasOwn = outgoing.headers['authorization'] !== undefined
+    if (hasOwn) this.#checkOwn(wish)
     const incoming = await (hasOwn
       ? plainSend(route, this.anonymous, place, outgoing)
-      : authorizedSend(route, place, outgoing))
+      : authorizedSend(route, place, outgoing, wish ?? this.#ownWish(place)))
     if (this.#isClosed) end(incoming.body, new ClosedError())
     return incoming
+  }
+
+  /** Without a login to choose, a request with its own credential can only go to the server of now. */
+  #checkOwn({ origin }: Wish = {}): void {
+    if (origin === undefined || origin === this.#target.origin) return
+    throw new ForeignOriginError(`${origin} is not the server of now (${this.#target.origin})`)
+  }
+
+  /** A path that is already of a server must not go to another. */
+  #ownWish({ isRelative }: Place): Wish | undefined {
+    return this.isOpenEnded && !isRelative ? { origin: this.#target.origin } : undefined
   }
 
   async #load(): Promise<Exchange> {
@@ -166,7 +215,8 @@ export class Line {
   }
 
   #openRoute(exchange: Exchange): Route {
-    const { keeper, refreshOn, defaults, checkOpen } = this
+    const { refreshOn, defaults, checkOpen, targetOf } = this
+    const keeper = this.#access
     const target = this.#target
     const { requests, streams } = this.#limits
     const gate = keeper.lasting.get(
@@ -176,6 +226,7 @@ export class Line {
     )
     const route: Route = {
       target,
+      targetOf,
       keeper,
       exchange,
       gate,

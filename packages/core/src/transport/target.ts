@@ -40,6 +40,13 @@ export function addressOf({ origin }: Target): { host: string; port: number } {
 export interface Place {
   readonly pathname: string
   readonly search: string
+  /** Set when it is to be appended to the path of whichever server is chosen. */
+  readonly isRelative?: true
+}
+
+/** The path to send to a server. */
+export function pathOn({ pathname, search, isRelative }: Place, { prefix }: Target): string {
+  return isRelative ? prefix + pathname + search : pathname + search
 }
 
 /**
@@ -54,6 +61,29 @@ export function findPlace(input: string | URL, target: Target): Place {
   if (typeof input === 'string' && PLAIN_PATH.test(input)) return splitPlain(input, target)
   return parsePlace(input, target)
 }
+
+/**
+ * Finds where a request goes when its server is chosen with the credential: a path goes to any, a URL only
+ * to its own.
+ *
+ * @throws {ForeignOriginError} When it is neither.
+ */
+export function findAnywhere(input: string | URL): { place: Place; wish?: { origin: string } } {
+  if (typeof input === 'string' && input.startsWith('/')) {
+    const { pathname, search } = findPlace(input, NOWHERE)
+    return { place: { pathname, search, isRelative: true } }
+  }
+  const { origin } = parse(input)
+  const { pathname, search } = findPlace(input, { ...NOWHERE, origin })
+  return { place: { pathname, search }, wish: { origin } }
+}
+
+/** A server without a path of its own, to read paths against. */
+const NOWHERE: Target = makeTarget('https://kubernetes.invalid', {
+  ca: undefined,
+  serverName: undefined,
+  insecure: false,
+})
 
 /** Nothing in it that a URL parser would change: no `//`, no dot segments, no escapes, no odd characters. */
 const PLAIN_PATH = /^(?:\/[A-Za-z0-9_~:-](?:[A-Za-z0-9._~:-]*))+(?:\?[A-Za-z0-9._~:=&,-]+)?$/

@@ -1,6 +1,13 @@
 import { ClosedError, isCredentialError } from '../errors/index.ts'
 import { DEFAULT_LIFECYCLE, type LifecyclePolicy } from '../lifecycle/policy.ts'
-import { type Effect, type Event, emptyState, type Reason, type State } from '../lifecycle/state.ts'
+import {
+  type Effect,
+  type Event,
+  emptyState,
+  type Held,
+  type Reason,
+  type State,
+} from '../lifecycle/state.ts'
 import { step } from '../lifecycle/step.ts'
 import { verdict } from '../lifecycle/verdict.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -8,7 +15,8 @@ import type { Crypto } from '../ports/crypto.ts'
 import type { Observer, ProcessEnd, SourceLabel } from '../ports/observer.ts'
 import type { ExecResponse } from '../protocol/encode-exec-info.ts'
 import type { Report, Source } from '../sources/source.ts'
-import { certificateFacts, validityOf } from './certificate-facts.ts'
+import type { Access } from './access.ts'
+import { acquiredFacts, validityOf } from './certificate-facts.ts'
 import { describeSkew, describeStale } from './clock-warnings.ts'
 import { Connections } from './connections.ts'
 import { Derived } from './derived.ts'
@@ -32,7 +40,9 @@ export interface KeeperPorts {
  * One run at a time, however many ask. Callers come and go with their signals; a run ends only by
  * itself, by its limit or with `close()`, and its answer is kept.
  */
-export class Keeper {
+export class Keeper implements Access {
+  /** After one refusal we ask for a better credential; after two the trouble is not the credential. */
+  readonly mostRetries = 1
   readonly #source: Source
   readonly #ports: KeeperPorts
   readonly #policy: LifecyclePolicy
@@ -81,6 +91,21 @@ export class Keeper {
     signal?.throwIfAborted()
     this.#send({ type: 'requested' })
     return this.#answer() ?? this.#wait(signal)
+  }
+
+  /** What is held now, whatever its state; asking changes nothing. */
+  get held(): Held<Kept> | undefined {
+    return this.#state.held
+  }
+
+  /** Why the last run failed; undefined after one that did not. */
+  get lastError(): unknown {
+    return this.#state.lastError
+  }
+
+  /** Asks for a run if one is due, without waiting for it. */
+  request(): void {
+    this.#send({ type: 'requested' })
   }
 
   /** Tells that the server refused a lease. A newer credential is not touched by it. */
@@ -212,7 +237,7 @@ export class Keeper {
     const response = reason === 'refused' ? this.#response : undefined
     let ended: { readonly process?: ProcessEnd } = {}
     try {
-      const { credential, expiresAt } = await this.#source.acquire({
+      const acquired = await this.#source.acquire({
         reason,
         response,
         signal: this.#life.signal,
@@ -222,7 +247,7 @@ export class Keeper {
         },
       })
       const old = this.#last
-      const kept = keep(ticket, credential, crypto, old)
+      const kept = keep(ticket, acquired, crypto, old)
       const isSame = kept.digest === this.#state.held?.credential.digest
       this.#connections.add(kept)
       const tookMs = took()
@@ -231,8 +256,8 @@ export class Keeper {
         type: 'acquired',
         ticket,
         credential: kept,
-        expiresAt,
-        certificate: credential.certificate,
+        expiresAt: acquired.expiresAt,
+        certificate: acquired.credential.certificate,
         isSame,
         tookMs,
         jitter: crypto.jitter(),
@@ -247,10 +272,8 @@ export class Keeper {
         reason,
         tookMs,
         isSame,
-        expiresAt: Number.isFinite(expiresAt) ? expiresAt : undefined,
-        holds: Object.keys(credential) as ('token' | 'certificate' | 'basic')[],
         ...ended,
-        ...certificateFacts(kept, old),
+        ...acquiredFacts(acquired, kept, old),
       })
     } catch (error) {
       this.#lastRunMs = took()

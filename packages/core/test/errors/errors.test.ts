@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import * as authoring from '../../src/errors/authoring-errors.ts'
 import * as errors from '../../src/errors/index.ts'
 import * as kubeconfig from '../../src/errors/kubeconfig-errors.ts'
+import * as login from '../../src/errors/login-errors.ts'
 import * as oidc from '../../src/errors/oidc-errors.ts'
 import * as plugin from '../../src/errors/plugin-errors.ts'
 import * as transport from '../../src/errors/transport-errors.ts'
@@ -54,6 +55,12 @@ const EVERY: readonly errors.AnyCredentialError[] = [
   new errors.ConnectionRetiredError(400),
   new errors.PeerMissingError('kubecred/ws', 'ws'),
   new errors.UpgradeRefusedError(403, 'pods "web" is forbidden'),
+  new errors.LoginError(
+    [{ handler: 'corp', result: 'nothing', attempts: 1 }],
+    'nobody is logged in',
+  ),
+  new errors.ConnectionInfoError(['server is missing']),
+  new errors.LoginQueueFullError(10),
   new errors.ExecInfoError('spec', 'is a number'),
 ]
 
@@ -85,7 +92,7 @@ describe('the codes', () => {
 describe('the classes', () => {
   it('are all among those tested here', () => {
     const made = new Set(EVERY.map((error) => error.constructor))
-    const declared = [authoring, kubeconfig, oidc, plugin, transport].flatMap((module) =>
+    const declared = [authoring, kubeconfig, login, oidc, plugin, transport].flatMap((module) =>
       Object.values(module),
     )
     expect(declared.filter((each) => !made.has(each)).map(({ name }) => name)).toEqual([])

@@ -81,7 +81,13 @@ class LineHttp2Client implements Http2Client {
     const outgoing = outgoingHttp2(headers, options, line.adapterHeaders)
     this.#inFlight += 1
     try {
-      const { statusCode, headers: answered, body } = await line.send(place, outgoing, exchange)
+      const {
+        statusCode,
+        headers: answered,
+        body,
+      } = await line.send(place, outgoing, {
+        via: exchange,
+      })
       // Not when it was read: many look at the status only. A body of another kind is in memory.
       if (body instanceof Http2ResponseBody) body.whenArrived(() => this.#leave())
       else this.#leave()

@@ -1,0 +1,26 @@
+import { facts } from './code-facts.ts'
+
+/** Codes 82 to 89: login handlers and what they return. */
+export const LOGIN_CODES = {
+  ERR_LOGIN_FAILED: facts(
+    82,
+    'caller',
+    'retryable',
+    'No login handler gave a credential that works within the time limit of the request.',
+    'Read what each handler said; when one of them succeeds again, requests go on by themselves.',
+  ),
+  ERR_CONNECTION_INFO: facts(
+    83,
+    'caller',
+    'final',
+    'What a login handler returned cannot be used.',
+    'Correct the fields that the message names.',
+  ),
+  ERR_LOGIN_QUEUE_FULL: facts(
+    84,
+    'caller',
+    'retryable',
+    'As many requests wait for a login as may wait at once.',
+    'Send fewer requests while nobody is logged in, or raise queueLimit of the vault.',
+  ),
+} as const

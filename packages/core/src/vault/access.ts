@@ -1,0 +1,39 @@
+import type { SourceLabel } from '../ports/observer.ts'
+import type { ExecResponse } from '../protocol/encode-exec-info.ts'
+import type { Report } from '../sources/source.ts'
+import type { Derived } from './derived.ts'
+import type { Lease } from './lease.ts'
+import type { KeeperStatus } from './status.ts'
+
+/** What a request wants of a credential. */
+export interface Wish {
+  /** The server it must be for; any will do when undefined. */
+  readonly origin?: string
+}
+
+/**
+ * Gives leases, and hears what became of them: one keeper, or a vault with many.
+ *
+ * It is all that transports know about where credentials come from.
+ */
+export interface Access {
+  readonly label: SourceLabel
+  /** What outlives a single credential. */
+  readonly lasting: Derived
+  /** How often one request may be sent again because its credential was refused. */
+  readonly mostRetries: number
+  lease(signal?: AbortSignal, wish?: Wish): Lease | Promise<Lease>
+  /** Tells of a refusal and waits for something better; undefined when there is nothing. */
+  replace(
+    refused: Lease,
+    response: ExecResponse,
+    signal?: AbortSignal,
+    wish?: Wish,
+  ): Promise<Lease | undefined>
+  reject(refused: Lease, response: ExecResponse): void
+  accept(lease: Lease, date?: string | string[]): void
+  /** Lets connections of this scope end with what is in flight. */
+  leave(scope: string): void
+  report(event: Report): void
+  status(): KeeperStatus
+}

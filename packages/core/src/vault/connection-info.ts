@@ -1,0 +1,92 @@
+import { ConnectionInfoError } from '../errors/index.ts'
+import type { Connection } from '../kubeconfig/connection.ts'
+import { type ConnectionFields, FIELD_KINDS, SECRET_FIELDS } from './connection-fields.ts'
+import { readFields } from './read-fields.ts'
+
+const INSPECT = Symbol.for('nodejs.util.inspect.custom')
+
+/** What a connection info says, checked and in our own form. */
+export interface Login {
+  readonly connection: Connection
+  /** Milliseconds since the epoch; `Infinity` when it has no end. */
+  readonly expiresAt: number
+  readonly priority: number
+  readonly trustEnv: boolean
+  /** The word before the token; undefined is `Bearer`. */
+  readonly scheme: string | undefined
+}
+
+/**
+ * Where to connect, and as whom.
+ *
+ * Everything that can be checked without reading a file is checked when it is made. Printing or
+ * serialising it shows which fields are set, and no secret.
+ *
+ * @throws {ConnectionInfoError} With every field that cannot be used.
+ */
+export class ConnectionInfo {
+  readonly #shown: Readonly<Record<string, unknown>>
+  readonly #login: Login
+
+  constructor(fields: ConnectionFields | Login) {
+    const isLogin = 'connection' in fields
+    this.#login = isLogin ? fields : readFields(fields)
+    this.#shown = isLogin ? { server: fields.connection.cluster.server } : show(fields)
+  }
+
+  /** Takes what a handler returned: one of these, or an object with the same fields. */
+  static from(value: unknown): ConnectionInfo {
+    if (value instanceof ConnectionInfo) return value
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      throw new ConnectionInfoError([
+        `a login handler must return a ConnectionInfo or nothing, not ${nameOf(value)}`,
+      ])
+    }
+    return new ConnectionInfo(value as ConnectionFields)
+  }
+
+  get server(): string {
+    return this.#login.connection.cluster.server
+  }
+
+  get defaultNamespace(): string {
+    return this.#login.connection.namespace
+  }
+
+  get priority(): number {
+    return this.#login.priority
+  }
+
+  /** Milliseconds since the epoch; undefined when it has no end. */
+  get expiresAt(): number | undefined {
+    const { expiresAt } = this.#login
+    return Number.isFinite(expiresAt) ? expiresAt : undefined
+  }
+
+  /** @internal */
+  get login(): Login {
+    return this.#login
+  }
+
+  toJSON(): Readonly<Record<string, unknown>> {
+    return this.#shown
+  }
+
+  [INSPECT](): string {
+    return `ConnectionInfo ${JSON.stringify(this.#shown)}`
+  }
+}
+
+function show(fields: ConnectionFields): Record<string, unknown> {
+  const shown: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(fields)) {
+    if (value === undefined || value === null || !Object.hasOwn(FIELD_KINDS, name)) continue
+    shown[name] = SECRET_FIELDS.has(name) ? '[secret]' : name.endsWith('Data') ? '[data]' : value
+  }
+  return shown
+}
+
+function nameOf(value: unknown): string {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'a list' : `a ${typeof value}`
+}

@@ -1,0 +1,127 @@
+import {
+  ConnectionInfoError,
+  isCredentialError,
+  LoginError,
+  type LoginOutcome,
+} from '../errors/index.ts'
+import type { Clock } from '../ports/clock.ts'
+import { scrub, showControlCharacters } from '../secret/scrub.ts'
+import { ConnectionInfo } from './connection-info.ts'
+import { pause, runLimited, TimeUp } from './limited.ts'
+import {
+  type LoginContext,
+  type LoginHandler,
+  type LoginOptions,
+  PermanentError,
+  TemporaryError,
+} from './login-handler.ts'
+
+/** A handler and its options. */
+export interface RegisteredHandler {
+  readonly id: string
+  readonly handler: LoginHandler
+  readonly options: Omit<LoginOptions, 'id'>
+}
+
+/** What stays the same over the attempts of one login. */
+export interface LoginAsk extends Pick<LoginContext, 'reason' | 'refused' | 'logger'> {
+  /** Ends with the vault. */
+  readonly signal: AbortSignal
+  /** Told after an attempt that will be followed by another. */
+  readonly onRetry: (outcome: LoginOutcome) => void
+}
+
+const FIRST_PAUSE_MS = 1000
+const LONGEST_PAUSE_MS = 60_000
+const LONGEST_REASON = 300
+
+/**
+ * Logs in with one handler: as many attempts as it takes, or as it may have.
+ *
+ * @returns Undefined when the handler has nothing to say.
+ * @throws {LoginError} When it gave up, with the reason.
+ */
+export async function logIn(
+  registered: RegisteredHandler,
+  ask: LoginAsk,
+  clock: Clock,
+): Promise<ConnectionInfo | undefined> {
+  const { id, options } = registered
+  const { retries = Number.POSITIVE_INFINITY, timeoutMs = Number.POSITIVE_INFINITY } = options
+  const startedAt = clock.now()
+  const elapsed = (): number => Math.max(0, clock.now() - startedAt)
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await tryOnce(registered, ask, { attempt, elapsedMs: elapsed(), timeoutMs, clock })
+    } catch (error) {
+      ask.signal.throwIfAborted()
+      const next = whatNext(error, attempt, options)
+      if (next.do === 'ignore') return undefined
+      const outcome = { handler: id, attempts: attempt, reason: describeThrown(error, timeoutMs) }
+      const isLast = next.do === 'stop' || attempt >= retries
+      if (isLast || elapsed() + next.pauseMs >= timeoutMs) {
+        throw new LoginError([{ ...outcome, result: 'failed' }], 'the login failed', {
+          cause: error,
+        })
+      }
+      ask.onRetry({ ...outcome, result: 'running' })
+      await pause(next.pauseMs, ask.signal, clock)
+    }
+  }
+}
+
+interface Attempt {
+  readonly attempt: number
+  readonly elapsedMs: number
+  readonly timeoutMs: number
+  readonly clock: Clock
+}
+
+async function tryOnce(
+  { id, handler }: RegisteredHandler,
+  { reason, refused, logger, signal }: LoginAsk,
+  { attempt, elapsedMs, timeoutMs, clock }: Attempt,
+): Promise<ConnectionInfo | undefined> {
+  const told = { id, attempt, elapsedMs, reason, logger, ...(refused && { refused }) }
+  const returned = await runLimited((own) => handler({ ...told, signal: own }), {
+    limitMs: timeoutMs - elapsedMs,
+    signal,
+    clock,
+  })
+  return returned === undefined || returned === null ? undefined : ConnectionInfo.from(returned)
+}
+
+type Next =
+  | { readonly do: 'retry'; readonly pauseMs: number }
+  | { readonly do: 'stop'; readonly pauseMs: 0 }
+  | { readonly do: 'ignore'; readonly pauseMs: 0 }
+
+function whatNext(error: unknown, attempt: number, options: LoginOptions): Next {
+  const { errors = 'temporary', backoffMs = FIRST_PAUSE_MS } = options
+  // Never nothing: a handler that fails without waiting for anything would starve the whole program.
+  if (error instanceof TemporaryError) return { do: 'retry', pauseMs: Math.max(1, error.delayMs) }
+  const isFinal =
+    error instanceof PermanentError ||
+    error instanceof ConnectionInfoError ||
+    error instanceof TimeUp
+  if (isFinal || errors === 'permanent') return { do: 'stop', pauseMs: 0 }
+  if (errors === 'ignored') return { do: 'ignore', pauseMs: 0 }
+  const doubled = backoffMs * 2 ** Math.min(attempt - 1, 30)
+  return {
+    do: 'retry',
+    pauseMs: Math.max(1, Math.min(doubled, Math.max(LONGEST_PAUSE_MS, backoffMs))),
+  }
+}
+
+/** In words, whatever was thrown; what looks like a secret is taken out. */
+function describeThrown(error: unknown, timeoutMs: number): string {
+  if (error instanceof TimeUp) return `it took longer than ${timeoutMs} ms`
+  const text =
+    error instanceof Error
+      ? error.message || error.name
+      : typeof error === 'string'
+        ? error
+        : `it threw ${error === null ? 'null' : `a ${typeof error}`}`
+  const hint = isCredentialError(error) ? ` (${error.hint})` : ''
+  return scrub(showControlCharacters(text + hint)).slice(0, LONGEST_REASON)
+}

@@ -1,0 +1,204 @@
+import { ConnectionInfoError } from '../errors/index.ts'
+import type { ClusterTarget, Material, UserIdentity } from '../kubeconfig/connection.ts'
+import { decodeBase64 } from '../kubeconfig/decode-base64.ts'
+import { hasScheme, isUsableServer, normalizeServer } from '../kubeconfig/server-url.ts'
+import { withoutUndefined } from '../kubeconfig/without-undefined.ts'
+import { isHeaderSafe } from '../protocol/header-safe.ts'
+import { parseRfc3339 } from '../protocol/rfc3339.ts'
+import { Secret } from '../secret/secret.ts'
+import { type ConnectionFields, FIELD_KINDS, type Moment } from './connection-fields.ts'
+import type { Login } from './connection-info.ts'
+
+type Name = keyof ConnectionFields
+
+/**
+ * Checks the fields of a connection info against each other and brings them into our own form.
+ *
+ * @throws {ConnectionInfoError} With all problems at once; it names fields and never shows their values.
+ */
+export function readFields(given: ConnectionFields): Login {
+  const problems: string[] = []
+  const fields = new Reader(given, problems)
+  const server = readServer(fields)
+  const user = readUser(fields)
+  const expiresAt = readExpiration(given.expiration, problems)
+  const cluster = withoutUndefined<ClusterTarget>({
+    server,
+    tlsServerName: fields.text('tlsServerName'),
+    insecureSkipTlsVerify: fields.flag('insecure'),
+    certificateAuthority: fields.material('caPath', 'caData'),
+    proxyUrl: secret(fields.text('proxyUrl')),
+    disableCompression: false,
+    name: undefined,
+    execExtension: undefined,
+  })
+  const login: Login = {
+    connection: {
+      namespace: fields.text('defaultNamespace') ?? 'default',
+      cluster,
+      user,
+      warnings: user.token && user.basic ? [TOKEN_WINS] : [],
+      origin: 'login',
+    },
+    expiresAt,
+    priority: fields.number('priority'),
+    trustEnv: fields.flag('trustEnv'),
+    scheme: fields.text('scheme'),
+  }
+  const isPlain = server.startsWith('http:')
+  if (isPlain && (user.token ?? user.basic ?? user.certificate ?? login.scheme) !== undefined) {
+    problems.push('server is plain http, over which no credential is ever sent')
+  }
+  if (problems.length > 0) throw new ConnectionInfoError(problems)
+  return login
+}
+
+const TOKEN_WINS = 'The login has both a token and a user name; the token is used.'
+
+function readServer(fields: Reader): string {
+  const server = fields.text('server')
+  if (server === undefined) fields.complain('server is missing')
+  else if (!hasScheme(server) || !isUsableServer(server)) {
+    fields.complain('server is no http or https address of the form https://HOST:PORT')
+  } else return normalizeServer(server, 'https')
+  return ''
+}
+
+function readUser(fields: Reader): UserIdentity {
+  const username = fields.text('username')
+  const password = secret(fields.text('password'))
+  const certificate = fields.material('certificatePath', 'certificateData')
+  const key = fields.material('privateKeyPath', 'privateKeyData')
+  const token = fields.header('token')
+  fields.header('scheme')
+  if (username !== undefined && password === undefined) fields.complain('username has no password')
+  if (password !== undefined && username === undefined) fields.complain('password has no username')
+  if (certificate !== undefined && key === undefined) {
+    fields.complain('the certificate has no private key')
+  }
+  if (key !== undefined && certificate === undefined) {
+    fields.complain('the private key has no certificate')
+  }
+  return withoutUndefined<UserIdentity>({
+    token: secret(token),
+    basic: username !== undefined && password !== undefined ? { username, password } : undefined,
+    certificate: certificate &&
+      key && { chain: certificate, key: key.from === 'file' ? key : hidden(key) },
+    name: undefined,
+    tokenFile: undefined,
+    exec: undefined,
+    oidc: undefined,
+    impersonate: undefined,
+  })
+}
+
+function secret(text: string | undefined): Secret | undefined {
+  return text === undefined ? undefined : new Secret(text)
+}
+
+function hidden({ data }: { readonly data: string }): Material<Secret> {
+  return { from: 'data', data: new Secret(data) }
+}
+
+function readExpiration(value: unknown, problems: string[]): number {
+  if (value === undefined || value === null) return Number.POSITIVE_INFINITY
+  const time = isDate(value)
+    ? value.getTime()
+    : typeof value === 'string'
+      ? readTime(value)
+      : undefined
+  if (time !== undefined && !Number.isNaN(time)) return time
+  problems.push('expiration is no time: pass a Date, or text such as 2030-12-31T23:59:59Z')
+  return Number.POSITIVE_INFINITY
+}
+
+/** A Date, also of another realm. */
+function isDate(value: unknown): value is Moment {
+  return typeof value === 'object' && value !== null && 'getTime' in value
+}
+
+/** Without a zone it is UTC, as the people who wrote it down meant. */
+function readTime(text: string): number | undefined {
+  const written = text.trim().replace(/^(\d{4}-\d\d-\d\d) /, '$1T')
+  return parseRfc3339(written) ?? parseRfc3339(`${written}Z`)
+}
+
+/** Reads fields one by one and notes what is wrong with them. */
+class Reader {
+  readonly #given: Readonly<Record<string, unknown>>
+  readonly #problems: string[]
+
+  constructor(given: ConnectionFields, problems: string[]) {
+    this.#given = { ...given }
+    this.#problems = problems
+    for (const name of Object.keys(this.#given)) {
+      if (!Object.hasOwn(FIELD_KINDS, name))
+        this.complain(`there is no field ${JSON.stringify(name.slice(0, 40))}`)
+    }
+  }
+
+  complain(problem: string): void {
+    this.#problems.push(problem)
+  }
+
+  text(name: Name): string | undefined {
+    const value = this.#value(name)
+    if (value === undefined) return undefined
+    if (typeof value === 'string' && value !== '') return value
+    this.complain(value === '' ? `${name} is empty` : `${name} is no text`)
+    return undefined
+  }
+
+  /** Text that becomes part of a header. */
+  header(name: Name): string | undefined {
+    const text = this.text(name)
+    if (text === undefined || isHeaderSafe(text)) return text
+    this.complain(`${name} has a character that no HTTP header can carry`)
+    return undefined
+  }
+
+  flag(name: Name): boolean {
+    const value = this.#value(name)
+    if (value !== undefined && typeof value !== 'boolean')
+      this.complain(`${name} is not true or false`)
+    return value === true
+  }
+
+  number(name: Name): number {
+    const value = this.#value(name) ?? 0
+    if (typeof value === 'number' && Number.isFinite(value)) return value
+    this.complain(`${name} is no number`)
+    return 0
+  }
+
+  /** A file or its content, of which one may be given. */
+  material(pathName: Name, dataName: Name): Material | undefined {
+    const path = this.text(pathName)
+    const data = this.#pem(dataName)
+    if (path !== undefined && this.#value(dataName) !== undefined) {
+      this.complain(`${pathName} and ${dataName} are both given: one of them is enough`)
+    }
+    if (path !== undefined) return { from: 'file', path }
+    return data === undefined ? undefined : { from: 'data', data }
+  }
+
+  #value(name: Name): unknown {
+    return this.#given[name] ?? undefined
+  }
+
+  #pem(name: Name): string | undefined {
+    const value = this.#value(name)
+    if (value === undefined) return undefined
+    const text = value instanceof Uint8Array ? new TextDecoder().decode(value) : value
+    if (typeof text !== 'string') {
+      this.complain(`${name} is neither text nor bytes`)
+      return undefined
+    }
+    const pem = text.includes(PEM) ? text : decodeBase64(text.trim())
+    if (pem?.includes(PEM)) return pem
+    this.complain(`${name} is neither PEM nor base64 of PEM`)
+    return undefined
+  }
+}
+
+const PEM = '-----BEGIN '
