@@ -1,11 +1,8 @@
 // What attach(kc) costs and saves: twenty loops that list, with it and without it, in one run, in turns.
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readdirSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { attach } from 'kubecred/client-node'
+import { openScene } from './scene.mjs'
 
 const LOOPS = 20
 const ROUNDS = 8
@@ -16,25 +13,12 @@ const SETTLE_MS = 500
 export const name = 'attach(kc) against plain @kubernetes/client-node, 12 s of load each'
 
 export async function run() {
-  const server = fork(new URL('serve.mjs', import.meta.url))
-  const [{ url }] = await once(server, 'message')
-  const folder = mkdtempSync(join(tmpdir(), 'kubecred-bench-'))
-  const kubeconfig = join(folder, 'config')
-  writeFileSync(
-    kubeconfig,
-    JSON.stringify({
-      clusters: [{ name: 'b', cluster: { server: url, 'insecure-skip-tls-verify': true } }],
-      users: [{ name: 'b', user: { token: 'benchmark' } }],
-      contexts: [{ name: 'b', context: { cluster: 'b', user: 'b' } }],
-      'current-context': 'b',
-    }),
-  )
+  const { kubeconfig, close } = await openScene()
   const rows = [...(await compare('1.4', '@kubernetes/client-node', kubeconfig))]
   const isNew = Number(process.versions.node.split('.')[0]) >= 22
   if (isNew) rows.push(...(await compare('2.x', 'client-node-2', kubeconfig)))
   else rows.push({ what: '2.x needs Node 22', value: 'not run' })
-  server.disconnect()
-  rmSync(folder, { recursive: true })
+  close()
   return rows
 }
 

@@ -1,12 +1,8 @@
 // What the agents cost: `https.get` with each of them against Node's own agent and a fixed token, in one run, in turns.
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import https from 'node:https'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { connect } from 'kubecred'
 import { createAgent } from 'kubecred/https'
+import { openScene } from './scene.mjs'
 
 const WORKERS = 8
 const ROUND_MS = 1000
@@ -15,19 +11,7 @@ const ROUNDS = 9
 export const name = 'a warm request over an https.Agent'
 
 export async function run() {
-  const server = fork(new URL('serve.mjs', import.meta.url))
-  const [{ url }] = await once(server, 'message')
-  const folder = mkdtempSync(join(tmpdir(), 'kubecred-bench-'))
-  const kubeconfig = join(folder, 'config')
-  writeFileSync(
-    kubeconfig,
-    JSON.stringify({
-      clusters: [{ name: 'b', cluster: { server: url, 'insecure-skip-tls-verify': true } }],
-      users: [{ name: 'b', user: { token: 'benchmark' } }],
-      contexts: [{ name: 'b', context: { cluster: 'b', user: 'b' } }],
-      'current-context': 'b',
-    }),
-  )
+  const { url, kubeconfig, close } = await openScene()
   const cluster = await connect({ kubeconfig })
   const agents = {
     plain: new https.Agent({ keepAlive: true, rejectUnauthorized: false }),
@@ -49,8 +33,7 @@ export async function run() {
   }
   await cluster.close()
   for (const agent of Object.values(agents)) agent.destroy()
-  server.disconnect()
-  rmSync(folder, { recursive: true })
+  close()
   const [plain, bridge, direct] = Object.values(rates).map(median)
   return [
     { what: "Node's own agent, requests per second", value: Math.round(plain) },

@@ -1,11 +1,7 @@
 // What a warm request costs: `cluster.fetch` against `undici.request` and `undici.fetch`, in one run, in turns.
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { connect } from 'kubecred'
 import { Agent, Pool, fetch as undiciFetch } from 'undici'
+import { openScene } from './scene.mjs'
 
 const WORKERS = 8
 const ROUND_MS = 1000
@@ -14,19 +10,7 @@ const ROUNDS = 9
 export const name = 'a warm request'
 
 export async function run() {
-  const server = fork(new URL('serve.mjs', import.meta.url))
-  const [{ url }] = await once(server, 'message')
-  const folder = mkdtempSync(join(tmpdir(), 'kubecred-bench-'))
-  const kubeconfig = join(folder, 'config')
-  writeFileSync(
-    kubeconfig,
-    JSON.stringify({
-      clusters: [{ name: 'b', cluster: { server: url, 'insecure-skip-tls-verify': true } }],
-      users: [{ name: 'b', user: { token: 'benchmark' } }],
-      contexts: [{ name: 'b', context: { cluster: 'b', user: 'b' } }],
-      'current-context': 'b',
-    }),
-  )
+  const { url, kubeconfig, close } = await openScene()
   const cluster = await connect({ kubeconfig })
   const options = { connections: 64, connect: { rejectUnauthorized: false } }
   const pool = new Pool(url, options)
@@ -62,8 +46,7 @@ export async function run() {
     }
   }
   await Promise.all([cluster.close(), pool.close(), agent.close()])
-  server.disconnect()
-  rmSync(folder, { recursive: true })
+  close()
   const [request, fetched, ours] = Object.values(rates).map(median)
   return [
     { what: 'undici.request, requests per second', value: Math.round(request) },

@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { isCredentialError, ServerUntrustedError } from '../errors/index.ts'
 import type { ExecResponse } from '../protocol/encode-exec-info.ts'
 import type { Access, Wish } from '../vault/access.ts'
@@ -9,6 +9,7 @@ import type { Exchange, Incoming } from './exchange.ts'
 import type { Gate, Passage } from './gate.ts'
 import { explainNetworkError, readAlert } from './network-errors.ts'
 import type { Outgoing } from './outgoing.ts'
+import { ALERTED, keepBody, refusalOf, UNUSABLE } from './refusal.ts'
 import { isProxied, isStreaming, type Place, pathOn, type Target } from './target.ts'
 import { mayRepeat } from './unprocessed.ts'
 
@@ -39,11 +40,6 @@ export interface Route {
   /** Statuses that mean: this credential is not accepted. */
   readonly refreshOn: readonly number[]
 }
-
-/** What of a refusal is kept for the caller; Kubernetes writes a few hundred bytes. */
-const MOST_REFUSAL_BYTES = 64 * 1024
-/** How long it may take to arrive; a body that drips must not hold up the refresh. */
-const LONGEST_REFUSAL_MS = 2000
 
 /**
  * Sends a request with the current credential; when the server refuses it, once more with a better one.
@@ -213,45 +209,7 @@ function tellOf(sent: Refused): ExecResponse {
   return sent.is === 'alerted' ? sent.told : refusalOf(sent.incoming)
 }
 
-/** A refusal without an answer: the handshake failed. */
-export const ALERTED: ExecResponse = { code: 401, header: {} }
-
-/** The credential was not even sent: its login names a server that cannot be trusted. */
-const UNUSABLE: ExecResponse = { code: 0, header: {} }
-
-/** What a v1alpha1 plugin is told: the status and the headers, names as Go writes them. */
-export function refusalOf({
-  statusCode,
-  headers,
-}: Pick<Incoming, 'statusCode' | 'headers'>): ExecResponse {
-  const header: Record<string, string[]> = {}
-  for (const [name, value] of Object.entries(headers)) {
-    const canonical = name.replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase())
-    if (value !== undefined) header[canonical] = Array.isArray(value) ? value : [value]
-  }
-  return { code: statusCode, header }
-}
-
 function finish(sent: Refused): Incoming {
   if (sent.is === 'alerted') throw sent.error
   return sent.incoming
-}
-
-/** Reads the refusal's body now: the caller may get it after the connection has gone on to other things. */
-async function keepBody(incoming: Incoming): Promise<Incoming> {
-  const chunks: Buffer[] = []
-  let size = 0
-  const timer = setTimeout(() => incoming.body.destroy(), LONGEST_REFUSAL_MS)
-  try {
-    for await (const chunk of incoming.body) {
-      chunks.push(chunk as Buffer)
-      size += (chunk as Buffer).length
-      if (size > MOST_REFUSAL_BYTES) break
-    }
-  } catch {
-    // What came is enough: the status is what counts.
-  } finally {
-    clearTimeout(timer)
-  }
-  return { ...incoming, body: Readable.from(chunks.length === 0 ? [] : [Buffer.concat(chunks)]) }
 }

@@ -16,6 +16,7 @@ import type { Observer, ProcessEnd, SourceLabel } from '../ports/observer.ts'
 import type { ExecResponse } from '../protocol/encode-exec-info.ts'
 import type { Report, Source } from '../sources/source.ts'
 import type { Access } from './access.ts'
+import { Alarm } from './alarm.ts'
 import { acquiredFacts, validityOf } from './certificate-facts.ts'
 import { describeSkew, describeStale } from './clock-warnings.ts'
 import { Connections } from './connections.ts'
@@ -25,9 +26,6 @@ import { readVerdict, withNextTry } from './read-verdict.ts'
 import { describeState, type KeeperStatus } from './status.ts'
 import { Waiters } from './waiters.ts'
 import { Watchers } from './watchers.ts'
-
-/** The longest a timer waits before the wall clock is read again: it may have been set, or the machine slept. */
-const LONGEST_TIMER_MS = 3_600_000
 
 export interface KeeperPorts {
   readonly clock: Clock
@@ -57,7 +55,7 @@ export class Keeper implements Access {
   #last: Kept | undefined
   #response: ExecResponse | undefined
   #failed: { readonly ticket: number; readonly error: unknown } | undefined
-  #cancelTimer: () => void = () => {}
+  readonly #alarm: Alarm
   #stopWatching: (() => void) | undefined
   #lastRunMs: number | undefined
   #isSkewKnown = false
@@ -68,6 +66,7 @@ export class Keeper implements Access {
     this.#watchers = new Watchers(source.label)
     this.#ports = ports
     this.#policy = { ...DEFAULT_LIFECYCLE, ...policy, ...source.lifecycle }
+    this.#alarm = new Alarm(ports.clock, () => this.#send({ type: 'woke' }))
     this.#connections = new Connections(this.lasting, ports.clock, this.#policy.drainLimitMs)
   }
 
@@ -160,7 +159,7 @@ export class Keeper implements Access {
   async close(): Promise<void> {
     const closed = new ClosedError()
     this.#send({ type: 'closed' })
-    this.#cancelTimer()
+    this.#alarm.cancel()
     this.#stopWatching?.()
     this.#life.abort(closed)
     this.#watchers.close()
@@ -213,7 +212,7 @@ export class Keeper implements Access {
         this.#retire(before.held?.credential)
         break
       case 'wake':
-        this.#wakeAt(effect.at)
+        this.#alarm.set(effect.at)
         break
       case 'warn-stale':
         this.report({
@@ -291,12 +290,6 @@ export class Keeper implements Access {
     // Connections are bound to a certificate, not to a token: the next token may use them too.
     if (old.credential.certificate === undefined) return
     this.#connections.retire(old, this.#state.held?.credential)
-  }
-
-  #wakeAt(at: number): void {
-    this.#cancelTimer()
-    const wait = Math.min(Math.max(at - this.#ports.clock.now(), 0), LONGEST_TIMER_MS)
-    this.#cancelTimer = this.#ports.clock.after(wait, () => this.#send({ type: 'woke' }))
   }
 
   #learnSkew(date: string): void {

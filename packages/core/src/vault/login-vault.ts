@@ -8,11 +8,11 @@ import type { Report } from '../sources/source.ts'
 import type { Access, Wish } from './access.ts'
 import { choose } from './choose.ts'
 import { Derived } from './derived.ts'
-import { Exclusions } from './exclusions.ts'
 import { FrozenQueue } from './frozen-queue.ts'
 import type { Keeper } from './keeper.ts'
 import type { Kept, Lease } from './lease.ts'
 import { outcomeOf } from './login-outcome.ts'
+import { RefusedLogins } from './refused-logins.ts'
 import type { KeeperStatus } from './status.ts'
 import { Watchers } from './watchers.ts'
 
@@ -61,7 +61,7 @@ export class LoginVault implements Access {
   readonly #keepers: readonly Keeper[]
   readonly #ports: Ports
   readonly #policy: VaultPolicy
-  readonly #exclusions = new Exclusions()
+  readonly #refused = new RefusedLogins()
   readonly #queue: FrozenQueue
   readonly #watchers = new Watchers(this.label)
   readonly #given = new WeakMap<Lease, Given>()
@@ -100,9 +100,7 @@ export class LoginVault implements Access {
   reject(refused: Lease, response: ExecResponse): void {
     const given = this.#given.get(refused)
     if (given === undefined) return
-    const { identity, digest } = given.kept
-    // Without an answer it was not the credential that was refused: the same with another CA may be good.
-    this.#exclusions.refuse(response.code === 0 ? digest : identity, this.#ports.clock.now())
+    this.#refused.add(given.kept, response.code, this.#ports.clock.now())
     given.keeper.reject(given.kept, response)
     if (this.isDepleted) this.report({ type: 'depleted' })
   }
@@ -110,8 +108,7 @@ export class LoginVault implements Access {
   accept(lease: Lease, date?: string | string[]): void {
     const given = this.#given.get(lease)
     if (given === undefined) return
-    this.#exclusions.accept(given.kept.identity)
-    this.#exclusions.accept(given.kept.digest)
+    this.#refused.forget(given.kept)
     given.keeper.accept(given.kept, date)
   }
 
@@ -153,7 +150,7 @@ export class LoginVault implements Access {
     const now = this.#ports.clock.now()
     return this.#keepers.map((keeper) => {
       const { held } = keeper
-      return outcomeOf(keeper, held !== undefined && this.#isExcluded(held.credential, now))
+      return outcomeOf(keeper, held !== undefined && this.#refused.has(held.credential, now))
     })
   }
 
@@ -176,8 +173,7 @@ export class LoginVault implements Access {
     const chosen = choose(this.#usable(wish), random)
     if (chosen === undefined) return undefined
     const { keeper, kept } = chosen
-    this.#exclusions.take(kept.identity, this.#ports.clock.now())
-    this.#exclusions.take(kept.digest, this.#ports.clock.now())
+    this.#refused.take(kept, this.#ports.clock.now())
     // So that it is known to be in use, and renewed ahead of its end.
     keeper.request()
     this.#given.set(kept, { keeper, kept })
@@ -196,11 +192,7 @@ export class LoginVault implements Access {
   }
 
   #isUsable({ credential, expiresAt }: Held<Kept>, now: number): boolean {
-    return now < expiresAt && !this.#isExcluded(credential, now)
-  }
-
-  #isExcluded({ identity, digest }: Kept, now: number): boolean {
-    return this.#exclusions.isExcluded(identity, now) || this.#exclusions.isExcluded(digest, now)
+    return now < expiresAt && !this.#refused.has(credential, now)
   }
 
   /** Waits with the others until there is something to use, for as long as a request may. */
@@ -242,7 +234,7 @@ export class LoginVault implements Access {
     const now = this.#ports.clock.now()
     for (const keeper of this.#keepers) {
       const { held } = keeper
-      const isExcluded = held !== undefined && this.#isExcluded(held.credential, now)
+      const isExcluded = held !== undefined && this.#refused.has(held.credential, now)
       // A refused one is asked for something better; everything else for what is missing.
       if (isExcluded) keeper.reject(held.credential, { code: 401, header: {} })
       else keeper.request()
@@ -259,17 +251,11 @@ export class LoginVault implements Access {
   #nextLookAt(keeper: Keeper, now: number): number {
     const { nextTryAt, state } = keeper.status()
     if (state === 'running') return Number.POSITIVE_INFINITY
-    const excludedUntil = keeper.held && this.#excludedUntil(keeper.held.credential)
+    const excludedUntil = keeper.held && this.#refused.endOf(keeper.held.credential)
     return Math.min(
       nextTryAt !== undefined && nextTryAt > now ? nextTryAt : now + 1000,
       excludedUntil ?? Number.POSITIVE_INFINITY,
     )
-  }
-
-  #excludedUntil({ identity, digest }: Kept): number | undefined {
-    const ends = [this.#exclusions.endOf(identity), this.#exclusions.endOf(digest)]
-    const known = ends.filter((end) => end !== undefined)
-    return known.length === 0 ? undefined : Math.max(...known)
   }
 
   #heard({ type }: CredentialEvent): void {

@@ -1,12 +1,12 @@
 import { errorMonitor } from 'node:events'
 import type { Agent, ClientRequest, IncomingMessage } from 'node:http'
 import process from 'node:process'
-import { ALERTED, refusalOf } from '../../transport/authorized-send.ts'
 import { checkDestination, type Destination } from '../../transport/bridge.ts'
 import { destinationOf } from '../../transport/bridge-agent.ts'
 import { dialingAgent } from '../../transport/https-exchange.ts'
 import type { Line } from '../../transport/line.ts'
 import { readAlert } from '../../transport/network-errors.ts'
+import { ALERTED, refusalOf } from '../../transport/refusal.ts'
 import { addressOf, isProxied } from '../../transport/target.ts'
 import type { Lease } from '../../vault/lease.ts'
 

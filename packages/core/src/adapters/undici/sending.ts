@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream'
 import type { ExecResponse } from '../../protocol/encode-exec-info.ts'
-import { refusalOf } from '../../transport/authorized-send.ts'
 import { explainNetworkError, readAlert } from '../../transport/network-errors.ts'
+import { refusalOf } from '../../transport/refusal.ts'
 import { isProxied } from '../../transport/target.ts'
 import type { Lease } from '../../vault/lease.ts'
 import { Attempt, type AttemptKind, type AttemptOwner } from './attempt.ts'
