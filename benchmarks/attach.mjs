@@ -2,6 +2,7 @@
 import { readdirSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { attach } from 'kubecred/client-node'
+import { median } from './measure.mjs'
 import { openScene } from './scene.mjs'
 
 const LOOPS = 20
@@ -89,8 +90,4 @@ function descriptors() {
   } catch {
     return 0
   }
-}
-
-function median(values) {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]
 }

@@ -2,6 +2,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { connect } from 'kubecred'
+import { median } from './measure.mjs'
 
 const ROUND_MS = 1000
 const ROUNDS = 7
@@ -51,8 +52,4 @@ async function load(cluster, workers, milliseconds) {
     }),
   )
   return (count / milliseconds) * 1000
-}
-
-function median(values) {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]
 }

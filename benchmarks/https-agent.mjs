@@ -2,11 +2,8 @@
 import https from 'node:https'
 import { connect } from 'kubecred'
 import { createAgent } from 'kubecred/https'
+import { compareRates, ratio } from './measure.mjs'
 import { openScene } from './scene.mjs'
-
-const WORKERS = 8
-const ROUND_MS = 1000
-const ROUNDS = 9
 
 export const name = 'a warm request over an https.Agent'
 
@@ -24,17 +21,10 @@ export async function run() {
     bridge: () => get(url, agents.bridge, {}),
     direct: () => get(url, agents.direct, {}),
   }
-  const rates = Object.fromEntries(Object.keys(clients).map((client) => [client, []]))
-  for (const request of Object.values(clients)) await load(request, 500)
-  for (let round = 0; round < ROUNDS; round += 1) {
-    for (const [client, request] of Object.entries(clients)) {
-      rates[client].push(await load(request, ROUND_MS))
-    }
-  }
+  const [plain, bridge, direct] = await compareRates(clients)
   await cluster.close()
   for (const agent of Object.values(agents)) agent.destroy()
   close()
-  const [plain, bridge, direct] = Object.values(rates).map(median)
   return [
     { what: "Node's own agent, requests per second", value: Math.round(plain) },
     { what: 'createAgent, requests per second', value: Math.round(bridge) },
@@ -56,27 +46,4 @@ function get(url, agent, headers) {
     })
     request.once('error', reject)
   })
-}
-
-async function load(request, milliseconds) {
-  const end = performance.now() + milliseconds
-  let count = 0
-  await Promise.all(
-    Array.from({ length: WORKERS }, async () => {
-      while (performance.now() < end) {
-        const status = await request()
-        if (status !== 200) throw new Error(`unexpected status ${status}`)
-        count += 1
-      }
-    }),
-  )
-  return (count / milliseconds) * 1000
-}
-
-function median(values) {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]
-}
-
-function ratio(a, b) {
-  return Math.round((a / b) * 100) / 100
 }

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream'
 import type { Controller, Handler, Headers, LegacyHandler, RawHeaders } from './handlers.ts'
+import { SteeredController } from './steered-controller.ts'
 
 /**
  * A handler that all versions of undici can call: 6 by the older names, 8 by the newer ones, and 7 looks
@@ -7,7 +8,9 @@ import type { Controller, Handler, Headers, LegacyHandler, RawHeaders } from './
  */
 export class BothWays implements Required<Handler>, Required<LegacyHandler> {
   readonly #to: Required<Handler>
-  #controller: LegacyController | undefined
+  /** The newer controller on top of what the older interface has: a function to abort, one to resume. */
+  #controller: SteeredController | undefined
+  #resume: () => void = () => {}
 
   constructor(to: Required<Handler>) {
     this.#to = to
@@ -55,14 +58,14 @@ export class BothWays implements Required<Handler>, Required<LegacyHandler> {
   }
 
   onConnect(abort: (reason?: Error) => void, context?: unknown): void {
-    this.#controller = new LegacyController(abort)
+    this.#controller = this.#steer(abort)
     this.#to.onRequestStart(this.#controller, context)
   }
 
   onHeaders(status: number, headers: RawHeaders, resume: () => void, statusText: string): boolean {
     const controller = this.#started()
     controller.rawHeaders = headers
-    controller.onResume = resume
+    this.#resume = resume
     this.#to.onResponseStart(controller, status, parseRaw(headers), statusText)
     return !controller.paused
   }
@@ -89,53 +92,18 @@ export class BothWays implements Required<Handler>, Required<LegacyHandler> {
     this.#to.onRequestUpgrade(controller, status, parseRaw(headers ?? []), socket)
   }
 
-  #started(): LegacyController {
-    this.#controller ??= new LegacyController(() => {})
+  #started(): SteeredController {
+    this.#controller ??= this.#steer(() => {})
     return this.#controller
   }
-}
 
-/** The newer controller on top of what the older interface has: a function to abort, one to resume. */
-class LegacyController implements Controller {
-  rawHeaders: RawHeaders | null = null
-  rawTrailers: RawHeaders | null = null
-  onResume: () => void = () => {}
-  readonly #abort: (reason?: Error) => void
-  #paused = false
-  #aborted = false
-  #reason: Error | null = null
-
-  constructor(abort: (reason?: Error) => void) {
-    this.#abort = abort
-  }
-
-  get aborted(): boolean {
-    return this.#aborted
-  }
-
-  get paused(): boolean {
-    return this.#paused
-  }
-
-  get reason(): Error | null {
-    return this.#reason
-  }
-
-  abort(reason?: Error): void {
-    if (this.#aborted) return
-    this.#aborted = true
-    this.#reason = reason ?? null
-    this.#abort(reason)
-  }
-
-  pause(): void {
-    this.#paused = true
-  }
-
-  resume(): void {
-    if (!this.#paused) return
-    this.#paused = false
-    this.onResume()
+  #steer(abort: (reason?: Error) => void): SteeredController {
+    return new SteeredController({
+      onAbort: abort,
+      // To pause is to answer `false`, which the callbacks above do.
+      onPause() {},
+      onResume: () => this.#resume(),
+    })
   }
 }
 

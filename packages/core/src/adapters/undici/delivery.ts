@@ -1,9 +1,9 @@
 import type { Duplex } from 'node:stream'
 import { UpgradeRefusedError } from '../../errors/index.ts'
 import type { Attempt } from './attempt.ts'
-import { CallerController } from './caller-controller.ts'
 import type { Handler, Headers } from './handlers.ts'
 import type { AnswerHead } from './held-answer.ts'
+import { SteeredController } from './steered-controller.ts'
 
 export interface DeliveryParts {
   readonly caller: Handler
@@ -15,7 +15,8 @@ export interface DeliveryParts {
 
 /** What the caller gets to see of a request: one beginning, one answer, one end. */
 export class Delivery {
-  readonly controller: CallerController
+  /** The caller's: the same from dispatch to end, however many tries that takes. */
+  readonly controller: SteeredController
   readonly #parts: DeliveryParts
   /** The try whose answer is delivered. */
   #from: Attempt | undefined
@@ -23,7 +24,7 @@ export class Delivery {
 
   constructor(parts: DeliveryParts) {
     this.#parts = parts
-    this.controller = new CallerController({
+    this.controller = new SteeredController({
       onAbort: parts.onAbort,
       onPause: () => this.#from?.controller?.pause(),
       onResume: () => this.#resume(),

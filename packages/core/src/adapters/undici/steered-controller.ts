@@ -6,8 +6,8 @@ export interface Steering {
   onResume(): void
 }
 
-/** What the caller steers its request with: the same from dispatch to end, however many tries that takes. */
-export class CallerController implements Controller {
+/** What a handler steers a request with; what it does with it is decided elsewhere. */
+export class SteeredController implements Controller {
   rawHeaders: RawHeaders | Headers | null = null
   rawTrailers: RawHeaders | Headers | null = null
   readonly #steering: Steering

@@ -1,0 +1,39 @@
+// Clients side by side: in turns, so that what else the machine does meets all of them alike.
+const WORKERS = 8
+const ROUND_MS = 1000
+const ROUNDS = 9
+
+/** Requests per second of each client, the median of all rounds, in the order of the clients. */
+export async function compareRates(clients) {
+  const rates = Object.fromEntries(Object.keys(clients).map((client) => [client, []]))
+  for (const request of Object.values(clients)) await load(request, 500)
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const [client, request] of Object.entries(clients)) {
+      rates[client].push(await load(request, ROUND_MS))
+    }
+  }
+  return Object.values(rates).map(median)
+}
+
+export function median(values) {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]
+}
+
+export function ratio(a, b) {
+  return Math.round((a / b) * 100) / 100
+}
+
+async function load(request, milliseconds) {
+  const end = performance.now() + milliseconds
+  let count = 0
+  await Promise.all(
+    Array.from({ length: WORKERS }, async () => {
+      while (performance.now() < end) {
+        const status = await request()
+        if (status !== 200) throw new Error(`unexpected status ${status}`)
+        count += 1
+      }
+    }),
+  )
+  return (count / milliseconds) * 1000
+}
