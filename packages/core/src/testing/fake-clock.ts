@@ -23,6 +23,10 @@ export class FakeClock implements Clock {
     return () => this.#timers.delete(timer)
   }
 
+  awaited(milliseconds: number, callback: () => void): () => void {
+    return this.after(milliseconds, callback)
+  }
+
   /** Moves time on and rings what is due on the way, in order. */
   advance(milliseconds: number): void {
     const end = this.#now + milliseconds

@@ -51,7 +51,8 @@ export class FrozenQueue {
         },
       }
       const onAbort = (): void => waiting.leave(signal?.reason)
-      const cancel = this.#clock.after(Math.max(0, until - this.#clock.now()), () =>
+      // A program that waits for nothing else must not end before it has its answer.
+      const cancel = this.#clock.awaited(Math.max(0, until - this.#clock.now()), () =>
         waiting.leave(onLimit()),
       )
       signal?.addEventListener('abort', onAbort, { once: true })

@@ -223,7 +223,7 @@ export class LoginVault implements Access {
   }
 
   #giveUp(): LoginError {
-    const seconds = Math.round(this.#policy.freezeLimitMs / 1000)
+    const seconds = this.#policy.freezeLimitMs / 1000
     const error = new LoginError(this.outcomes(), `nobody could log in within ${seconds} s`)
     this.report({ type: 'failed', error })
     return error

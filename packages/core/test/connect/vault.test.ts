@@ -1,5 +1,8 @@
+import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { type Sandbox, startSandbox } from '@kubecred/sandbox'
 import { type CredentialEvent, connect } from 'kubecred'
 import { openHttp2 } from 'kubecred/http2'
@@ -169,5 +172,13 @@ describe('a cluster with login handlers', () => {
     sandbox.revoke('jane')
     expect((await cluster.fetch('/api/v1/namespaces')).status).toBe(200)
     expect(sandbox.pluginRuns).toBe(2)
+  })
+
+  it('keeps a program alive that waits for a login, and lets it end after that', async () => {
+    const program = new URL('../fixtures/waits-for-login.mjs', import.meta.url)
+    const { stdout } = await promisify(execFile)(process.execPath, [fileURLToPath(program)])
+    expect(stdout).toMatch(
+      /^ERR_LOGIN_FAILED .*corp failed: there is no field "tokn"; server is no/,
+    )
   })
 })

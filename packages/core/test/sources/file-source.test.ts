@@ -22,7 +22,8 @@ function world(contents: Record<string, string>) {
     if (text === undefined) throw Object.assign(new Error('gone'), { code: 'ENOENT' })
     return text
   }
-  const clock = { now: () => NOW, after: () => () => {}, parseDate: Date.parse }
+  const after = () => () => {}
+  const clock = { now: () => NOW, after, awaited: after, parseDate: Date.parse }
   return { contents, ports: { files: { read, watch: () => () => {} }, clock, crypto: nodeCrypto } }
 }
 
