@@ -12,9 +12,18 @@ export default defineConfig({
   resolve: {
     alias: [
       { find: /^kubecred$/, replacement: source('packages/core/src/index.ts') },
+      { find: /^kubecred\/agent$/, replacement: source('packages/core/src/agent/index.ts') },
+      {
+        find: /^kubecred\/diagnose$/,
+        replacement: source('packages/core/src/connect/diagnose/index.ts'),
+      },
       { find: /^kubecred\/errors$/, replacement: source('packages/core/src/errors/index.ts') },
       { find: /^kubecred\/metrics$/, replacement: source('packages/core/src/metrics/index.ts') },
       { find: /^kubecred\/plugin$/, replacement: source('packages/core/src/authoring/index.ts') },
+      {
+        find: /^kubecred\/signer$/,
+        replacement: source('packages/core/src/authoring/signer/index.ts'),
+      },
       { find: /^kubecred\/testing$/, replacement: source('packages/core/src/testing/index.ts') },
       {
         find: /^kubecred\/client-node$/,

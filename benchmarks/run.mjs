@@ -7,6 +7,8 @@ const names = [
   'attach',
   'http2',
   'https-agent',
+  'splice',
+  'token',
 ]
 const wanted = process.argv.slice(2)
 for (const file of wanted.length > 0 ? wanted : names) {

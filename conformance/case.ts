@@ -7,6 +7,7 @@ import type { PluginCase } from './run-plugin.ts'
 import type { PolicyCase } from './run-policy.ts'
 import type { RequestCase } from './run-request.ts'
 import type { RoundTripCase } from './run-round-trip.ts'
+import type { SignerCase } from './run-signer.ts'
 
 /** What every case says about itself. */
 export interface CaseHead {
@@ -14,7 +15,7 @@ export interface CaseHead {
   readonly rule: string
   /** The line of the check-list that it covers; an id of checklist.json. */
   readonly upstream: string
-  /** Where the line stands: exec package 2.1, its cache 2.2, metrics 2.3, related suites 2.4, integration 2.5; 1.x are rules without a test. */
+  /** Where the line stands: exec package 2.1, its cache 2.2, metrics 2.3, related suites 2.4, integration 2.5; 1.x are rules without a test; 3.x are external signers. */
   readonly section: string
   /** Why we differ from client-go here on purpose. docs/compatibility.md must name the case then. */
   readonly deviation?: string
@@ -31,6 +32,7 @@ export type Case =
   | PolicyCase
   | RequestCase
   | RoundTripCase
+  | SignerCase
 
 export interface NamedCase {
   /** The name of its file. */

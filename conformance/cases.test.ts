@@ -9,6 +9,7 @@ import { runPluginCase } from './run-plugin.ts'
 import { runPolicyCase } from './run-policy.ts'
 import { runRequestCase } from './run-request.ts'
 import { runRoundTripCase } from './run-round-trip.ts'
+import { runSignerCase } from './run-signer.ts'
 
 const cases = loadCases()
 const checklist = loadChecklist()
@@ -89,5 +90,7 @@ function run(data: Case): Promise<void> {
       return runRoundTripCase(data)
     case 'metrics':
       return runMetricsCase(data)
+    case 'signer':
+      return runSignerCase(data)
   }
 }

@@ -7,8 +7,8 @@ const base = ['core/src/errors', 'core/src/secret']
 const formats = [...base, 'core/src/protocol', 'core/src/kubeconfig']
 const machine = [...formats, 'core/src/lifecycle']
 const ports = [...machine, 'core/src/ports']
-const engine = [...ports, 'core/src/sources', 'core/src/vault']
-const world = [...engine, 'core/src/node']
+const engine = [...ports, 'core/src/signer', 'core/src/sources', 'core/src/vault']
+const world = [...engine, 'core/src/node', 'core/src/tls']
 const network = [...world, 'core/src/transport']
 const face = [...network, 'core/src/connect', 'core/src/testing']
 
@@ -19,30 +19,42 @@ const LAYERS = {
   'core/src/kubeconfig': { may: formats, pure: true },
   'core/src/lifecycle': { may: formats, pure: true },
   'core/src/ports': { may: machine, pure: true },
+  'core/src/signer': { may: [...ports, 'core/src/signer'], pure: true },
   'core/src/sources': { may: engine, pure: true },
   'core/src/vault': { may: engine, pure: true },
   'core/src/node': { may: engine },
+  'core/src/tls': { may: engine },
   'core/src/transport': { may: world },
   'core/src/connect': { may: [...network, 'core/src/version.ts'] },
+  'core/src/agent': { may: [...network, 'core/src/connect', 'core/src/version.ts'] },
   'core/src/adapters': { may: [...network, 'core/src/connect', 'core/src/version.ts'] },
   'core/src/metrics': { may: network, pure: true },
   'core/src/authoring': { may: [...network, 'core/src/version.ts'] },
   'core/src/testing': { may: network },
   'core/src/version.ts': { may: [], pure: true },
   'core/src/index.ts': { may: [...face, 'core/src/version.ts'] },
+  'pkcs11/src': { may: [] },
   'sandbox/src': { may: [] },
   'cli/src': { may: [] },
 }
 
 /** Third-party modules, and the one layer (or the files) that may import each. */
 const OWNERS = {
-  yaml: ['core/src/protocol/yaml.ts', 'core/src/protocol/edit-yaml.ts'],
+  yaml: [
+    'core/src/protocol/yaml.ts',
+    'core/src/protocol/edit-yaml.ts',
+    'core/src/protocol/edit-yaml-list.ts',
+  ],
   oauth4webapi: 'core/src/node/oidc-issuer.ts',
   undici: 'core/src/transport',
   '@peculiar/x509': 'sandbox/src',
   ws: ['sandbox/src', 'core/src/adapters/ws'],
+  pkcs11js: 'pkcs11/src',
   kubecred: 'cli/src',
+  'kubecred/agent': 'cli/src',
+  'kubecred/diagnose': 'cli/src',
   'kubecred/errors': 'cli/src',
+  'kubecred/signer': 'pkcs11/src',
 }
 
 const problems = []

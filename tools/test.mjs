@@ -7,9 +7,25 @@ import { FOLDER, findNewerNode, isNewEnough } from './newer-node.mjs'
 
 const PACKAGES = [
   { command: 'openssl', probe: ['version'], debian: 'openssl', for: 'TLS alerts' },
+  { command: 'gnutls-serv', probe: ['--version'], debian: 'gnutls-bin', for: 'TLS with GnuTLS' },
   // The programs without the service where there is such a package: nothing has to be started.
   { command: 'tinyproxy', probe: ['-v'], debian: 'tinyproxy-bin', for: 'HTTP proxies' },
   { command: 'danted', probe: ['-v'], debian: 'dante-server', for: 'SOCKS5 proxies' },
+  {
+    command: 'kubectl',
+    probe: ['version', '--client'],
+    debian: 'kubernetes-client',
+    for: 'logins by kubectl',
+  },
+  { command: 'softhsm2-util', probe: ['--version'], debian: 'softhsm2', for: 'PKCS#11 tokens' },
+  { command: 'opensc-tool', probe: ['--version'], debian: 'opensc', for: 'PKCS#11 tokens' },
+  { command: 'swtpm', probe: ['--version'], debian: 'swtpm', for: 'TPMs' },
+  {
+    command: 'tpm2_ptool',
+    probe: ['--help'],
+    debian: 'libtpm2-pkcs11-tools',
+    for: 'TPMs',
+  },
 ]
 /** Options of vitest whose value is an argument of its own, and no filter. */
 const WITH_VALUE = ['-t', '--testNamePattern', '--reporter', '--outputFile']

@@ -15,6 +15,8 @@ export interface Io {
   readonly signal: AbortSignal
   /** Which of the outputs a person reads. */
   readonly isTerminal: { readonly stdout: boolean; readonly stderr: boolean }
+  /** Width of the terminal; undefined where there is none. */
+  readonly columns?: number | undefined
   /** The version of Node, such as `v20.20.2`. */
   readonly nodeVersion: string
   /** Milliseconds since the epoch. */

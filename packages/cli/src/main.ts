@@ -39,6 +39,7 @@ const io: Io = {
     stdout: process.stdout.isTTY === true,
     stderr: process.stderr.isTTY === true,
   },
+  columns: process.stdout.columns,
   nodeVersion: process.version,
   now: () => Date.now(),
   async readStdin(signal) {

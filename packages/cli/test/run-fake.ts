@@ -5,6 +5,7 @@ import { runProgram } from '../src/program.ts'
 export interface FakeOptions {
   readonly env?: Readonly<Record<string, string | undefined>>
   readonly terminal?: boolean
+  readonly columns?: number
   readonly stdin?: string
   readonly signal?: AbortSignal
 }
@@ -31,6 +32,7 @@ export async function runFake(
     env: { HOME: '/nonexistent', PATH: process.env['PATH'], ...options.env },
     signal: options.signal ?? new AbortController().signal,
     isTerminal: { stdout: isTerminal, stderr: isTerminal },
+    columns: options.columns,
     nodeVersion: 'v20.0.0',
     now: () => Date.now(),
     readStdin: async () => Buffer.from(options.stdin ?? ''),

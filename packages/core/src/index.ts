@@ -2,6 +2,7 @@ export { Cluster, type ClusterStatus, type HandedOut } from './connect/cluster.t
 export { connect } from './connect/connect.ts'
 export type { ConnectOptions, ConnectPolicy } from './connect/connect-options.ts'
 export type { TlsOptions } from './connect/plain-values.ts'
+export type { UserPrompt } from './connect/prompt-observer.ts'
 export { CredentialError, isCredentialError } from './errors/index.ts'
 export type { CredentialEvent, Observer, SourceLabel } from './ports/observer.ts'
 export type { BasicLogin, CertificatePair, Credential } from './protocol/credential.ts'

@@ -10,6 +10,7 @@ import type {
   Observer,
 } from 'kubecred'
 import { connect, type Secret, VERSION } from 'kubecred'
+import type { VaultStatus } from 'kubecred/vault'
 import { describe, expectTypeOf, it } from 'vitest'
 
 describe('connect()', () => {
@@ -88,7 +89,7 @@ describe('a cluster', () => {
     expectTypeOf<Cluster['server']>().toBeString()
     expectTypeOf<Cluster['namespace']>().toBeString()
     expectTypeOf<Cluster['status']>().returns.toEqualTypeOf<ClusterStatus>()
-    expectTypeOf<ClusterStatus['credential']>().toEqualTypeOf<KeeperStatus>()
+    expectTypeOf<ClusterStatus['credential']>().toEqualTypeOf<KeeperStatus | VaultStatus>()
   })
 
   it('hands out its credential in boxes', () => {

@@ -1,4 +1,5 @@
 import type { HandedOut } from 'kubecred'
+import { NotSupportedError } from 'kubecred/errors'
 import type { Call, Run } from '../command.ts'
 import { EXIT } from '../exit-status.ts'
 import { wantsJson } from '../flags/wants-json.ts'
@@ -52,6 +53,11 @@ function readApiVersion({ flags }: Call): string {
 /** The one place where secrets leave their boxes: it is what the command is for. */
 function asStatus({ token, certificate, expiresAt }: HandedOut): object | undefined {
   if (token === undefined && certificate === undefined) return undefined
+  if (certificate?.signingKey !== undefined) {
+    throw new NotSupportedError('the private key of this user stays where it is, and only signs', {
+      hint: 'Send requests with kubecred fetch: no other client can use such a key.',
+    })
+  }
   return {
     ...(expiresAt !== undefined && { expirationTimestamp: asTimestamp(expiresAt) }),
     ...(token && { token: token.expose() }),

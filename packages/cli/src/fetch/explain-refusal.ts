@@ -64,6 +64,8 @@ function explain401({ story, io }: Call, cluster: Cluster, refusal: Refusal): st
       })
     case 'oidc':
       return `The server refused the id token of ${source}. Check that the API server trusts this issuer and client id, and log in again.`
+    case 'signer':
+      return `The server refused the certificate of ${source}; asked again, it gave no better one. Check that the certificate was issued for ${cluster.server}.`
     case 'login':
     case 'vault':
       return `The server refused what ${source} gave.`

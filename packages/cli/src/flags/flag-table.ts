@@ -48,6 +48,16 @@ export const FLAGS = {
   include: { short: 'i', help: 'print status and headers of the answer too' },
   raw: { help: 'print the answer as it came, also on a terminal' },
   output: { short: 'o', value: 'FORMAT', help: 'json, for programs' },
+  run: { help: 'run plugins to learn what only they can tell' },
+  watch: { short: 'w', help: 'go on showing what changes' },
+  undo: { help: 'take the change back' },
+  yes: { short: 'y', help: 'do not ask' },
+  ttl: { value: 'TIME', help: 'keep an answer this long, also one without an end' },
+  'depends-on': {
+    value: 'FILE',
+    repeats: true,
+    help: 'file that decides who the plugin answers for; repeatable',
+  },
   'api-version': { value: 'VERSION', help: 'v1 or v1beta1 of client.authentication.k8s.io' },
 } as const satisfies Readonly<Record<string, Flag>>
 

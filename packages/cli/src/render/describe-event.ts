@@ -26,7 +26,7 @@ export function describeEvent(
   const source = shortName(event.source)
   switch (event.type) {
     case 'run-started':
-      return event.source.kind === 'exec' ? `${source} runs (${REASONS[event.reason]})` : undefined
+      return isProgram(event.source) ? `${source} runs (${REASONS[event.reason]})` : undefined
     case 'run-succeeded':
       return describeSuccess(event, source, now)
     case 'run-failed':
@@ -43,14 +43,22 @@ export function describeEvent(
       return `sending the request again with the new credential`
     case 'retired':
       return level > 1 ? 'the old credential is retired' : undefined
+    case 'signed':
+      return `${source} signed in ${describeTime(event.tookMs)} (${event.scheme})`
+    case 'sign-failed':
+      return `${source} did not sign after ${describeTime(event.tookMs)}`
+    case 'user-prompt':
+    case 'prompt-ended':
     case 'plugin-stderr':
     case 'plugin-ended':
     case 'borrowed':
     case 'released':
     case 'warning':
     // The program has no login handlers.
+    case 'logged-in':
     case 'login-retried':
     case 'log':
+    case 'expired':
     case 'depleted':
     case 'frozen':
     case 'thawed':
@@ -61,9 +69,14 @@ export function describeEvent(
 
 /** A plugin by the last part of its path: the first line of the story has said it whole. */
 function shortName(source: SourceLabel): string {
-  return source.kind === 'exec'
-    ? `plugin ${printableLine(basename(source.name))}`
-    : describeSource(source)
+  if (!isProgram(source)) return describeSource(source)
+  const what = source.kind === 'exec' ? 'plugin' : 'signer'
+  return `${what} ${printableLine(basename(source.name))}`
+}
+
+/** Whether it takes its time, and is another program. */
+function isProgram({ kind }: SourceLabel): boolean {
+  return kind === 'exec' || kind === 'signer'
 }
 
 /** Says when the next run may be, if that lies ahead. */
@@ -79,7 +92,7 @@ function describeSuccess(
 ): string | undefined {
   if (source.kind === 'anonymous') return undefined
   const what = isSame ? 'the same credential as before' : holds.join(' and ')
-  const isExec = source.kind === 'exec'
+  const isExec = isProgram(source)
   if (!isExec && reason === 'first') return undefined
   const verb = isExec ? `answered in ${describeTime(tookMs)}` : 'read again'
   return `${name} ${verb}: ${what}${isExec ? describeEnd(expiresAt, now) : ''}`

@@ -8,6 +8,8 @@ export function describeSource({ kind, name }: SourceLabel): string {
       return `exec plugin ${quote(name)}`
     case 'oidc':
       return `OIDC issuer ${quote(name)}`
+    case 'signer':
+      return `external signer ${quote(name)}`
     case 'token-file':
       return `token file ${quote(name)}`
     case 'certificate-files':

@@ -1,7 +1,9 @@
 import type { Command } from '../command.ts'
 import { COMMON_FLAGS, type FlagName, flagFacts } from '../flags/flag-table.ts'
+import { wrap } from './wrap.ts'
 
 const FLAG_COLUMN = 36
+const WIDTH = 80
 
 /** The help of the whole program. */
 export function programHelp(commands: readonly Command[]): string {
@@ -29,7 +31,7 @@ export function commandHelp(command: Command): string {
     `${summary}.`,
     '',
     `Usage: ${usage}`,
-    ...about.flatMap((paragraph) => ['', ...wrap(paragraph)]),
+    ...about.flatMap((paragraph) => ['', ...wrap(paragraph, WIDTH)]),
     '',
     ...(examples.length > 0 ? ['Examples:', ...examples.map((one) => `  ${one}`), ''] : []),
     ...(flags.length > 0 ? ['Flags:', ...flags.map(flagLine), ''] : []),
@@ -50,20 +52,6 @@ function flagLine(name: FlagName): string {
   const left =
     names.join(short === undefined ? ' ' : ', ') + (value === undefined ? '' : ` ${value}`)
   return `  ${left.padEnd(FLAG_COLUMN)}  ${help}`
-}
-
-function wrap(text: string, width = 80): string[] {
-  const wrapped: string[] = []
-  let line = ''
-  for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > width) {
-      wrapped.push(line)
-      line = word
-    } else {
-      line = line === '' ? word : `${line} ${word}`
-    }
-  }
-  return [...wrapped, line]
 }
 
 function lines(all: readonly string[]): string {

@@ -1,5 +1,6 @@
 import type { CredentialEvent } from 'kubecred'
 import { describeEvent } from './describe-event.ts'
+import { printableLine } from './printable.ts'
 import type { Words } from './words.ts'
 
 /** What happened to the credential, in numbers, for explaining the end. */
@@ -47,6 +48,7 @@ export class Story {
     this.#remember(event)
     if (event.type === 'plugin-stderr') this.#words.pass(event.text)
     if (event.type === 'warning') this.#words.warn(event.message)
+    if (event.type === 'user-prompt') this.#words.line(printableLine(event.text))
     const text = describeEvent(event, { level: this.level, now: this.#now() })
     if (text !== undefined) this.tell(text)
   }

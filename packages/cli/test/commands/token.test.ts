@@ -1,6 +1,8 @@
 import { type KubeconfigUser, type Sandbox, startSandbox } from '@kubecred/sandbox'
+import { CODES } from 'kubecred/errors'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type FakeOptions, runFake } from '../run-fake.ts'
+import { makeSigner, writeSignerConfig } from './signer-user.ts'
 
 let sandbox: Sandbox
 
@@ -60,6 +62,20 @@ describe('kubecred token', () => {
     expect({ status, out }).toEqual({ status: 2, out: '' })
     expect(err).toContain(reason)
     expect(err).not.toContain('marked-password')
+  })
+
+  it('says that a key that is elsewhere cannot be printed, and asks for no signature', async () => {
+    await using signer = await makeSigner(sandbox)
+    const { status, out, err } = await runFake([
+      'token',
+      '--kubeconfig',
+      writeSignerConfig(sandbox, signer),
+    ])
+    expect({ status, out }).toEqual({ status: CODES.ERR_NOT_SUPPORTED.exit, out: '' })
+    expect(err).toContain('the private key of this user stays where it is, and only signs')
+    expect(err).toContain('Send requests with kubecred fetch')
+    expect(err).not.toContain('marked-pin')
+    expect(signer.asked()).toEqual(['CertificateRequest by variable'])
   })
 
   it.each(['{}', ''])('refuses to be a plugin (KUBERNETES_EXEC_INFO=%j)', async (info) => {

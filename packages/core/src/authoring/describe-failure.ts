@@ -9,8 +9,11 @@ const MOST_CAUSES = 3
  * The reason often stands in the cause ("fetch failed" alone helps nobody). What looks like a secret is
  * taken out, since clients show these lines and write them to logs.
  */
-export function describeFailure(thrown: unknown, { debug }: { debug: boolean }): string {
-  const error = asErrorLike(thrown)
+export function describeFailure(
+  thrown: unknown,
+  { debug, what = 'plugin' }: { debug: boolean; what?: 'plugin' | 'signer' },
+): string {
+  const error = asErrorLike(thrown, what)
   const hint = typeof error.hint === 'string' ? `\n${error.hint}` : ''
   const head = `${error.name}: ${messageOf(error)}${hint}`
   const shown = debug ? `${head}\n${stacksOf(error)}` : head
@@ -34,7 +37,7 @@ interface ErrorLike {
 }
 
 /** What is thrown need not be an error; an object that is none may hold anything and is not shown. */
-function asErrorLike(thrown: unknown): ErrorLike {
+function asErrorLike(thrown: unknown, threw: string): ErrorLike {
   if (thrown instanceof Error) return thrown
   if (typeof thrown === 'string' && thrown !== '') return { name: 'Error', message: thrown }
   const { message, name } = Object(thrown) as { message?: unknown; name?: unknown }
@@ -43,7 +46,7 @@ function asErrorLike(thrown: unknown): ErrorLike {
   }
   const what =
     thrown === null ? 'null' : typeof thrown === 'object' ? 'an object' : `${typeof thrown}`
-  return { name: 'Error', message: `the plugin threw ${what} in place of an error` }
+  return { name: 'Error', message: `the ${threw} threw ${what} in place of an error` }
 }
 
 /** An error with a hint explains itself; with others the reason may be further down. */

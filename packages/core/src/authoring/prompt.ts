@@ -19,6 +19,8 @@ export interface Prompting {
   readonly signal: AbortSignal
   /** Called for Ctrl-C while the terminal hands over keys, and so sends no signal itself. */
   readonly interrupt: () => void
+  /** Makes the error for a question that nobody can be asked; a plugin's own unless told. */
+  readonly refuse?: (reason: string) => Error
 }
 
 /** Makes the function that asks. Questions asked at the same time are asked one after another. */
@@ -28,8 +30,11 @@ export function makePrompt(prompting: Prompting): Prompt {
   const ask = async (question: string, { secret = false }: PromptOptions): Promise<string> => {
     if (!prompting.interactive) throw withoutTerminal('the client runs it without a terminal')
     terminal ??= openTerminal()
-    if (terminal === undefined)
+    if (terminal === undefined) {
+      const { refuse } = prompting
+      if (refuse !== undefined) throw refuse('there is no terminal')
       throw withoutTerminal('there is no terminal, though the client said so')
+    }
     return secret
       ? await askHidden(question, terminal, prompting)
       : await askOpenly(question, terminal, prompting)
@@ -76,7 +81,8 @@ async function askHidden(
   }
 }
 
-function readLine(input: ReadStream, { signal, interrupt }: Prompting): Promise<string> {
+function readLine(input: ReadStream, prompting: Prompting): Promise<string> {
+  const { signal, interrupt, refuse = withoutTerminal } = prompting
   return new Promise((resolve, reject) => {
     const decoder = new TextDecoder()
     const line = new TypedLine()
@@ -89,8 +95,8 @@ function readLine(input: ReadStream, { signal, interrupt }: Prompting): Promise<
       stop()
       reject(error)
     }
-    const onEnd = (): void => fail(withoutTerminal('its input was closed before an answer'))
-    const onError = (): void => fail(withoutTerminal('the terminal is gone'))
+    const onEnd = (): void => fail(refuse('its input was closed before an answer'))
+    const onError = (): void => fail(refuse('the terminal is gone'))
     const onAbort = (): void => fail(signal.reason)
     const onData = (chunk: Buffer): void => {
       const typed: Typed = line.feed(decoder.decode(chunk, { stream: true }))

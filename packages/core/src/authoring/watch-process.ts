@@ -23,7 +23,7 @@ export interface ProcessWatch {
 }
 
 /** Watches for what would end the process without an answer, and takes it over. */
-export function watchProcess(): ProcessWatch {
+export function watchProcess(what: 'plugin' | 'signer' = 'plugin'): ProcessWatch {
   const abort = new AbortController()
   let settled: () => void = () => {}
   const whenSettled = new Promise<void>((resolve) => {
@@ -37,7 +37,7 @@ export function watchProcess(): ProcessWatch {
       const end = (): void => resolve({ is: 'signalled', status })
       // Whoever sends a second one does not want to wait.
       setTimeout(end, abort.signal.aborted ? 0 : GRACE_MS)
-      abort.abort(new Error(`the plugin was stopped by ${signal}`))
+      abort.abort(new Error(`the ${what} was stopped by ${signal}`))
       void whenSettled.then(end)
     }
     interrupt = () => onSignal('SIGINT')
@@ -45,7 +45,7 @@ export function watchProcess(): ProcessWatch {
     process.on('uncaughtException', fail)
     process.on('unhandledRejection', fail)
     process.on('beforeExit', () =>
-      fail(new Error('the function of the plugin waits for something that cannot happen')),
+      fail(new Error(`the function of the ${what} waits for something that cannot happen`)),
     )
   })
   return { disaster, signal: abort.signal, interrupt, settled }

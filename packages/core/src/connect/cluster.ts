@@ -7,6 +7,7 @@ import { asRequest, makeOutgoing, type Outgoing } from '../transport/outgoing.ts
 import { followTo, isRedirect } from '../transport/redirect.ts'
 import { findAnywhere, findPlace, pathOn } from '../transport/target.ts'
 import type { KeeperStatus } from '../vault/status.ts'
+import type { VaultStatus } from '../vault/vault-status.ts'
 import { PlainValues, type TlsOptions } from './plain-values.ts'
 
 /** How a connection is doing, as plain data without secrets. */
@@ -16,7 +17,8 @@ export interface ClusterStatus {
   readonly user?: string
   readonly server: string
   readonly namespace: string
-  readonly credential: KeeperStatus
+  /** Of all login handlers, where there are some. */
+  readonly credential: KeeperStatus | VaultStatus
 }
 
 /** A credential on its way out of the library. */
@@ -111,9 +113,9 @@ export class Cluster implements HasLine {
    */
   async credential({ signal }: { signal?: AbortSignal } = {}): Promise<HandedOut> {
     if (this.#closed !== undefined) throw new ClosedError()
-    const { keeper } = this.#parts.line
-    const { credential } = await keeper.lease(signal)
-    const { expiresAt } = keeper.status()
+    const { line } = this.#parts
+    const { credential } = await line.leaseForNow(signal)
+    const { expiresAt } = line.keeper.status()
     return { ...credential, ...(expiresAt !== undefined && { expiresAt }) }
   }
 

@@ -1,6 +1,7 @@
 import type { Overrides } from '../kubeconfig/overrides.ts'
 import type { Observer } from '../ports/observer.ts'
 import { checkNames } from './known-names.ts'
+import type { UserPrompt } from './prompt-observer.ts'
 import type { Vault } from './vault.ts'
 
 /** Limits and rules. Every one has a safe default. */
@@ -19,6 +20,8 @@ export interface ConnectPolicy {
   readonly pluginOutputBytes?: number
   /** How many plugins may run at once in this process: 8. It counts for the whole process. */
   readonly pluginLimit?: number
+  /** How long a signer that stays is kept without a request: 10 min. Its PIN must then be given again. */
+  readonly signerIdleMs?: number
   /** Refuses plugins that every user of the machine could replace; the default is a warning. */
   readonly refuseWritablePlugins?: boolean
   /** The kind v1alpha1 plugins find in their input; `ExecInfo` is the first proposal's. */
@@ -51,6 +54,11 @@ export interface ConnectOptions extends Overrides {
   readonly policy?: ConnectPolicy | undefined
   /** Told what happens, without secrets. */
   readonly observer?: Observer | undefined
+  /**
+   * Shows what a signer wants of the person, such as to touch the device, until the prompt's signal is aborted.
+   * Observers are told the same.
+   */
+  readonly onPrompt?: ((prompt: UserPrompt) => void) | undefined
   /** Set when the program reads standard input itself, saying what for: then no plugin may ask a person. */
   readonly stdinUnavailable?: string | undefined
   /**
@@ -92,6 +100,7 @@ const OPTIONS = Object.keys({
   signal: true,
   policy: true,
   observer: true,
+  onPrompt: true,
   stdinUnavailable: true,
   saveOidcTokens: true,
   vault: true,
@@ -107,6 +116,7 @@ const POLICY = Object.keys({
   interactiveTimeoutMs: true,
   pluginOutputBytes: true,
   pluginLimit: true,
+  signerIdleMs: true,
   refuseWritablePlugins: true,
   v1alpha1Kind: true,
   backoffFirstMs: true,
@@ -123,6 +133,7 @@ const COUNTS = [
   'interactiveTimeoutMs',
   'pluginOutputBytes',
   'pluginLimit',
+  'signerIdleMs',
   'backoffFirstMs',
   'backoffLimitMs',
   'requestLimit',
@@ -153,6 +164,9 @@ export function checkPolicy(policy: ConnectPolicy): void {
     const value = policy[name]
     if (value !== undefined && !(Number.isSafeInteger(value) && value > 0)) {
       throw new TypeError(`policy.${name} must be a whole number above 0, got ${String(value)}`)
+    }
+    if (name.endsWith('Ms') && value !== undefined && value > LONGEST_MS) {
+      throw new TypeError(`policy.${name} must be at most ${LONGEST_MS}, got ${String(value)}`)
     }
   }
   const { drainLimitMs = 0 } = policy

@@ -4,6 +4,7 @@ import { loadAuthority } from '../node/load-authority.ts'
 import { loadConnection } from '../node/load-kubeconfig.ts'
 import { nodeFiles } from '../node/node-files.ts'
 import { processRegistry } from '../node/process-registry.ts'
+import type { Observer } from '../ports/observer.ts'
 import { defaultHeaders } from '../transport/default-headers.ts'
 import type { ConnectionLimits, Exchange } from '../transport/exchange.ts'
 import { Line } from '../transport/line.ts'
@@ -16,6 +17,7 @@ import { Cluster } from './cluster.ts'
 import { type ConnectOptions, checkOptions } from './connect-options.ts'
 import { followAuthority } from './follow-authority.ts'
 import { openKeeper } from './open-keeper.ts'
+import { promptObserver } from './prompt-observer.ts'
 import type { Vault } from './vault.ts'
 
 const REQUEST_LIMIT = 64
@@ -52,9 +54,9 @@ export async function connect(options: ConnectOptions = {}): Promise<Cluster> {
  * @throws {LoginError} When there is none in time.
  */
 async function openVault(own: Vault, options: ConnectOptions): Promise<Cluster> {
-  const { policy = {}, signal, observer, env = hostEnvironment() } = options
+  const { policy = {}, signal, env = hostEnvironment() } = options
   const { vault, release } = own.borrow(options)
-  const stopWatching = observer ? vault.watch(observer) : () => {}
+  const stopWatching = watchAll(vault, options)
   try {
     const { endpoint } = await vault.lease(signal)
     if (endpoint === undefined) throw new TypeError('a login without a server')
@@ -96,7 +98,7 @@ async function openVault(own: Vault, options: ConnectOptions): Promise<Cluster> 
   }
 }
 
-function targetOf(cluster: ClusterTarget, ca: string | undefined, env: Environment): Target {
+export function targetOf(cluster: ClusterTarget, ca: string | undefined, env: Environment): Target {
   const { server, proxyUrl, tlsServerName, insecureSkipTlsVerify } = cluster
   const proxy =
     proxyUrl === undefined ? proxyFromEnvironment(server, env) : readProxy(proxyUrl, 'proxy-url')
@@ -122,7 +124,7 @@ export async function openCluster(
   const target = targetWith(ca)
   if (policy.pluginLimit !== undefined) processRegistry().slots.limit = policy.pluginLimit
   const borrowed = await openKeeper(connection, ca, options)
-  const stopWatching = observer ? borrowed.keeper.watch(observer) : () => {}
+  const stopWatching = watchAll(borrowed.keeper, options)
   const line = new Line({
     target,
     keeper: borrowed.keeper,
@@ -162,6 +164,22 @@ export async function openCluster(
   return cluster
 }
 
+/** Lets those who asked for it hear what happens. Returns how to stop. */
+function watchAll(
+  watched: { watch(observer: Observer): () => void },
+  { observer, onPrompt }: ConnectOptions,
+): () => void {
+  const stops = [observer, onPrompt && promptObserver(onPrompt)].map(
+    (each) => each && watched.watch(each),
+  )
+  return () => {
+    for (const stop of stops) stop?.()
+  }
+}
+
+/** For short requests over HTTP/1.1, where each connection costs a signature. */
+const FEW_CONNECTIONS = 4
+
 function limitsOf({ policy = {} }: ConnectOptions): ConnectionLimits {
   return {
     requests: policy.requestLimit ?? REQUEST_LIMIT,
@@ -179,5 +197,10 @@ async function loadExchange(options: ConnectOptions): Promise<Exchange> {
     return http2Exchange()
   }
   const { undiciExchange } = await import('../transport/undici-exchange.ts')
-  return undiciExchange(limitsOf(options))
+  const limits = limitsOf(options)
+  const pool = undiciExchange(limits)
+  if (options.transport === 'pool') return pool
+  const { sparingExchange } = await import('../transport/sparing-exchange.ts')
+  const few = undiciExchange({ ...limits, requests: Math.min(limits.requests, FEW_CONNECTIONS) })
+  return sparingExchange({ usual: pool, few })
 }

@@ -1,18 +1,14 @@
 import { KubeconfigEmptyError } from '../errors/index.ts'
-import type { Connection } from '../kubeconfig/connection.ts'
 import type { Overrides } from '../kubeconfig/overrides.ts'
-import { hostEnvironment } from '../node/host-environment.ts'
+import { type Environment, hostEnvironment } from '../node/host-environment.ts'
 import { loadConnection, loadPodConnection } from '../node/load-kubeconfig.ts'
-import { ConnectionInfo } from '../vault/connection-info.ts'
-import type { LoginContext } from '../vault/login-handler.ts'
+import type { ConnectionInfo } from '../vault/connection-info.ts'
+import { infoOf, type ReadyMadeContext, type ReadyMadeOptions } from './ready-made-login.ts'
 
-/** What of a handler's context the ready-made logins look at. */
-type Context = Pick<LoginContext, 'signal'>
-
-export interface KubeconfigLoginOptions extends Overrides {
+export interface KubeconfigLoginOptions extends Overrides, ReadyMadeOptions {
   /** Explicit files, which must exist; KUBECONFIG or `~/.kube/config` unless given. */
   readonly kubeconfig?: string | readonly string[] | undefined
-  readonly env?: Readonly<Record<string, string | undefined>> | undefined
+  readonly env?: Environment | undefined
   /** 10 unless told. */
   readonly priority?: number | undefined
 }
@@ -23,22 +19,29 @@ export interface KubeconfigLoginOptions extends Overrides {
  * @returns Undefined when there is no kubeconfig, or none that names a cluster.
  */
 export async function loginWithKubeconfig(
-  { signal }: Context,
-  { priority = 10, kubeconfig, env = hostEnvironment(), ...overrides }: KubeconfigLoginOptions = {},
+  context: ReadyMadeContext,
+  {
+    priority = 10,
+    trustEnv,
+    kubeconfig,
+    env = hostEnvironment(),
+    ...overrides
+  }: KubeconfigLoginOptions = {},
 ): Promise<ConnectionInfo | undefined> {
-  signal.throwIfAborted()
+  context.signal.throwIfAborted()
   // The service account of the pod is another login's business.
   const { KUBERNETES_SERVICE_HOST: _, ...elsewhere } = env
   try {
-    return infoOf(await loadConnection({ kubeconfig, env: elsewhere, overrides }), priority)
+    const connection = await loadConnection({ kubeconfig, env: elsewhere, overrides })
+    return infoOf(connection, context, { priority, trustEnv })
   } catch (error) {
     if (error instanceof KubeconfigEmptyError && kubeconfig === undefined) return undefined
     throw error
   }
 }
 
-export interface ServiceAccountLoginOptions {
-  readonly env?: Readonly<Record<string, string | undefined>> | undefined
+export interface ServiceAccountLoginOptions extends ReadyMadeOptions {
+  readonly env?: Environment | undefined
   /** Where the account is mounted; Kubernetes's own place unless told. */
   readonly folder?: string | undefined
   /** 20 unless told. */
@@ -53,25 +56,15 @@ export interface ServiceAccountLoginOptions {
  * @returns Undefined when no service account is mounted.
  */
 export async function loginWithServiceAccount(
-  { signal }: Context,
-  { priority = 20, folder, env = hostEnvironment() }: ServiceAccountLoginOptions = {},
+  context: ReadyMadeContext,
+  { priority = 20, trustEnv, folder, env = hostEnvironment() }: ServiceAccountLoginOptions = {},
 ): Promise<ConnectionInfo | undefined> {
-  signal.throwIfAborted()
+  context.signal.throwIfAborted()
   const here = {
-    KUBERNETES_SERVICE_HOST: 'kubernetes.default.svc',
-    KUBERNETES_SERVICE_PORT: '443',
     ...env,
+    KUBERNETES_SERVICE_HOST: env['KUBERNETES_SERVICE_HOST'] || 'kubernetes.default.svc',
+    KUBERNETES_SERVICE_PORT: env['KUBERNETES_SERVICE_PORT'] || '443',
   }
   const connection = await loadPodConnection({ env: here, serviceAccountFolder: folder })
-  return connection && infoOf(connection, priority)
-}
-
-function infoOf(connection: Connection, priority: number): ConnectionInfo {
-  return new ConnectionInfo({
-    connection,
-    priority,
-    expiresAt: Number.POSITIVE_INFINITY,
-    trustEnv: true,
-    scheme: undefined,
-  })
+  return connection && infoOf(connection, context, { priority, trustEnv })
 }

@@ -1,5 +1,6 @@
 import { homedir } from 'node:os'
 import type { Connection, UserIdentity } from '../kubeconfig/connection.ts'
+import type { SignerConfig } from '../kubeconfig/external-signer-config.ts'
 import type { LifecyclePolicy } from '../lifecycle/policy.ts'
 import { hostEnvironment } from '../node/host-environment.ts'
 import { loadPluginPolicy } from '../node/load-plugin-policy.ts'
@@ -14,18 +15,20 @@ import type { ExecConfig } from '../protocol/exec-config.ts'
 import { chooseSource } from '../sources/choose-source.ts'
 import { execIdentity } from '../sources/exec-identity.ts'
 import { type ExecPlugin, execSource } from '../sources/exec-source.ts'
+import type { ExternalSigner } from '../sources/external-signer-source.ts'
 import { Keeper } from '../vault/keeper.ts'
 import type { ConnectOptions, ConnectPolicy } from './connect-options.ts'
 
 const PLUGIN_TIMEOUT_MS = 60_000
 const INTERACTIVE_TIMEOUT_MS = 600_000
 const PLUGIN_OUTPUT_BYTES = 1024 * 1024
+const SIGNER_IDLE_MS = 600_000
 
 /**
  * Opens the keeper of a connection's credential.
  *
  * Plugins are shared: all connections of this process that mean the same plugin with the same input
- * get the same keeper. So are logins at an OpenID Connect issuer. Everything else is cheap and belongs to one connection.
+ * get the same keeper. So are external signers, and logins at an OpenID Connect issuer. Everything else is cheap and belongs to one connection.
  */
 export async function openKeeper(
   { cluster, user }: Connection,
@@ -33,11 +36,7 @@ export async function openKeeper(
   options: ConnectOptions,
 ): Promise<Borrowed> {
   const { policy = {} } = options
-  const lifecycle: Partial<LifecyclePolicy> = {
-    ...(policy.backoffFirstMs !== undefined && { backoffFirstMs: policy.backoffFirstMs }),
-    ...(policy.backoffLimitMs !== undefined && { backoffLimitMs: policy.backoffLimitMs }),
-    ...(policy.drainLimitMs !== undefined && { drainLimitMs: policy.drainLimitMs }),
-  }
+  const lifecycle = lifecycleOf(policy)
   const ports = { crypto: nodeCrypto, clock: systemClock, files: nodeFiles }
   if (user.oidc !== undefined) {
     const { openOidcKeeper } = await import('../node/oidc-keeper.ts')
@@ -47,11 +46,20 @@ export async function openKeeper(
       make: (login) => new Keeper(chooseSource(user, ports, login), ports, lifecycle),
     })
   }
+  const env = options.env ?? hostEnvironment()
+  if (user.externalSigner !== undefined) {
+    const { openSignerKeeper } = await import('./open-signer-keeper.ts')
+    return openSignerKeeper(await describeSigner(user.externalSigner, options), {
+      env,
+      folders: policy.pluginFolders,
+      lifecycle,
+      identity: [ownEnv(options), policy.pluginFolders],
+    })
+  }
   if (user.exec === undefined) {
     const keeper = new Keeper(chooseSource(user, ports), ports, lifecycle)
     return { keeper, release: () => keeper.close() }
   }
-  const env = options.env ?? hostEnvironment()
   const plugin = await describePlugin(user.exec, cluster, caPem, options)
   const identity = execIdentity(plugin, [lifecycle, ownEnv(options), policy.pluginFolders])
   return borrowKeeper(nodeCrypto.digest(identity), () => {
@@ -64,6 +72,19 @@ export async function openKeeper(
     })
     return new Keeper(source, ports, lifecycle)
   })
+}
+
+/** What of a policy is about keeping credentials fresh. */
+export function lifecycleOf({
+  backoffFirstMs,
+  backoffLimitMs,
+  drainLimitMs,
+}: ConnectPolicy): Partial<LifecyclePolicy> {
+  return {
+    ...(backoffFirstMs !== undefined && { backoffFirstMs }),
+    ...(backoffLimitMs !== undefined && { backoffLimitMs }),
+    ...(drainLimitMs !== undefined && { drainLimitMs }),
+  }
 }
 
 /** A certificate beside a login is part of what requests are sent with. */
@@ -84,19 +105,48 @@ async function describePlugin(
   exec: ExecConfig,
   cluster: Connection['cluster'],
   caPem: string | undefined,
-  { kuberc, env = hostEnvironment(), policy = {}, stdinUnavailable }: ConnectOptions,
+  options: ConnectOptions,
 ): Promise<ExecPlugin> {
+  const { policy = {} } = options
   return {
     exec,
     ...(exec.provideClusterInfo && { cluster: execCluster(cluster, caPem) }),
-    policy: await loadPluginPolicy({ kuberc, env, home: env['HOME'] || homedir() }),
-    ...(policy.pluginEnv && { passEnv: policy.pluginEnv }),
-    ...(stdinUnavailable !== undefined && { stdinUnavailable }),
+    ...(await programRules(options)),
     ...(policy.v1alpha1Kind && { alphaKind: policy.v1alpha1Kind }),
-    ...(policy.refuseWritablePlugins && { refuseWritable: true }),
     limits: limitsOf(policy),
   }
 }
+
+async function describeSigner(
+  config: SignerConfig,
+  options: ConnectOptions,
+): Promise<ExternalSigner> {
+  const { policy = {} } = options
+  const { stdoutBytes, ...times } = limitsOf(policy)
+  const idleMs = policy.signerIdleMs ?? SIGNER_IDLE_MS
+  return {
+    config,
+    ...(await programRules(options)),
+    limits: { ...times, outputBytes: stdoutBytes, idleMs },
+  }
+}
+
+/** What holds for every program that a kubeconfig names. */
+async function programRules({
+  kuberc,
+  env = hostEnvironment(),
+  policy = {},
+  stdinUnavailable,
+}: ConnectOptions): Promise<ProgramRules> {
+  return {
+    policy: await loadPluginPolicy({ kuberc, env, home: env['HOME'] || homedir() }),
+    ...(policy.pluginEnv && { passEnv: policy.pluginEnv }),
+    ...(stdinUnavailable !== undefined && { stdinUnavailable }),
+    ...(policy.refuseWritablePlugins && { refuseWritable: true }),
+  }
+}
+
+type ProgramRules = Pick<ExecPlugin, 'policy' | 'passEnv' | 'stdinUnavailable' | 'refuseWritable'>
 
 function limitsOf(policy: ConnectPolicy): ExecPlugin['limits'] {
   return {
@@ -107,7 +157,10 @@ function limitsOf(policy: ConnectPolicy): ExecPlugin['limits'] {
 }
 
 /** What the plugin is told about the cluster: everything after selection and overrides. */
-function execCluster(cluster: Connection['cluster'], caPem: string | undefined): ExecCluster {
+export function execCluster(
+  cluster: Connection['cluster'],
+  caPem: string | undefined,
+): ExecCluster {
   return {
     server: cluster.server,
     tlsServerName: cluster.tlsServerName,

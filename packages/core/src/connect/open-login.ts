@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Connection, Endpoint, Material } from '../kubeconfig/connection.ts'
@@ -7,6 +8,7 @@ import type { Borrowed } from '../node/process-registry.ts'
 import type { Credential } from '../protocol/credential.ts'
 import { Secret } from '../secret/secret.ts'
 import type { Ask } from '../sources/source.ts'
+import type { Audience } from '../vault/audience.ts'
 import type { Login } from '../vault/connection-info.ts'
 import type { OpenedLogin } from '../vault/login-source.ts'
 import type { ConnectOptions } from './connect-options.ts'
@@ -15,17 +17,28 @@ import { openKeeper } from './open-keeper.ts'
 /**
  * Opens what a login handler returned: reads its files, and finds its plugin if it has one.
  *
+ * The audience hears what the plugin does, for as long as the login is open.
+ *
  * @throws {CredentialError} When it cannot be used, with the field or file that is to blame.
  */
-export async function openLogin(login: Login, options: ConnectOptions): Promise<OpenedLogin> {
-  const connection = withPaths(login.connection)
+export async function openLogin(
+  login: Login,
+  options: ConnectOptions,
+  { audience, keyIds }: { readonly audience: Audience; readonly keyIds: KeyIds },
+): Promise<OpenedLogin> {
+  const connection = withKey(withPaths(login.connection), login, keyIds)
   const { cluster, namespace } = connection
   const ca = await loadAuthority(cluster, nodeFiles)
   const borrowed = await openKeeper(connection, ca, options)
+  const dismiss = audience.admit(borrowed.keeper)
   const { priority, trustEnv } = login
   const endpoint: Endpoint = { cluster, ca, namespace, trustEnv, priority }
   return {
     async acquire(ask, last) {
+      // Each time would be too often: a login that is renewed every few minutes stays as odd as it was.
+      if (ask.reason === 'first') {
+        for (const message of connection.warnings) ask.report({ type: 'warning', message })
+      }
       const credential = await lease(borrowed, ask, last)
       const { scheme } = login
       return {
@@ -35,29 +48,24 @@ export async function openLogin(login: Login, options: ConnectOptions): Promise<
       }
     },
     watch: (onChange) => watch(connection, borrowed, onChange),
-    release: () => borrowed.release(),
+    release() {
+      dismiss()
+      return borrowed.release()
+    },
   }
 }
 
 async function lease(
   { keeper }: Borrowed,
-  { reason, response, signal, report }: Ask,
+  { reason, response, signal }: Ask,
   last: Credential | undefined,
 ): Promise<Credential> {
-  // What a plugin says to people while it runs, they must see.
-  const stop = keeper.watch((event) => {
-    if (event.type === 'plugin-stderr' || event.type === 'warning') report(event)
-  })
-  try {
-    const { held } = keeper
-    const isRefused = reason === 'refused' && last !== undefined && held !== undefined
-    if (isRefused && isSame(held.credential.credential, last)) {
-      await keeper.replace(held.credential, response ?? { code: 401, header: {} }, signal)
-    }
-    return (await keeper.lease(signal)).credential
-  } finally {
-    stop()
+  const { held } = keeper
+  const isRefused = reason === 'refused' && last !== undefined && held !== undefined
+  if (isRefused && isSame(held.credential.credential, last)) {
+    await keeper.replace(held.credential, response ?? { code: 401, header: {} }, signal)
   }
+  return (await keeper.lease(signal)).credential
 }
 
 function isSame(one: Credential, other: Credential): boolean {
@@ -70,7 +78,7 @@ function isSame(one: Credential, other: Credential): boolean {
 
 /** Files are read again when they change; only what a plugin or an issuer gave has an end of its own. */
 function expiryOf({ user }: Connection, { keeper }: Borrowed): number {
-  const isFetched = user.exec !== undefined || user.oidc !== undefined
+  const isFetched = [user.exec, user.oidc, user.externalSigner].some((each) => each !== undefined)
   return (isFetched ? keeper.held?.expiresAt : undefined) ?? Number.POSITIVE_INFINITY
 }
 
@@ -87,6 +95,18 @@ function watch({ cluster }: Connection, { keeper }: Borrowed, onChange: () => vo
     stopKeeper()
     stopFile?.()
   }
+}
+
+/** Names for keys, which are objects: the same one is the same identity, another one is another. */
+export type KeyIds = WeakMap<object, string>
+
+function withKey(connection: Connection, { signing }: Login, keyIds: KeyIds): Connection {
+  if (signing === undefined) return connection
+  const { chain, signingKey, given } = signing
+  const id = keyIds.get(given) ?? randomUUID()
+  keyIds.set(given, id)
+  const user = { ...connection.user, signing: { chain: settled(chain), signingKey, id } }
+  return { ...connection, user }
 }
 
 /** Paths of a login are relative to where the program runs; `~` is the home folder. */

@@ -1,4 +1,5 @@
 import type { ConnectionOptions } from 'node:tls'
+import { NotSupportedError } from '../errors/index.ts'
 import type { HeaderValues } from '../transport/default-headers.ts'
 import { secureOptions } from '../transport/dialer.ts'
 import type { Line } from '../transport/line.ts'
@@ -43,8 +44,10 @@ export class PlainValues {
   }
 
   async tlsOptions(signal?: AbortSignal): Promise<TlsOptions> {
-    const { credential } = await this.#lease(signal)
-    const secured = secureOptions(this.#line.target, credential.certificate)
+    const lease = await this.#lease(signal)
+    const { certificate } = lease.credential
+    if (certificate?.signingKey !== undefined) throw keyIsElsewhere()
+    const secured = secureOptions(this.#line.targetOf(lease), certificate)
     return { ...secured, maxCachedSessions: 0 }
   }
 
@@ -72,10 +75,16 @@ export class PlainValues {
 
   async #lease(signal: AbortSignal | undefined): Promise<Lease> {
     this.#line.checkOpen()
-    const lease = await this.#line.keeper.lease(signal)
+    const lease = await this.#line.leaseForNow(signal)
     this.#line.checkOpen()
     const others = this.#handedOut.filter((each) => each !== lease)
     this.#handedOut = [lease, ...others].slice(0, MOST_REMEMBERED)
     return lease
   }
+}
+
+function keyIsElsewhere(): NotSupportedError {
+  return new NotSupportedError('the private key of this user is elsewhere, and only signs', {
+    hint: 'Send requests with cluster.fetch or through one of the adapters: they let the key sign.',
+  })
 }

@@ -1,40 +1,37 @@
 import { nodeCrypto } from '../node/node-crypto.ts'
 import { systemClock } from '../node/system-clock.ts'
+import { Audience, type LoginLog } from '../vault/audience.ts'
 import { Keeper } from '../vault/keeper.ts'
 import type { RegisteredHandler } from '../vault/log-in.ts'
 import type { LoginHandler, LoginOptions } from '../vault/login-handler.ts'
 import { LoginSource } from '../vault/login-source.ts'
-import { DEFAULT_VAULT, LoginVault, type VaultStatus } from '../vault/login-vault.ts'
+import { DEFAULT_VAULT, LoginVault } from '../vault/login-vault.ts'
+import type { VaultStatus } from '../vault/vault-status.ts'
 import type { ConnectOptions } from './connect-options.ts'
-import { loginWithKubeconfig, loginWithServiceAccount } from './logins.ts'
-import { openLogin } from './open-login.ts'
-
-/** What a vault without any handler does: both, side by side. */
-const FALLBACKS: readonly RegisteredHandler[] = [
-  {
-    id: 'kubeconfig',
-    handler: (context) => loginWithKubeconfig(context),
-    options: { errors: 'ignored' },
-  },
-  {
-    id: 'service-account',
-    handler: (context) => loginWithServiceAccount(context),
-    options: { errors: 'ignored' },
-  },
-]
+import { fallbackLogins } from './fallback-logins.ts'
+import { lifecycleOf } from './open-keeper.ts'
+import { type KeyIds, openLogin } from './open-login.ts'
 
 export interface VaultOptions {
   /** How long a request may wait for a login: 60 s. Its own signal may end it sooner. */
   readonly freezeLimitMs?: number
   /** How many requests may wait at once: 10,000. */
   readonly queueLimit?: number
+  /**
+   * Which logins are told to people although they went well, by `logged-in` and what a handler's logger writes
+   * below a warning: `all`, only each handler's `first`, or `none`. What goes wrong is always told.
+   */
+  readonly log?: LoginLog
 }
+
+const LOGS: readonly unknown[] = ['all', 'first', 'none'] satisfies readonly LoginLog[]
 
 /**
  * Logins of a program: handlers that say where to connect, and as whom.
  *
- * Hand it to `connect({ vault })`. Without any handler the kubeconfig and the pod's service account log in. Handlers run when somebody needs them, side by side; what the server
- * refuses is taken out, and when nothing is left, requests wait while all handlers log in again.
+ * Hand it to `connect({ vault })`. Without any handler the program's own @kubernetes/client-node says how, else the
+ * kubeconfig and the pod's service account log in. Handlers run when somebody needs them, side by side; what the
+ * server refuses is taken out, and when nothing is left, requests wait while all handlers log in again.
  *
  * @example
  * const vault = new Vault()
@@ -48,6 +45,9 @@ export class Vault {
 
   constructor(options: VaultOptions = {}) {
     for (const name of ['freezeLimitMs', 'queueLimit'] as const) checkCount(name, options[name])
+    if (options.log !== undefined && !LOGS.includes(options.log)) {
+      throw new TypeError(`log must be one of ${LOGS.join(', ')}, got ${String(options.log)}`)
+    }
     this.#options = options
   }
 
@@ -98,20 +98,24 @@ export class Vault {
 
   #make(options: ConnectOptions): LoginVault {
     const ports = { clock: systemClock, crypto: nodeCrypto }
+    const { log, ...limits } = this.#options
+    const audience = new Audience(log)
+    const keyIds: KeyIds = new WeakMap()
     let vault: LoginVault | undefined
-    const handlers = this.#handlers.length === 0 ? FALLBACKS : this.#handlers
+    const handlers = this.#handlers.length === 0 ? fallbackLogins() : this.#handlers
     const keepers = handlers.map(
       (registered) =>
         new Keeper(
           new LoginSource(registered, {
             clock: systemClock,
-            open: (login) => openLogin(login, options),
+            open: (login) => openLogin(login, options, { audience, keyIds }),
             isDepleted: () => vault?.isDepleted ?? true,
           }),
           ports,
+          lifecycleOf(options.policy ?? {}),
         ),
     )
-    vault = new LoginVault(keepers, ports, { ...DEFAULT_VAULT, ...this.#options })
+    vault = new LoginVault(keepers, { ...ports, audience }, { ...DEFAULT_VAULT, ...limits })
     return vault
   }
 }

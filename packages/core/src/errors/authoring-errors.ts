@@ -12,3 +12,18 @@ export class ExecInfoError extends CredentialError<'ERR_EXEC_INFO'> {
     this.field = field
   }
 }
+
+/** What a signer was asked cannot be read; `field` names the first field that is wrong. */
+export class SignRequestError extends CredentialError<'ERR_SIGN_REQUEST'> {
+  readonly code = 'ERR_SIGN_REQUEST' as const
+  /** A name such as `digest` or `configuration.pin`; empty when it is about the whole. */
+  readonly field: string
+
+  constructor(field: string, what: string, init: ErrorInit = {}) {
+    super(
+      `${field === '' ? 'the request' : `${field} in the request`} to this signer ${what}`,
+      init,
+    )
+    this.field = field
+  }
+}

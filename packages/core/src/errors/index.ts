@@ -1,11 +1,14 @@
+import type * as agent from './agent-errors.ts'
 import type * as authoring from './authoring-errors.ts'
 import type * as kubeconfig from './kubeconfig-errors.ts'
 import type * as login from './login-errors.ts'
 import type * as oidc from './oidc-errors.ts'
 import type * as plugin from './plugin-errors.ts'
+import type * as signer from './signer-errors.ts'
 import type * as transport from './transport-errors.ts'
 
-export { ExecInfoError } from './authoring-errors.ts'
+export { AgentLockedError, AgentUnusableError } from './agent-errors.ts'
+export { ExecInfoError, SignRequestError } from './authoring-errors.ts'
 export type { CodeFacts, Fault } from './code-facts.ts'
 export { CODES, type Code } from './codes.ts'
 export { CredentialError, type ErrorInit, isCredentialError } from './credential-error.ts'
@@ -28,6 +31,7 @@ export {
   LoginError,
   type LoginOutcome,
   LoginQueueFullError,
+  LoginToolError,
 } from './login-errors.ts'
 export { OidcConfigError, OidcRefusedError, OidcUnreachableError } from './oidc-errors.ts'
 export {
@@ -52,6 +56,16 @@ export {
   PolicyInvalidError,
 } from './plugin-errors.ts'
 export {
+  HandshakeNotSignedError,
+  SignatureWrongError,
+  SignedTooLateError,
+  SignerAnswerError,
+  SignerCertificateError,
+  SignerConfigError,
+  SignerFailedError,
+  SignerSocketError,
+} from './signer-errors.ts'
+export {
   CertificateRefusedError,
   ClosedError,
   ConnectionRetiredError,
@@ -71,9 +85,11 @@ type Instances<M> = {
 
 /** Every concrete error, so that `switch (error.code)` narrows to the right class. */
 export type AnyCredentialError =
+  | Instances<typeof agent>
   | Instances<typeof authoring>
   | Instances<typeof kubeconfig>
   | Instances<typeof login>
   | Instances<typeof oidc>
   | Instances<typeof plugin>
+  | Instances<typeof signer>
   | Instances<typeof transport>

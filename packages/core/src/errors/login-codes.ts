@@ -23,4 +23,11 @@ export const LOGIN_CODES = {
     'As many requests wait for a login as may wait at once.',
     'Send fewer requests while nobody is logged in, or raise queueLimit of the vault.',
   ),
+  ERR_LOGIN_TOOL: facts(
+    85,
+    'caller',
+    'retryable',
+    'The program or library that a ready-made login asks, kubectl or @kubernetes/client-node, cannot be used or gave nothing that can be read.',
+    'Run it by hand to see what it says, or log in without it.',
+  ),
 } as const

@@ -17,6 +17,8 @@ export interface LoginOutcome {
   readonly attempts: number
   /** Why it failed, in words without secrets. */
   readonly reason?: string
+  /** When it is asked again, in milliseconds since the epoch. */
+  readonly nextTryAt?: number
 }
 
 /** Nobody could log in. `outcomes` says what every handler did. */
@@ -24,8 +26,13 @@ export class LoginError extends CredentialError<'ERR_LOGIN_FAILED'> {
   readonly code = 'ERR_LOGIN_FAILED' as const
   readonly outcomes: readonly LoginOutcome[]
 
-  constructor(outcomes: readonly LoginOutcome[], what: string, init: ErrorInit = {}) {
-    super(`${what}${outcomes.map((each) => `; ${describeOutcome(each)}`).join('')}`, init)
+  /** @param now The time of day, so that the message can say how long it is until the next try. */
+  constructor(
+    outcomes: readonly LoginOutcome[],
+    what: string,
+    { now, ...init }: ErrorInit & { readonly now?: number } = {},
+  ) {
+    super(`${what}${outcomes.map((each) => `; ${describeOutcome(each, now)}`).join('')}`, init)
     this.outcomes = outcomes
   }
 }
@@ -49,19 +56,48 @@ export class LoginQueueFullError extends CredentialError<'ERR_LOGIN_QUEUE_FULL'>
   }
 }
 
-function describeOutcome({ handler, result, attempts, reason }: LoginOutcome): string {
-  const tries = attempts > 1 ? ` after ${attempts} attempts` : ''
+/** What a ready-made login asks did not help: a program, or a library. What it printed is never part of it. */
+export class LoginToolError extends CredentialError<'ERR_LOGIN_TOOL'> {
+  readonly code = 'ERR_LOGIN_TOOL' as const
+  /** The program as it was called, or the name of the package. */
+  readonly tool: string
+  /** The last lines of a program's standard error, scrubbed. */
+  readonly stderrTail: string | undefined
+
+  /** @param what Continues the name of the tool. */
+  constructor(
+    tool: string,
+    what: string,
+    { stderrTail, ...init }: ErrorInit & { readonly stderrTail?: string | undefined } = {},
+  ) {
+    super(`${JSON.stringify(tool)} ${what}`, init)
+    this.tool = tool
+    this.stderrTail = stderrTail
+  }
+}
+
+function describeOutcome(outcome: LoginOutcome, now: number | undefined): string {
+  const { handler, result, attempts, reason } = outcome
+  const next = describeNext(outcome, now)
   const why = reason === undefined ? '' : `: ${reason}`
   switch (result) {
     case 'credential':
       return `${handler} is logged in`
     case 'nothing':
-      return `${handler} returned nothing`
+      return `${handler} returned nothing${reason === undefined ? '' : `, since it failed${why}`}`
     case 'failed':
-      return `${handler} failed${tries}${why}`
+      return `${handler} failed${attempts > 1 ? ` after ${attempts} attempts` : ''}${why}${next}`
     case 'refused':
-      return `${handler} returned what the server refuses`
+      return `${handler} returned what the server refuses${next}${reason === undefined ? '' : `, and logging in again failed${why}`}`
     case 'running':
-      return `${handler} has not answered${tries}${why}`
+      return reason === undefined
+        ? `${handler} has not answered`
+        : `${handler} has failed ${attempts > 1 ? `${attempts} times` : 'once'} so far${why}${next}`
   }
+}
+
+function describeNext({ nextTryAt, result }: LoginOutcome, now: number | undefined): string {
+  if (nextTryAt === undefined || now === undefined) return ''
+  if (nextTryAt > now) return ` (next try in ${Math.ceil((nextTryAt - now) / 1000)} s)`
+  return result === 'running' ? ' (it is trying again)' : ''
 }

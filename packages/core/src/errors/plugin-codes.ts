@@ -1,6 +1,6 @@
 import { facts } from './code-facts.ts'
 
-/** Codes 30 to 59: plugins and the policy that allows them. */
+/** Codes 30 to 51: plugins and the policy that allows them. */
 export const PLUGIN_CODES = {
   ERR_PLUGIN_NOT_FOUND: facts(
     30,

@@ -4,6 +4,7 @@ import { chooseNamespace } from './choose-namespace.ts'
 import { clusterTarget } from './cluster-target.ts'
 import type { Connection } from './connection.ts'
 import { describeOddities } from './describe-oddities.ts'
+import { EXTERNAL_SIGNER } from './external-signer-config.ts'
 import type { Kubeconfig, UserEntry } from './kubeconfig.ts'
 import type { Overrides } from './overrides.ts'
 import { throwProblems } from './problem.ts'
@@ -81,9 +82,12 @@ export function connectTo(
   })
 }
 
+/** Providers that are sources here. */
+const SUPPORTED: readonly string[] = ['oidc', EXTERNAL_SIGNER]
+
 function refuseAuthProvider(user: UserEntry): void {
   // A provider yields to an Authorization header, so that a static method makes it unused.
   if (user.authProvider === undefined || hasHeaderMethod(user)) return
-  if (user.authProvider.name === 'oidc') return
+  if (SUPPORTED.includes(user.authProvider.name)) return
   throw authProviderError(user, user.authProvider)
 }

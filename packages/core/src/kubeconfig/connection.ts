@@ -1,5 +1,7 @@
 import type { ExecConfig } from '../protocol/exec-config.ts'
+import type { SigningKey } from '../protocol/signing-key.ts'
 import type { Secret } from '../secret/secret.ts'
+import type { SignerConfig } from './external-signer-config.ts'
 
 /** PEM from the kubeconfig itself, or the absolute path of a file that holds it. */
 export type Material<D = string> =
@@ -52,6 +54,14 @@ export interface UserIdentity {
   readonly certificate?: { readonly chain: Material; readonly key: Material<Secret> }
   readonly exec?: ExecConfig
   readonly oidc?: OidcConfig
+  readonly externalSigner?: SignerConfig
+  /** A certificate whose key a login handler holds elsewhere; no kubeconfig can say so. */
+  readonly signing?: {
+    readonly chain: Material
+    readonly signingKey: SigningKey
+    /** Equal for what is the same key. */
+    readonly id: string
+  }
   readonly impersonate?: Impersonation
 }
 

@@ -1,3 +1,4 @@
+import { EXTERNAL_SIGNER } from './external-signer-config.ts'
 import type { ClusterEntry, UserEntry } from './kubeconfig.ts'
 import type { Overrides } from './overrides.ts'
 import { describeEntry } from './quote-name.ts'
@@ -57,6 +58,10 @@ function methodOddities({ entry, user }: Scene): string[] {
   if (user.authProvider !== undefined && hasHeaderMethod(user)) {
     warnings.push(
       `The auth-provider of ${who} is not used, because the entry also has a token or a user name.`,
+    )
+  } else if (user.authProvider?.name === EXTERNAL_SIGNER && hasStaticMethod(user)) {
+    warnings.push(
+      `The external signer of ${who} is not used, because there is also a client certificate with its key.`,
     )
   }
   if (user.password !== undefined && user.username === undefined) {

@@ -1,4 +1,7 @@
+import { KubeconfigSyntaxError } from '../errors/kubeconfig-errors.ts'
+import { SignerConfigError } from '../errors/signer-errors.ts'
 import { Secret } from '../secret/secret.ts'
+import { EXTERNAL_SIGNER } from './external-signer-config.ts'
 import type { Fields } from './fields.ts'
 import type { AuthProviderEntry, ExecEntry, UserEntry } from './kubeconfig.ts'
 import { type EntryHead, parseExtensions } from './parse-named-list.ts'
@@ -34,8 +37,23 @@ function parseAuthProvider(user: Fields): AuthProviderEntry | undefined {
   if (user.raw('auth-provider') === undefined) return undefined
   const provider = user.mapping('auth-provider')
   const config = provider.mapping('config')
-  const values = config.keys().map((key) => [key, config.secret(key) ?? new Secret('')] as const)
-  return { name: provider.text('name') ?? '', config: new Map(values) }
+  const name = provider.text('name') ?? ''
+  const read = name === EXTERNAL_SIGNER ? signerParameter : parameter
+  return { name, config: new Map(config.keys().map((key) => [key, read(config, key)])) }
+}
+
+function parameter(config: Fields, key: string): Secret {
+  return config.secret(key) ?? new Secret('')
+}
+
+/** The words of the specification are texts, and their values look like numbers: `slotId: 0` is the usual mistake. */
+function signerParameter(config: Fields, key: string): Secret {
+  try {
+    return parameter(config, key)
+  } catch (error) {
+    if (!(error instanceof KubeconfigSyntaxError)) throw error
+    throw new SignerConfigError(error.message, { hint: error.hint })
+  }
 }
 
 function parseExec(user: Fields): ExecEntry | undefined {

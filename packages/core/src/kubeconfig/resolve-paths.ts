@@ -1,4 +1,5 @@
 import { Secret } from '../secret/secret.ts'
+import { EXTERNAL_SIGNER } from './external-signer-config.ts'
 import type { AuthProviderEntry, ClusterEntry, UserEntry } from './kubeconfig.ts'
 import type { Overrides } from './overrides.ts'
 
@@ -49,18 +50,26 @@ function baseOf(file: string | undefined, cwd: string, paths: Paths): string {
   return file === undefined ? cwd : paths.dirname(absolute(file, cwd, paths) ?? file)
 }
 
-/** client-go leaves this one to the current folder, as the only path in a kubeconfig. */
+/** client-go leaves the CA of an issuer to the current folder, as the only path in a kubeconfig. */
 function resolveProvider(
   provider: AuthProviderEntry | undefined,
   base: string,
   paths: Paths,
 ): AuthProviderEntry | undefined {
-  const path = absolute(provider?.config.get(ISSUER_CA)?.expose(), base, paths)
-  if (provider === undefined || !path) return provider
-  return { ...provider, config: new Map([...provider.config, [ISSUER_CA, new Secret(path)]]) }
+  if (provider === undefined) return undefined
+  const config = new Map(provider.config)
+  const resolve = (key: string, how: typeof absolute): void => {
+    const path = how(provider.config.get(key)?.expose(), base, paths)
+    if (path) config.set(key, new Secret(path))
+  }
+  resolve('idp-certificate-authority', absolute)
+  if (provider.name === EXTERNAL_SIGNER) {
+    // Only these two are ours. What a signer takes for a path is its own business.
+    resolve('pathExec', resolveCommand)
+    resolve('pathSocket', absolute)
+  }
+  return { ...provider, config }
 }
-
-const ISSUER_CA = 'idp-certificate-authority'
 
 function resolveCommand(command: string | undefined, base: string, paths: Paths) {
   // Windows takes a slash for a separator too, so that `./plugin` is a path there as well.

@@ -3,6 +3,7 @@ import { showControlCharacters } from '../secret/scrub.ts'
 import { Secret } from '../secret/secret.ts'
 import { material } from './cluster-target.ts'
 import type { Impersonation, UserIdentity } from './connection.ts'
+import { externalSignerConfig } from './external-signer-config.ts'
 import type { ExecEntry, UserEntry } from './kubeconfig.ts'
 import { oidcConfig } from './oidc-config.ts'
 import { hasHeaderMethod, hasStaticMethod } from './user-methods.ts'
@@ -19,10 +20,11 @@ export function userIdentity(user: UserEntry, scheme: 'http' | 'https'): UserIde
     name: user.name || undefined,
     impersonate: impersonation(user),
     ...(scheme === 'https' ? methods(user) : NO_METHODS),
+    signing: undefined,
   })
 }
 
-type Methods = Omit<Required<UserIdentity>, 'name' | 'impersonate'>
+type Methods = Omit<Required<UserIdentity>, 'name' | 'impersonate' | 'signing'>
 type MaybeMethods = { [K in keyof Methods]: Methods[K] | undefined }
 
 const NO_METHODS: MaybeMethods = {
@@ -32,6 +34,7 @@ const NO_METHODS: MaybeMethods = {
   certificate: undefined,
   exec: undefined,
   oidc: undefined,
+  externalSigner: undefined,
 }
 
 function methods(user: UserEntry): MaybeMethods {
@@ -44,6 +47,8 @@ function methods(user: UserEntry): MaybeMethods {
     exec: user.exec === undefined || hasStaticMethod(user) ? undefined : execConfig(user.exec),
     // A provider yields to an Authorization header, so that a static method makes it unused.
     oidc: hasHeaderMethod(user) ? undefined : oidcConfig(user),
+    // Two certificates contradict each other: as with a plugin, the one in the entry is used.
+    externalSigner: hasStaticMethod(user) ? undefined : externalSignerConfig(user),
   }
 }
 

@@ -43,7 +43,8 @@ export function clusterProblems(cluster: ClusterEntry): readonly Problem[] {
   return problems
 }
 
-function isUsableProxy(proxyUrl: Secret): boolean {
+/** Whether requests can be sent through it, as far as its form tells. */
+export function isUsableProxy(proxyUrl: Secret): boolean {
   const url = tryParse(proxyUrl.expose())
   return url !== undefined && PROXY_SCHEMES.includes(url.protocol) && url.hostname !== ''
 }

@@ -15,6 +15,7 @@ interface Entry {
  */
 export class CertificateEnds implements Instrument {
   readonly type = 'gauge'
+  readonly aggregator = 'min'
   readonly name: string
   readonly help: string
   readonly #now: () => number

@@ -3,6 +3,7 @@ import type { Description, Instrument, Sample } from './family.ts'
 /** A number per combination of labels that only grows. */
 export class Counter<L extends string = never> implements Instrument {
   readonly type = 'counter'
+  readonly aggregator = 'sum'
   readonly name: string
   readonly help: string
   readonly #labelNames: readonly L[]
@@ -15,8 +16,8 @@ export class Counter<L extends string = never> implements Instrument {
     this.reset()
   }
 
-  increase(labels: Readonly<Record<L, string>>): void {
-    this.#at(labels).value += 1
+  increase(labels: Readonly<Record<L, string>>, by = 1): void {
+    this.#at(labels).value += by
   }
 
   samples(): readonly Sample[] {

@@ -1,11 +1,17 @@
 import { systemClock } from '../node/system-clock.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { CredentialEvent, Observer } from '../ports/observer.ts'
+import { BoundedNames } from './bounded-names.ts'
 import type { Instrument, MetricFamily } from './family.ts'
 import { makeInstruments } from './instruments.ts'
 import { recordEvent } from './record-event.ts'
+import { recordLogin } from './record-login.ts'
 import { type PromRegistry, registerAll } from './register.ts'
 import { renderText } from './render-text.ts'
+import { VaultLoads } from './vault-loads.ts'
+
+/** A program has a few login handlers; one that makes up names must not make up metrics with them. */
+const MOST_HANDLERS = 50
 
 /** Numbers about credentials, counted from events. */
 export interface Metrics {
@@ -47,7 +53,9 @@ export interface MetricsOptions {
  */
 export function createMetrics({ clock = systemClock }: MetricsOptions = {}): Metrics {
   const now = (): number => clock.now()
-  const instruments = makeInstruments(now)
+  const vaults = new VaultLoads()
+  const instruments = makeInstruments(now, vaults)
+  const handlers = new BoundedNames(MOST_HANDLERS)
   const all: readonly Instrument[] = Object.values(instruments)
   /** Connections that share a keeper all hear its events; behind two observers it is the same object. */
   const counted = new WeakSet<CredentialEvent>()
@@ -56,7 +64,9 @@ export function createMetrics({ clock = systemClock }: MetricsOptions = {}): Met
     observer(event) {
       if (counted.has(event)) return
       counted.add(event)
+      vaults.note(event)
       recordEvent(event, instruments, now())
+      recordLogin(event, instruments, handlers)
     },
     contentType: 'text/plain; version=0.0.4; charset=utf-8',
     values,

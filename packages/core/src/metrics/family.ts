@@ -23,6 +23,8 @@ export interface Description {
 /** A metric that can be read. */
 export interface Instrument extends Description {
   readonly type: MetricFamily['type']
+  /** How values of several worker processes become one. */
+  readonly aggregator: 'sum' | 'min'
   samples(): readonly Sample[]
   /** Starts again from nothing, where that means anything. */
   reset(): void

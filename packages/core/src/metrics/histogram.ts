@@ -3,6 +3,7 @@ import type { Description, Instrument, Sample } from './family.ts'
 /** How many observations were at most as large as each bound. */
 export class Histogram implements Instrument {
   readonly type = 'histogram'
+  readonly aggregator = 'sum'
   readonly name: string
   readonly help: string
   readonly #bounds: readonly number[]

@@ -1,6 +1,7 @@
 import { CertificateEnds } from './certificate-ends.ts'
 import { Counter } from './counter.ts'
 import { Histogram } from './histogram.ts'
+import { VaultGauge, type VaultLoads } from './vault-loads.ts'
 
 /**
  * Every metric, in the order in which they are shown.
@@ -8,7 +9,7 @@ import { Histogram } from './histogram.ts'
  * Names, help texts, labels and buckets of the first three are KEP-541's, to the letter: dashboards and
  * alerts that were made for client-go work with them. The fourth is client-go's too; the rest is ours.
  */
-export function makeInstruments(now: () => number) {
+export function makeInstruments(now: () => number, vaults: VaultLoads) {
   return {
     ttl: new CertificateEnds(
       {
@@ -86,6 +87,97 @@ export function makeInstruments(now: () => number) {
       name: 'kubecred_retried_total',
       help: 'Number of requests that were sent once more with a new credential.',
     }),
+    ...loginInstruments(),
+    ...vaultInstruments(vaults),
+  }
+}
+
+function loginInstruments() {
+  return {
+    logins: new Counter(
+      {
+        name: 'kubecred_login_total',
+        help:
+          'Number of logins, partitioned by login handler and outcome (new, same, ' +
+          'nothing, failed). A login may have several attempts.',
+      },
+      ['handler', 'outcome'],
+    ),
+    loginRetries: new Counter(
+      {
+        name: 'kubecred_login_retried_total',
+        help:
+          'Number of attempts of a login that failed and are followed by another one, ' +
+          'partitioned by login handler.',
+      },
+      ['handler'],
+    ),
+    loginDuration: new Histogram(
+      {
+        name: 'kubecred_login_duration_seconds',
+        help:
+          'Histogram of the number of seconds that a login took with all its attempts ' +
+          'and pauses, whatever its outcome.',
+      },
+      RUN_SECONDS,
+    ),
+    loginRefused: new Counter(
+      {
+        name: 'kubecred_login_refused_total',
+        help: 'Number of times a server refused what a login handler gave, partitioned by login handler.',
+      },
+      ['handler'],
+    ),
+    loginExpired: new Counter(
+      {
+        name: 'kubecred_login_expired_total',
+        help:
+          'Number of times what a login handler gave ended before it was renewed, ' +
+          'partitioned by login handler.',
+      },
+      ['handler'],
+    ),
+  }
+}
+
+function vaultInstruments(vaults: VaultLoads) {
+  return {
+    depletions: new Counter({
+      name: 'kubecred_vault_depleted_total',
+      help: 'Number of times nothing was left that a request could be sent with.',
+    }),
+    frozenSeconds: new Counter({
+      name: 'kubecred_vault_frozen_seconds_total',
+      help: 'Number of seconds that requests had to wait for a login, counted when it is over.',
+    }),
+    frozen: new VaultGauge(
+      {
+        name: 'kubecred_vault_frozen',
+        help: 'Gauge of the number of vaults whose requests have to wait for a login now.',
+      },
+      vaults,
+      ({ isFrozen }) => Number(isFrozen),
+    ),
+    waiting: new VaultGauge(
+      {
+        name: 'kubecred_vault_waiting_requests',
+        help: 'Gauge of the number of requests that wait for a login now.',
+      },
+      vaults,
+      (load) => load.waiting,
+    ),
+    givenUp: new Counter({
+      name: 'kubecred_vault_failed_total',
+      help: 'Number of requests that waited for a login as long as they may, in vain.',
+    }),
+    excluded: new VaultGauge(
+      {
+        name: 'kubecred_vault_excluded_logins',
+        help: 'Gauge of the number of logins that are left alone now because a server refused them.',
+      },
+      vaults,
+      (load) => load.excluded,
+    ),
   }
 }
 

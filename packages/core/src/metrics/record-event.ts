@@ -10,7 +10,7 @@ export function recordEvent(event: CredentialEvent, to: Instruments, now: number
       recordRun(event, to, now)
       break
     case 'policy':
-      to.policyCalls.increase({ status: event.verdict })
+      if (isExec(event)) to.policyCalls.increase({ status: event.verdict })
       break
     case 'refused':
       to.refused.increase({ status: String(event.status) })
@@ -27,14 +27,26 @@ export function recordEvent(event: CredentialEvent, to: Instruments, now: number
     case 'run-started':
     case 'plugin-ended':
     case 'plugin-stderr':
+    case 'user-prompt':
+    case 'prompt-ended':
+    case 'signed':
+    case 'sign-failed':
     case 'retired':
     case 'warning':
+    case 'logged-in':
     case 'login-retried':
     case 'log':
-    case 'depleted':
+    case 'expired':
     case 'frozen':
+      break
+    case 'depleted':
+      to.depletions.increase({})
+      break
     case 'thawed':
+      to.frozenSeconds.increase({}, event.frozenMs / 1000)
+      break
     case 'failed':
+      to.givenUp.increase({})
       break
   }
 }

@@ -5,9 +5,6 @@ export interface PromRegistry {
   registerMetric(metric: never): void
 }
 
-/** How values of several worker processes become one. */
-type Aggregator = 'sum' | 'min'
-
 /**
  * Puts metrics into a registry of prom-client 15.
  *
@@ -20,8 +17,7 @@ export function registerAll(instruments: readonly Instrument[], registry: PromRe
 }
 
 function promMetric(instrument: Instrument) {
-  const { name, help, type } = instrument
-  const aggregator: Aggregator = type === 'gauge' ? 'min' : 'sum'
+  const { name, help, type, aggregator } = instrument
   return {
     // Not read-only: for OpenMetrics the registry takes `_total` off here, and puts it on each value.
     name,

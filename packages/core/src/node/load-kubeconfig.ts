@@ -54,7 +54,7 @@ export async function loadConnection(options: LoadOptions): Promise<Connection> 
     mergeKubeconfigs(configs),
     options.overrides ?? {},
     pod,
-    around(cwd, pod, looked),
+    surroundings(cwd, pod, looked),
   )
   return isLost ? { ...connection, warnings: [`${lost}.`, ...connection.warnings] } : connection
 }
@@ -65,10 +65,10 @@ export async function loadPodConnection(
 ): Promise<Connection | undefined> {
   const pod = await findPod(options)
   if (pod === undefined) return undefined
-  return connectTo(pod.selection, {}, around(process.cwd(), pod))
+  return connectTo(pod.selection, {}, surroundings(process.cwd(), pod))
 }
 
-function around(cwd: string, pod: Pod | undefined, looked?: string): Surroundings {
+export function surroundings(cwd: string, pod: Pod | undefined, looked?: string): Surroundings {
   const { sep: separator, isAbsolute, join, dirname } = nodePath
   const paths = { separator, isAbsolute, join, dirname }
   return { paths, cwd, podNamespace: pod?.namespace, looked }

@@ -1,19 +1,14 @@
 import { constants, type FileHandle, lstat, open } from 'node:fs/promises'
-import { join } from 'node:path'
 import { PolicyInvalidError } from '../errors/index.ts'
 import { parseKuberc } from '../protocol/kuberc.ts'
 import { ALLOW_ALL, type PluginPolicy } from '../protocol/plugin-policy.ts'
+import { findKuberc, type PolicyPlace } from './find-kuberc.ts'
+
+export type { PolicyPlace }
 
 const OTHERS_WRITE = 0o022
 /** Larger than any preferences. */
 const MOST_BYTES = 1024 * 1024
-
-export interface PolicyPlace {
-  /** The file named by a flag or option; it must exist. */
-  readonly kuberc?: string | undefined
-  readonly env: Readonly<Record<string, string | undefined>>
-  readonly home: string
-}
 
 /**
  * Loads the plugin policy from kubectl's preferences: flag, `KUBERC`, or `~/.kube/kuberc`.
@@ -39,25 +34,6 @@ export async function loadPluginPolicy(place: PolicyPlace): Promise<PluginPolicy
       error,
     )
   }
-}
-
-/** Undefined when somebody switched the file off. */
-function findKuberc({
-  kuberc,
-  env,
-  home,
-}: PolicyPlace): { path: string; isNamed: boolean } | undefined {
-  const fromEnv = env['KUBERC'] || undefined
-  if (fromEnv === 'off') {
-    if (kuberc === undefined) return undefined
-    throw new PolicyInvalidError('a kuberc file is given while KUBERC=off says to use none', {
-      hint: 'Unset KUBERC, or leave --kuberc out.',
-    })
-  }
-  const named = kuberc ?? fromEnv
-  if (named !== undefined) return { path: named, isNamed: true }
-  if (env['KUBECTL_KUBERC'] === 'false') return undefined
-  return { path: join(home, '.kube', 'kuberc'), isNamed: false }
 }
 
 /** Reads what was checked: between a look at the path and another one it could be exchanged. */

@@ -1,28 +1,66 @@
-import { createHmac, createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
-import type { Crypto, PairProblem } from '../ports/crypto.ts'
-import type { CertificatePair } from '../protocol/credential.ts'
+import {
+  constants,
+  createHmac,
+  createPrivateKey,
+  type KeyObject,
+  verify,
+  X509Certificate,
+} from 'node:crypto'
+import type { ChainFacts, ChainProblem, Crypto, PairProblem } from '../ports/crypto.ts'
+import type { KeyPair } from '../protocol/credential.ts'
 import { Secret } from '../secret/secret.ts'
 import { processRegistry } from './process-registry.ts'
+import { schemesOf } from './schemes-of-key.ts'
 
 /** Hashing and certificates by Node's own OpenSSL. */
 export const nodeCrypto: Crypto = {
   digest: (text) => createHmac('sha256', processRegistry().hmacKey).update(text).digest('base64'),
   readPair,
+  readChain,
+  isSignature,
   jitter: () => Math.random() * 2 - 1,
 }
 
-function readPair(chain: string, key: Secret): CertificatePair | PairProblem {
-  const certificates = pemBlocks(chain).filter(({ label }) => label === 'CERTIFICATE')
-  // All of them: TLS would fail on a broken intermediate later, with an error that says nothing.
-  const [leaf, ...issuers] = certificates.map(({ der }) => readCertificate(der))
-  if (certificates.length === 0) return 'no-certificate'
-  if (leaf === undefined || issuers.includes(undefined)) return 'broken-certificate'
+function readPair(chain: string, key: Secret): KeyPair | PairProblem {
+  const read = readLeaf(pemBlocks(chain))
+  if (typeof read === 'string') return read
+  const { leaf, ...facts } = read
   const privateKey = readKey(key.expose())
   if (typeof privateKey === 'string') return privateKey
   if (!leaf.checkPrivateKey(privateKey)) return 'mismatch'
   return {
-    chain: certificates.map(({ der }) => toPem('CERTIFICATE', der)).join(''),
+    ...facts,
     key: new Secret(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()),
+  }
+}
+
+const PEM_BORDER = '-----BEGIN '
+
+function readChain(bytes: Uint8Array): ChainFacts | ChainProblem {
+  const der = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const isPem = der.includes(PEM_BORDER)
+  const blocks = isPem ? pemBlocks(der.toString('latin1')) : [{ label: 'CERTIFICATE', der }]
+  const read = readLeaf(blocks)
+  if (typeof read === 'string') return read
+  const { leaf, ...facts } = read
+  // What follows a certificate would be sent along, and nobody knows what it is.
+  if (!isPem && leaf.raw.length !== der.length) return 'broken-certificate'
+  return { ...facts, schemes: schemesOf(leaf) }
+}
+
+interface ReadLeaf extends Omit<ChainFacts, 'schemes'> {
+  readonly leaf: X509Certificate
+}
+
+function readLeaf(blocks: readonly Omit<PemBlock, 'isEncrypted'>[]): ReadLeaf | ChainProblem {
+  const certificates = blocks.filter(({ label }) => label === 'CERTIFICATE')
+  // All of them: TLS would fail on a broken intermediate later, with an error that says nothing.
+  const [leaf, ...issuers] = certificates.map(({ der }) => readCertificate(der))
+  if (certificates.length === 0) return 'no-certificate'
+  if (leaf === undefined || issuers.includes(undefined)) return 'broken-certificate'
+  return {
+    leaf,
+    chain: certificates.map(({ der }) => toPem('CERTIFICATE', der)).join(''),
     notBefore: Date.parse(leaf.validFrom),
     notAfter: Date.parse(leaf.validTo),
   }
@@ -86,4 +124,22 @@ function readBlock(label: string, body: string): PemBlock {
 function toPem(label: string, der: Buffer): string {
   const lines = der.toString('base64').match(/.{1,64}/g) ?? []
   return `-----BEGIN ${label}-----\n${lines.join('\n')}\n-----END ${label}-----\n`
+}
+
+function isSignature(
+  chain: string,
+  { scheme, message }: Parameters<Crypto['isSignature']>[1],
+  signature: Uint8Array,
+): boolean {
+  const key = new X509Certificate(chain).publicKey
+  const hash = scheme === 'ed25519' ? null : scheme.slice(-'sha256'.length)
+  const padding = scheme.startsWith('rsa')
+    ? { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST }
+    : {}
+  try {
+    return verify(hash, message, { key, ...padding }, signature)
+  } catch {
+    // No signature of this kind of key at all.
+    return false
+  }
 }

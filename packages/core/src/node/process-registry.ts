@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { Turns } from '../ports/signer-channel.ts'
 import type { OidcSession } from '../sources/oidc-session.ts'
 import type { Keeper } from '../vault/keeper.ts'
 import { Slots } from './slots.ts'
@@ -13,12 +14,19 @@ interface Shared {
   users: number
 }
 
+interface SharedTurns {
+  readonly turns: Slots
+  users: number
+}
+
 /** What all copies of this package in one process share. */
 export interface ProcessRegistry {
   /** Keepers of exec plugins by digest of the whole identity. */
   readonly keepers: Map<string, Shared>
   /** Logins at OpenID Connect issuers, by digest of each refresh token they had. */
   readonly logins: Map<string, OidcSession>
+  /** Signers, which are asked one thing at a time, by digest of their configuration. */
+  readonly signers: Map<string, SharedTurns>
   /** Places for running plugins. */
   readonly slots: Slots
   /** How to end each plugin that runs now: called when the process ends, so that none is left behind. */
@@ -57,6 +65,7 @@ function makeRegistry(): ProcessRegistry {
     },
     keepers: new Map(),
     logins: new Map(),
+    signers: new Map(),
     slots: new Slots(DEFAULT_PROCESS_LIMIT),
     running,
     hmacKey: randomBytes(32),
@@ -109,6 +118,30 @@ export function borrowKeeper(identity: string, make: () => Keeper): Borrowed {
       if (shared.users > 0) return
       if (keepers.get(identity) === shared) keepers.delete(identity)
       await shared.keeper.close()
+    },
+  }
+}
+
+/** Turns at a device for as long as somebody uses it. */
+export interface BorrowedTurns {
+  readonly turns: Turns
+  release(): void
+}
+
+/** The turns at the signer with this identity: whoever else in this process asks it stands in the same line. */
+export function borrowTurns(identity: string): BorrowedTurns {
+  const { signers } = processRegistry()
+  const shared = signers.get(identity) ?? { turns: new Slots(1), users: 0 }
+  signers.set(identity, shared)
+  shared.users += 1
+  let isReleased = false
+  return {
+    turns: shared.turns,
+    release() {
+      if (isReleased) return
+      isReleased = true
+      shared.users -= 1
+      if (shared.users === 0 && signers.get(identity) === shared) signers.delete(identity)
     },
   }
 }

@@ -1,4 +1,4 @@
-import type { CredentialError } from '../errors/credential-error.ts'
+import { type CredentialError, isCredentialError } from '../errors/credential-error.ts'
 import {
   KubeconfigInvalidError,
   KubeconfigNotFoundError,
@@ -47,7 +47,7 @@ async function readOne(path: string, readFile: ReadFile): Promise<Kubeconfig | C
   try {
     return parseKubeconfigText(decodeText(await readFile(path), path), path)
   } catch (error) {
-    if (error instanceof KubeconfigSyntaxError) return error
+    if (isCredentialError(error)) return error
     return describeReadError(path, error)
   }
 }

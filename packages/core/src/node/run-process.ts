@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import type { RunOutcome, RunRequest } from '../ports/programs.ts'
 import { collectBytes, followText } from './bounded-output.ts'
 import { endProcessTree, killTree } from './end-process-tree.ts'
 import { isForNobody } from './exec-format.ts'
 import { endWithUs, processRegistry } from './process-registry.ts'
+import { FOREIGN_FORMAT, notStarted, spawnProgram } from './spawn-program.ts'
 
 /** A grandchild may keep our pipe open for ever; what the plugin itself wrote is there by then. */
 const AFTER_EXIT_MS = 250
@@ -24,38 +25,16 @@ export async function runProcess(request: RunRequest): Promise<RunOutcome> {
   const startedAt = performance.now()
   const tookMs = (): number => Math.round(performance.now() - startedAt)
   try {
-    if (await isForNobody(request.path)) {
-      const reason = 'exec format error'
-      return { ended: 'not-started', errno: 'ENOEXEC', reason, tookMs: tookMs(), stderrTail: '' }
-    }
+    if (await isForNobody(request.path)) return notStarted(FOREIGN_FORMAT, tookMs())
     // Aborted while the place was on its way to us: no listener would ever hear of it.
     if (request.signal.aborted) return { ended: 'aborted', tookMs: 0, stderrTail: '' }
-    const child = start(request)
+    const child = spawnProgram(request)
     return await follow(child, request, tookMs)
   } catch (error) {
-    const { code = 'UNKNOWN', message } = error as NodeJS.ErrnoException
-    // Node's own message for a bad value quotes the value.
-    const reason = code === 'ERR_INVALID_ARG_VALUE' ? 'a value cannot be passed' : message
-    return { ended: 'not-started', errno: code, reason, tookMs: tookMs(), stderrTail: '' }
+    return notStarted(error, tookMs())
   } finally {
     giveBack()
   }
-}
-
-function start({ command, path, args, env, interactive }: RunRequest): ChildProcess {
-  return spawn(
-    path,
-    args.map((arg) => arg.expose()),
-    {
-      argv0: command,
-      env,
-      // A session of its own, so that it can be ended with all its children. Not when it asks a
-      // person: a new session would have no terminal.
-      detached: !interactive && process.platform !== 'win32',
-      stdio: interactive ? ['inherit', 'pipe', 'inherit'] : ['ignore', 'pipe', 'pipe'],
-      windowsHide: true,
-    },
-  )
 }
 
 function follow(

@@ -4,13 +4,25 @@ import type { Clock } from '../ports/clock.ts'
 export const systemClock: Clock = {
   now: () => Date.now(),
   parseDate: (text) => Date.parse(text),
-  after(milliseconds, callback) {
-    const timer = setTimeout(callback, milliseconds)
-    timer.unref()
-    return () => clearTimeout(timer)
-  },
-  awaited(milliseconds, callback) {
-    const timer = setTimeout(callback, milliseconds)
-    return () => clearTimeout(timer)
-  },
+  after: (milliseconds, callback) => start(milliseconds, callback, (timer) => void timer.unref()),
+  awaited: (milliseconds, callback) => start(milliseconds, callback, () => {}),
+}
+
+/** The longest that Node's timers can wait; beyond it they would not wait at all. */
+const LONGEST_MS = 2_147_483_647
+
+/** Waits in steps where one is not long enough. */
+function start(
+  milliseconds: number,
+  callback: () => void,
+  prepare: (timer: NodeJS.Timeout) => void,
+): () => void {
+  let timer: NodeJS.Timeout
+  const step = (left: number): void => {
+    const now = Math.min(left, LONGEST_MS)
+    timer = setTimeout(() => (left > now ? step(left - now) : callback()), now)
+    prepare(timer)
+  }
+  step(milliseconds)
+  return () => clearTimeout(timer)
 }

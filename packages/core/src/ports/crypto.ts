@@ -1,14 +1,23 @@
-import type { CertificatePair } from '../protocol/credential.ts'
+import type { KeyPair } from '../protocol/credential.ts'
+import type { SignatureScheme } from '../protocol/signing-key.ts'
 import type { Secret } from '../secret/secret.ts'
 
+/** Why there is no certificate in something. */
+export type ChainProblem = 'no-certificate' | 'broken-certificate'
+
 /** Why a certificate and a key are no pair. */
-export type PairProblem =
-  | 'no-certificate'
-  | 'broken-certificate'
-  | 'no-key'
-  | 'broken-key'
-  | 'encrypted-key'
-  | 'mismatch'
+export type PairProblem = ChainProblem | 'no-key' | 'broken-key' | 'encrypted-key' | 'mismatch'
+
+/** A certificate chain whose key is elsewhere. */
+export interface ChainFacts {
+  /** PEM, leaf first. */
+  readonly chain: string
+  /** Validity of the leaf, in milliseconds since the epoch. */
+  readonly notBefore: number
+  readonly notAfter: number
+  /** What a key for this certificate can make, best first; none for keys that TLS 1.3 has no use for here. */
+  readonly schemes: readonly SignatureScheme[]
+}
 
 /** Hashing and certificates for the pure layers. */
 export interface Crypto {
@@ -19,7 +28,15 @@ export interface Crypto {
    *
    * The key comes back as PKCS#8, which is what TLS libraries take without guessing.
    */
-  readPair(chain: string, key: Secret): CertificatePair | PairProblem
+  readPair(chain: string, key: Secret): KeyPair | PairProblem
+  /** Reads one DER certificate, or a PEM chain, without its key. */
+  readChain(bytes: Uint8Array): ChainFacts | ChainProblem
+  /** Whether a signature was made with the key of the first certificate of a chain. */
+  isSignature(
+    chain: string,
+    signed: { readonly scheme: SignatureScheme; readonly message: Uint8Array },
+    signature: Uint8Array,
+  ): boolean
   /** A number from -1 to 1. */
   jitter(): number
 }

@@ -1,5 +1,24 @@
 import type { CredentialError, LoginOutcome } from '../errors/index.ts'
 import type { Reason } from '../lifecycle/state.ts'
+import type { SignatureScheme } from '../protocol/signing-key.ts'
+
+/**
+ * Where a vault's label keeps how to ask what the vault is doing right now; a symbol all copies of this
+ * package know. It is for those who count: an event for every request that waits would be too many.
+ */
+export const LOAD = Symbol.for('kubecred/load/1')
+
+/** What a vault is doing right now. */
+export interface VaultLoad {
+  /** Requests that wait for a login. */
+  readonly waiting: number
+  /** Logins that are left alone because a server refused them. */
+  readonly excluded: number
+  readonly isFrozen: boolean
+}
+
+/** Why a login handler is asked: as for every source, or because nothing is left of anybody's. */
+export type LoginCause = Reason | 'depleted'
 
 /**
  * A source in a few words for people: no secret, no arguments.
@@ -10,14 +29,16 @@ export interface SourceLabel {
   readonly kind:
     | 'exec'
     | 'oidc'
+    | 'signer'
     | 'token-file'
     | 'certificate-files'
     | 'static'
     | 'anonymous'
     | 'login'
     | 'vault'
-  /** For example the plugin's command, or a file's path. */
+  /** For example the plugin's command, a file's path, or the id of a login handler. */
   readonly name: string
+  readonly [LOAD]?: () => VaultLoad
 }
 
 /** When a certificate is valid, in milliseconds since the epoch. */
@@ -25,6 +46,9 @@ export interface Validity {
   readonly notBefore: number
   readonly notAfter: number
 }
+
+/** What a credential is made of; nothing at all is anonymous. */
+export type CredentialPart = 'token' | 'certificate' | 'basic'
 
 /** What became of a plugin's process. */
 export interface ProcessEnd {
@@ -47,7 +71,7 @@ export type CredentialEvent = { readonly source: SourceLabel } & (
       readonly isSame: boolean
       /** Undefined when the credential has no end. */
       readonly expiresAt: number | undefined
-      readonly holds: readonly ('token' | 'certificate' | 'basic')[]
+      readonly holds: readonly CredentialPart[]
       /** Absent when the source needs no process. */
       readonly process?: ProcessEnd
       /** Validity of the certificate, where there is one. */
@@ -67,7 +91,15 @@ export type CredentialEvent = { readonly source: SourceLabel } & (
   | { readonly type: 'plugin-ended'; readonly process: ProcessEnd }
   | { readonly type: 'plugin-stderr'; readonly text: string }
   | { readonly type: 'policy'; readonly verdict: 'allowed' | 'denied'; readonly command: string }
-  | { readonly type: 'refused'; readonly status: number }
+  | {
+      readonly type: 'refused'
+      /** 0 when nothing was sent, because the server could not be trusted. */
+      readonly status: number
+      /** The server that a login named; absent where the connection has one server only. */
+      readonly server?: string
+      /** Until when a vault leaves the login alone. */
+      readonly excludedUntil?: number
+    }
   | { readonly type: 'retried'; readonly method: string; readonly path: string }
   | { readonly type: 'retired' }
   /** The first event an observer gets: a connection with it uses this keeper, which may be in use already. */
@@ -75,15 +107,49 @@ export type CredentialEvent = { readonly source: SourceLabel } & (
   /** The last one: no connection with this observer uses it any more. */
   | { readonly type: 'released' }
   | { readonly type: 'warning'; readonly message: string }
+  /** A signer wants the person to do something, such as to touch the device. Shown until `prompt-ended`. */
+  | { readonly type: 'user-prompt'; readonly text: string }
+  /** What the last prompt was for is done, or will not be done any more. */
+  | { readonly type: 'prompt-ended' }
+  /** A key that is elsewhere has signed a handshake. */
+  | { readonly type: 'signed'; readonly scheme: SignatureScheme; readonly tookMs: number }
+  | {
+      readonly type: 'sign-failed'
+      readonly scheme: SignatureScheme
+      readonly tookMs: number
+      /** Undefined when nobody waited for the signature any more. */
+      readonly error: CredentialError | undefined
+    }
+  /** A login handler gave something that can be used. Its source names the handler. */
+  | {
+      readonly type: 'logged-in'
+      readonly reason: LoginCause
+      readonly server: string
+      readonly attempts: number
+      /** From the first attempt until files were read and a plugin had answered. */
+      readonly tookMs: number
+      /** Undefined when it has no end. */
+      readonly expiresAt: number | undefined
+      readonly holds: readonly CredentialPart[]
+      readonly priority: number
+    }
   /** A login handler failed, and will be asked again within the same login. */
-  | { readonly type: 'login-retried'; readonly outcome: LoginOutcome }
+  | {
+      readonly type: 'login-retried'
+      readonly outcome: LoginOutcome
+      readonly nextTryAt?: number
+    }
+  /** What a handler gave has ended, and is no longer used. */
+  | { readonly type: 'expired'; readonly server: string; readonly expiresAt: number }
   /** A handler wrote this for people. */
   | {
       readonly type: 'log'
       readonly level: 'debug' | 'info' | 'warn' | 'error'
       readonly message: string
+      /** Of the login in which it was written. */
+      readonly reason?: LoginCause
     }
-  /** No credential is left that a server takes: all handlers are asked to log in. */
+  /** The last credential that could be used has been refused or has ended: all handlers are asked to log in. */
   | { readonly type: 'depleted' }
   /** Requests wait for a login from now on. */
   | { readonly type: 'frozen' }

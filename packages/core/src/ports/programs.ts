@@ -20,6 +20,8 @@ export interface RunRequest {
   readonly path: string
   readonly args: readonly Secret[]
   readonly env: Readonly<Record<string, string>>
+  /** The folder it starts in; ours when undefined. */
+  readonly cwd?: string
   /** Whether standard input and error are the terminal itself. */
   readonly interactive: boolean
   readonly timeoutMs: number

@@ -1,16 +1,34 @@
 import type { Endpoint } from '../kubeconfig/connection.ts'
 import type { Secret } from '../secret/secret.ts'
+import type { SigningKey } from './signing-key.ts'
 
-/** A client certificate and its private key, known to belong together. */
-export interface CertificatePair {
+interface CertificateChain {
   /** PEM, leaf first, intermediates after it. */
   readonly chain: string
-  /** PEM, always PKCS#8, whatever form and label it came with. */
-  readonly key: Secret
   /** Validity of the leaf, in milliseconds since the epoch. */
   readonly notBefore: number
   readonly notAfter: number
 }
+
+interface KeyHere {
+  /** PEM, always PKCS#8, whatever form and label it came with. */
+  readonly key: Secret
+  readonly signingKey?: undefined
+}
+
+interface KeyElsewhere {
+  readonly key?: undefined
+  /** Signs what only the private key could; each signature is checked against the certificate. */
+  readonly signingKey: SigningKey
+  /** Equal for what is the same key: objects have no text that could be compared. */
+  readonly signingKeyId: string
+}
+
+/** A client certificate and its private key, known to belong together. */
+export type KeyPair = CertificateChain & KeyHere
+
+/** The same, or with a key that is elsewhere: whether it fits shows when it signs. */
+export type CertificatePair = KeyPair | (CertificateChain & KeyElsewhere)
 
 export interface BasicLogin {
   readonly username: string
@@ -51,7 +69,7 @@ export function credentialText({ token, scheme, basic, certificate }: Credential
 
 /** The same for the part that is bound to connections: without a certificate any connection will do. */
 export function certificateText(certificate: CertificatePair | undefined): string {
-  return certificate === undefined
-    ? ''
-    : JSON.stringify([certificate.chain, certificate.key.expose()])
+  if (certificate === undefined) return ''
+  const { chain, key } = certificate
+  return JSON.stringify([chain, key === undefined ? certificate.signingKeyId : key.expose()])
 }

@@ -5,7 +5,7 @@ import { parseYaml, readDocument, YamlError } from './yaml.ts'
 /** One step into a document: a key, or the item of a list that has this `name`. */
 export type YamlStep = string | { readonly named: string }
 
-type Path = readonly YamlStep[]
+export type YamlPath = readonly YamlStep[]
 
 /**
  * Sets texts in one mapping of a YAML document; every other byte stays as it is.
@@ -16,7 +16,7 @@ type Path = readonly YamlStep[]
  *
  * @throws {YamlError} Never with a piece of the text.
  */
-export function editYaml(text: string, path: Path, values: Readonly<Record<string, string>>) {
+export function editYaml(text: string, path: YamlPath, values: Readonly<Record<string, string>>) {
   let edited = text
   for (const [key, value] of Object.entries(values)) edited = setText(edited, path, key, value)
   const expected = parseYaml(text)
@@ -27,15 +27,20 @@ export function editYaml(text: string, path: Path, values: Readonly<Record<strin
   return edited
 }
 
-function setText(text: string, path: Path, key: string, value: string): string {
+function setText(text: string, path: YamlPath, key: string, value: string): string {
   const mapping = findMapping(readDocument(text)?.contents, path)
   const pair = mapping.items.findLast((item) => isScalar(item.key) && item.key.value === key)
   return pair === undefined
-    ? insertPair(text, mapping, key, value)
-    : replaceValue(text, pair.value, value)
+    ? insertPair(text, mapping, key, writeText(value, undefined), JSON.stringify(value))
+    : replaceValue(text, pair.value, (style) => writeText(value, style))
 }
 
-function replaceValue(text: string, node: unknown, value: string): string {
+/** Writes something else in the place of a value; `write` is told how the old one was quoted. */
+export function replaceValue(
+  text: string,
+  node: unknown,
+  write: (style: Scalar['type']) => string,
+): string {
   const { range } = Object(node) as { range?: readonly number[] }
   const [start, end] = range ?? []
   if (start === undefined || end === undefined) throw new YamlError('a value has no place')
@@ -44,11 +49,17 @@ function replaceValue(text: string, node: unknown, value: string): string {
   // Around an empty value there need not be a space, and a block ends with its line.
   const before = old === '' && text[start - 1] === ':' ? ' ' : ''
   const after = old === '' && text[end] === '#' ? ' ' : (/\r?\n$/.exec(old)?.[0] ?? '')
-  return text.slice(0, start) + before + writeText(value, style) + after + text.slice(end)
+  return text.slice(0, start) + before + write(style) + after + text.slice(end)
 }
 
-/** Puts a pair before the first one, in the same manner. */
-function insertPair(text: string, mapping: YAMLMap, key: string, value: string): string {
+/** Puts a pair before the first one, in the same manner; its value is YAML already. */
+export function insertPair(
+  text: string,
+  mapping: YAMLMap,
+  key: string,
+  value: string,
+  inFlow = value,
+): string {
   const [start, end] = mapping.range ?? []
   const first = Object(mapping.items[0]?.key) as Partial<Scalar>
   const at = first.range?.[0]
@@ -58,12 +69,12 @@ function insertPair(text: string, mapping: YAMLMap, key: string, value: string):
   if (mapping.flow) {
     const between = text.slice(start + 1, at)
     const gap = between.trim() === '' && between !== '' ? between : ' '
-    const pair = `${JSON.stringify(key)}: ${JSON.stringify(value)},`
+    const pair = `${JSON.stringify(key)}: ${inFlow},`
     return text.slice(0, at) + pair + gap + text.slice(at)
   }
   const indent = ' '.repeat(at - (text.lastIndexOf('\n', at - 1) + 1))
   const lineBreak = text.includes('\r\n') ? '\r\n' : '\n'
-  const pair = `${key}: ${writeText(value, undefined)}${lineBreak}${indent}`
+  const pair = `${key}: ${value}${lineBreak}${indent}`
   return text.slice(0, at) + pair + text.slice(at)
 }
 
@@ -76,7 +87,7 @@ function writeText(value: string, style: Scalar['type']): string {
   return isPlain ? value : JSON.stringify(value)
 }
 
-function findMapping(root: unknown, path: Path): YAMLMap {
+export function findMapping(root: unknown, path: YamlPath): YAMLMap {
   let node = root
   for (const step of path) node = stepInto(node, step)
   if (isMap(node)) return node
@@ -93,7 +104,7 @@ function stepInto(node: unknown, step: YamlStep): unknown {
     : undefined
 }
 
-function findData(root: unknown, path: Path): unknown {
+export function findData(root: unknown, path: YamlPath): unknown {
   let data = root
   for (const step of path) {
     data =
@@ -105,7 +116,7 @@ function findData(root: unknown, path: Path): unknown {
 }
 
 /** The same text for the same data, in whichever order it was written. */
-function canonical(value: unknown): string {
+export function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
   if (typeof value !== 'object' || value === null) return encodeJson(value)
   const members = Object.entries(value).map(

@@ -7,7 +7,12 @@ import type { Credential } from '../protocol/credential.ts'
 import { isHeaderSafe } from '../protocol/header-safe.ts'
 import { Secret } from '../secret/secret.ts'
 import { combinedSource } from './combined-source.ts'
-import { certificateFilesSource, type PemPart, tokenFileSource } from './file-source.ts'
+import {
+  certificateFilesSource,
+  type PemPart,
+  signedChainSource,
+  tokenFileSource,
+} from './file-source.ts'
 import type { Source } from './source.ts'
 import { staticPairSource, staticSource } from './static-source.ts'
 
@@ -25,6 +30,7 @@ export interface StaticPorts {
 export function chooseSource(user: UserIdentity, ports: StaticPorts, login?: Source): Source {
   const sources: Source[] = login === undefined ? [] : [login]
   if (user.certificate !== undefined) sources.push(certificateSource(user, user.certificate, ports))
+  if (user.signing !== undefined) sources.push(signingSource(user.signing, ports))
   if (user.tokenFile !== undefined) sources.push(tokenFileSource(user.tokenFile, ports, user.token))
   else sources.push(...inlineSources(user))
   const [first, ...rest] = sources
@@ -40,6 +46,15 @@ function inlineSources({ name, token, basic }: UserIdentity): Source[] {
   }
   const credential: Credential = { ...(token && { token }), ...(basic && { basic }) }
   return Object.keys(credential).length === 0 ? [] : [staticSource(credential)]
+}
+
+function signingSource(
+  { chain, signingKey, id }: NonNullable<UserIdentity['signing']>,
+  ports: StaticPorts,
+): Source {
+  const part: PemPart =
+    chain.from === 'file' ? { path: chain.path } : { pem: new Secret(chain.data) }
+  return signedChainSource({ chain: part, signingKey, signingKeyId: id }, ports)
 }
 
 function certificateSource(

@@ -15,14 +15,14 @@ export function execSecrets(exec: ExecConfig): readonly Secret[] {
 }
 
 /** An argument list for people: names of flags stay, values become `…`. */
-export function showArgs(exec: ExecConfig): string {
+export function showArgs(exec: Pick<ExecConfig, 'args'>): string {
   return splitArgs(exec)
     .map(({ shown, value }) => (value === '' ? shown : `${shown}…`))
     .join(' ')
 }
 
 /** Each argument as the part that may be shown and the value that may not. */
-function splitArgs({ args }: ExecConfig): { shown: string; value: string }[] {
+function splitArgs({ args }: Pick<ExecConfig, 'args'>): { shown: string; value: string }[] {
   let isAfterFlag = false
   return args.map((arg) => {
     const text = arg.expose()

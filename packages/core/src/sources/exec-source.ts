@@ -1,25 +1,24 @@
 import {
   PluginCertificateError,
-  PluginDeniedError,
   PluginEnvironmentError,
   PluginNeedsTerminalError,
-  PluginNotExecutableError,
-  PluginNotFoundError,
 } from '../errors/index.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Crypto } from '../ports/crypto.ts'
 import type { ProcessEnd } from '../ports/observer.ts'
-import type { Located, Programs, RunOutcome, RunRequest } from '../ports/programs.ts'
+import type { Programs, RunOutcome, RunRequest } from '../ports/programs.ts'
 import type { Terminal } from '../ports/terminal.ts'
 import type { Acquired, CertificatePair } from '../protocol/credential.ts'
 import { decodeExecCredential, type ExecAnswer } from '../protocol/decode-exec-credential.ts'
 import { type ExecCluster, encodeExecInfo } from '../protocol/encode-exec-info.ts'
 import type { ExecConfig } from '../protocol/exec-config.ts'
 import { decideInteractivity } from '../protocol/interactive-mode.ts'
-import { judgePlugin, type PluginPolicy } from '../protocol/plugin-policy.ts'
+import type { PluginPolicy } from '../protocol/plugin-policy.ts'
+import { forPlugins } from '../protocol/private-variables.ts'
 import { formatRfc3339 } from '../protocol/rfc3339.ts'
-import { scrub, showControlCharacters } from '../secret/scrub.ts'
+import { scrub } from '../secret/scrub.ts'
 import { execSecrets } from './exec-secrets.ts'
+import { locateProgram } from './locate-program.ts'
 import { exitError, runError, runFacts } from './run-errors.ts'
 import type { Ask, Source } from './source.ts'
 import { describePairProblem } from './static-source.ts'
@@ -66,7 +65,8 @@ export function execSource(plugin: ExecPlugin, ports: ExecPorts): Source {
     },
     async acquire(ask) {
       const interactive = decide(plugin, ports, ask)
-      const found = await locate(plugin, ports, ask)
+      const { command, installHint } = exec
+      const found = await locateProgram({ ...plugin, command, installHint }, ports, ask.report)
       const request: RunRequest = {
         command: exec.command,
         path: found.path,
@@ -120,58 +120,6 @@ function decide(
   throw new PluginNeedsTerminalError(exec.command, `cannot ask you anything: ${decision.refused}`)
 }
 
-type Found = Extract<Located, { is: 'found' }>
-
-/** Finds the executable and asks the policy. What runs is the path that was checked here. */
-async function locate(plugin: ExecPlugin, { programs }: ExecPorts, ask: Ask): Promise<Found> {
-  const { command, installHint } = plugin.exec
-  const deny = (reason: string): never => {
-    ask.report({ type: 'policy', verdict: 'denied', command })
-    throw new PluginDeniedError(command, `may not run: ${reason}`)
-  }
-  // Nothing on the machine can change this verdict, so nothing is looked up for it.
-  if (plugin.policy.type === 'DenyAll') {
-    deny(`the policy in ${JSON.stringify(plugin.policy.origin)} is DenyAll`)
-  }
-  const allow = (): void => ask.report({ type: 'policy', verdict: 'allowed', command })
-  const located = await programs.locate(command)
-  // This verdict does not depend on what is there either; client-go counts it before it looks.
-  if (located.is !== 'found' && plugin.policy.type === 'AllowAll') allow()
-  if (located.is === 'missing') throw notFound(command, located.lookedIn, installHint)
-  if (located.is === 'unusable') {
-    const path = showControlCharacters(located.path)
-    throw new PluginNotExecutableError(command, `cannot run: ${located.reason} (${path})`)
-  }
-  const verdict = await judgePlugin(plugin.policy, command, located, {
-    find: async (name) => {
-      const other = await programs.locate(name)
-      return other.is === 'found' ? other : undefined
-    },
-    // What cannot be read has not the digest it was pinned to.
-    sha256: (path) => programs.sha256(path).catch(() => ''),
-  })
-  if (verdict !== undefined) deny(verdict)
-  if (located.writableByOthers !== undefined) {
-    if (plugin.refuseWritable === true) deny(located.writableByOthers)
-    ask.report({ type: 'warning', message: located.writableByOthers })
-  }
-  allow()
-  return located
-}
-
-function notFound(
-  command: string,
-  lookedIn: readonly string[],
-  installHint?: string,
-): PluginNotFoundError {
-  const folders = lookedIn.map(showControlCharacters).join(', ')
-  const places = lookedIn.length === 0 ? 'PATH is empty' : `looked in ${folders}`
-  return new PluginNotFoundError(command, `was not found (${places})`, {
-    hint:
-      installHint ?? 'Install the plugin, or give its full path in exec.command of the kubeconfig.',
-  })
-}
-
 function processEnd(outcome: RunOutcome): ProcessEnd {
   return {
     isStarted: outcome.ended !== 'not-started',
@@ -187,10 +135,7 @@ function pluginEnv(
   { response }: Ask,
   interactive: boolean,
 ): Record<string, string> {
-  const env: Record<string, string> = {}
-  for (const [name, value] of Object.entries(hostEnv())) {
-    if (value !== undefined && (passEnv?.includes(name) ?? true)) env[name] = value
-  }
+  const env = forPlugins(hostEnv(), passEnv)
   for (const { name, value } of exec.env) {
     // It would arrive as another name with another value, in front of the one that is meant.
     if (name.includes('=')) {

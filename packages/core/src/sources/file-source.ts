@@ -8,6 +8,7 @@ import type { Crypto } from '../ports/crypto.ts'
 import type { Files } from '../ports/files.ts'
 import type { SourceLabel } from '../ports/observer.ts'
 import type { Acquired, Credential } from '../protocol/credential.ts'
+import type { SigningKey } from '../protocol/signing-key.ts'
 import { Secret } from '../secret/secret.ts'
 import type { Source } from './source.ts'
 import { describePairProblem } from './static-source.ts'
@@ -52,8 +53,7 @@ export function certificateFilesSource(
   parts: { chain: PemPart; key: PemPart },
   ports: FilePorts & { readonly crypto: Crypto },
 ): Source {
-  const load = async (what: string, part: PemPart): Promise<string> =>
-    'path' in part ? await readText(what, part.path, ports.files) : part.pem.expose()
+  const load = (what: string, part: PemPart): Promise<string> => readPart(what, part, ports.files)
   const name = [parts.chain, parts.key]
     .map((part) => ('path' in part ? part.path : 'inline'))
     .join(', ')
@@ -68,6 +68,29 @@ export function certificateFilesSource(
   }
   const paths = [parts.chain, parts.key].flatMap((part) => ('path' in part ? [part.path] : []))
   return reread({ label: { kind: 'certificate-files', name }, read, paths }, ports)
+}
+
+/** A client certificate whose key is elsewhere; read again when its file changes. */
+export function signedChainSource(
+  { chain, ...key }: { chain: PemPart; signingKey: SigningKey; signingKeyId: string },
+  ports: FilePorts & { readonly crypto: Crypto },
+): Source {
+  const name = 'path' in chain ? chain.path : 'client certificate'
+  const read = async (): Promise<Credential> => {
+    const pem = await readPart('client certificate', chain, ports.files)
+    const facts = ports.crypto.readChain(new TextEncoder().encode(pem))
+    if (typeof facts === 'string') {
+      throw new CertificateInvalidError(`${name}: ${describePairProblem(facts)}`)
+    }
+    const { notBefore, notAfter } = facts
+    return { certificate: { chain: facts.chain, notBefore, notAfter, ...key } }
+  }
+  const paths = 'path' in chain ? [chain.path] : []
+  return reread({ label: { kind: 'signer', name }, read, paths }, ports)
+}
+
+async function readPart(what: string, part: PemPart, files: Files): Promise<string> {
+  return 'path' in part ? readText(what, part.path, files) : part.pem.expose()
 }
 
 interface Reading {

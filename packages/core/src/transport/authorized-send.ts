@@ -1,16 +1,18 @@
 import type { Readable } from 'node:stream'
-import { isCredentialError, ServerUntrustedError } from '../errors/index.ts'
+import { isCredentialError } from '../errors/index.ts'
 import type { ExecResponse } from '../protocol/encode-exec-info.ts'
 import type { Access, Wish } from '../vault/access.ts'
 import type { Derived } from '../vault/derived.ts'
 import type { Lease } from '../vault/lease.ts'
+import { type Admitted, admit, enter, staysOpen } from './admission.ts'
 import type { HeaderValues } from './default-headers.ts'
+import { endWithSignal } from './end-with-signal.ts'
 import type { Exchange, Incoming } from './exchange.ts'
 import type { Gate, Passage } from './gate.ts'
-import { explainNetworkError, readAlert } from './network-errors.ts'
+import { explainNetworkError } from './network-errors.ts'
 import type { Outgoing } from './outgoing.ts'
-import { ALERTED, keepBody, refusalOf, UNUSABLE } from './refusal.ts'
-import { isProxied, isStreaming, type Place, pathOn, type Target } from './target.ts'
+import { keepBody, refusalOf, unansweredRefusal } from './refusal.ts'
+import { isProxied, type Place, pathOn, type Target } from './target.ts'
 import { mayRepeat } from './unprocessed.ts'
 
 /** A lease, or connections without one. */
@@ -18,12 +20,22 @@ type Using = Pick<Lease, 'credential' | 'derived' | 'endpoint'> & {
   readonly authorization?: string | undefined
 }
 
+/** Connections that carry nothing of ours, and where they lead. */
+interface Plain {
+  readonly derived: Derived
+  readonly target: Target
+}
+
 export interface Route {
   /** The server where credentials do not say another. */
   readonly target: Target
+  /** Whether the server is chosen with the credential. */
+  readonly isOpenEnded: boolean
   /** The server of a credential. */
-  readonly targetOf: (lease: Pick<Lease, 'endpoint'>) => Target
+  readonly targetOf: (lease: Lease) => Target
   readonly keeper: Access
+  /** Tells that the server took a credential. */
+  readonly accept: (lease: Lease, wish?: Wish, date?: string | string[]) => void
   readonly exchange: Exchange
   /** Counts the requests of this identity to this server. */
   readonly gate: Gate
@@ -64,7 +76,7 @@ export async function authorizedSend(
     const better = await keeper.replace(sent.lease, tellOf(sent), outgoing.signal, wish)
     if (better === undefined || !outgoing.canReplay()) return finish(sent)
     keeper.report({ type: 'retried', method: outgoing.method, path: place.pathname })
-    sent = await send(route, place, outgoing, wish)
+    sent = await send(route, place, outgoing, wish, better)
   }
   return sent.incoming
 }
@@ -72,22 +84,23 @@ export async function authorizedSend(
 /** Sends a request that brings its own credential: nothing of ours is on it, and a refusal is the caller's. */
 export async function plainSend(
   route: Route,
-  derived: Derived,
+  plain: Plain,
   place: Place,
   outgoing: Outgoing,
   repeats = 0,
 ): Promise<Incoming> {
   const passage = await enter(route.gate, place, outgoing)
   try {
-    const incoming = await exchange(route, place, outgoing, { credential: {}, derived }, passage)
+    const way = { using: { credential: {}, derived: plain.derived }, to: plain.target }
+    const incoming = await exchange(route, place, outgoing, way, passage)
     passage.follow(incoming.body, route.open)
     return incoming
   } catch (error) {
     passage.done()
     if (mayRepeat(error, outgoing, repeats)) {
-      return plainSend(route, derived, place, outgoing, repeats + 1)
+      return plainSend(route, plain, place, outgoing, repeats + 1)
     }
-    throw explain(error, outgoing, route.target)
+    throw explain(error, outgoing, plain.target)
   }
 }
 
@@ -107,45 +120,40 @@ async function send(
   place: Place,
   outgoing: Outgoing,
   wish: Wish | undefined,
+  given?: Lease,
   repeats = 0,
 ): Promise<Sent> {
-  const { keeper, refreshOn } = route
-  const way = enter(route.gate, place, outgoing)
-  const passage = way instanceof Promise ? await way : way
-  let lease: Lease | undefined
+  const { refreshOn } = route
+  let admitted: Admitted | undefined
   try {
-    // Taken only now: the credential may have changed while the request waited for its place.
-    const leased = keeper.lease(outgoing.signal, wish)
-    lease = leased instanceof Promise ? await leased : leased
+    const admission = admit(route, place, outgoing, wish, given)
+    admitted = admission instanceof Promise ? await admission : admission
+    const { passage, lease } = admitted
     route.checkOpen()
-    const incoming = await exchange(route, place, outgoing, lease, passage)
+    const way = { using: lease, to: route.targetOf(lease) }
+    const incoming = await exchange(route, place, outgoing, way, passage)
     passage.follow(incoming.body, route.open)
     if (
       !refreshOn.includes(incoming.statusCode) ||
       isProxied(place.pathname) ||
       isAnonymous(lease)
     ) {
-      keeper.accept(lease, incoming.headers['date'])
+      route.accept(lease, wish, incoming.headers['date'])
       return { is: 'answered', incoming }
     }
     return { is: 'refused', lease, incoming: await keepBody(incoming) }
   } catch (error) {
+    if (admitted === undefined) throw explain(error, outgoing, route.target)
+    const { passage, lease } = admitted
     passage.done()
     if (mayRepeat(error, outgoing, repeats)) {
-      return send(route, place, outgoing, wish, repeats + 1)
+      return send(route, place, outgoing, wish, undefined, repeats + 1)
     }
-    const explained = explain(error, outgoing, lease ? route.targetOf(lease) : route.target)
-    if (lease === undefined || !isRefusal(error, explained, lease)) throw explained
-    const told = readAlert(error) === undefined ? UNUSABLE : ALERTED
+    const explained = explain(error, outgoing, route.targetOf(lease))
+    const told = outgoing.signal?.aborted ? undefined : unansweredRefusal(error, lease)
+    if (told === undefined) throw explained
     return { is: 'alerted', lease, error: explained, told }
   }
-}
-
-/** Whether there being no answer says something about the credential. */
-function isRefusal(error: unknown, explained: unknown, { credential, endpoint }: Lease): boolean {
-  if (credential.certificate !== undefined && readAlert(error) !== undefined) return true
-  // A login that names a server we cannot trust with its CA is no use; another login may do better.
-  return endpoint !== undefined && explained instanceof ServerUntrustedError
 }
 
 /** Nothing was sent that could have been refused. */
@@ -153,26 +161,17 @@ function isAnonymous({ authorization, credential }: Lease): boolean {
   return authorization === undefined && credential.certificate === undefined
 }
 
-function enter(gate: Gate, place: Place, outgoing: Outgoing): Passage | Promise<Passage> {
-  return staysOpen(place, outgoing) ? gate.openStream() : gate.enter(outgoing.signal)
-}
-
-function staysOpen(place: Place, { isStream }: Outgoing): boolean {
-  return isStream ?? isStreaming(place)
-}
-
 function exchange(
   route: Route,
   place: Place,
   outgoing: Outgoing,
-  lease: Using,
+  { using, to }: { readonly using: Using; readonly to: Target },
   passage: Passage,
 ): Promise<Incoming> {
-  const target = route.targetOf(lease)
-  const sent = route.exchange.send(target, lease, {
+  const sent = route.exchange.send(to, using, {
     method: outgoing.method,
-    path: pathOn(place, target),
-    headers: attachTo(outgoing.headers, lease, route),
+    path: pathOn(place, to),
+    headers: attachTo(outgoing.headers, using, route),
     body: outgoing.body(),
     signal: outgoing.signal,
     isStream: staysOpen(place, outgoing),
@@ -181,7 +180,9 @@ function exchange(
     checkOpen: route.checkOpen,
     wire: route.wire,
   })
-  return lease.endpoint === undefined ? sent : sent.then((incoming) => ({ ...incoming, target }))
+  const answer = endWithSignal(sent, outgoing.signal)
+  if (!route.isOpenEnded) return answer
+  return answer.then((incoming) => ({ ...incoming, target: to }))
 }
 
 /** Attaches the credential to a copy of the headers. The copy of the defaults is the same for every request. */

@@ -1,11 +1,12 @@
 import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
+import { isIPv6, type Socket } from 'node:net'
 import { type Duplex, pipeline } from 'node:stream'
 import { ForeignOriginError } from '../errors/index.ts'
 import { answerHead, sendAnswer } from './bridged-answer.ts'
 import { bridgedRequest, bridgedUpgrade } from './bridged-request.ts'
 import type { Line } from './line.ts'
 import { PipeEnd } from './memory-pipe.ts'
+import type { Aim } from './servers.ts'
 import { addressOf, type Place, type Target } from './target.ts'
 import { upgradedSocket, upgradeExchange } from './upgrade-exchange.ts'
 
@@ -32,11 +33,14 @@ interface Crossing {
  */
 export class Bridge {
   readonly #findLine: () => Line | Promise<Line>
+  readonly #aim: Aim | undefined
   readonly #server: Server
   readonly #crossings = new WeakMap<Duplex, Crossing>()
 
-  constructor(findLine: () => Line | Promise<Line>) {
+  /** @param aim Where all requests go, whatever they say; where each of them says unless given. */
+  constructor(findLine: () => Line | Promise<Line>, aim?: Aim) {
     this.#findLine = findLine
+    this.#aim = aim
     // Nobody from outside can be slow or greedy here; limits are the line's, the caller's and the server's.
     this.#server = createServer({
       requestTimeout: 0,
@@ -69,9 +73,9 @@ export class Bridge {
     const gone = new AbortController()
     response.once('close', () => response.writableFinished || gone.abort(GONE))
     try {
-      const line = await this.#lineFor(crossing)
+      const { line, place, ...wish } = await this.#lineFor(crossing, request)
       const outgoing = await bridgedRequest(request, line.adapterHeaders, gone.signal)
-      const incoming = await line.send(placeOf(request), outgoing)
+      const incoming = await line.send(place, outgoing, wish)
       sendAnswer(response, incoming, (error) => crossing?.client.destroy(error))
     } catch (error) {
       gone.abort(GONE)
@@ -85,9 +89,9 @@ export class Bridge {
     const abort = (): void => gone.abort(GONE)
     socket.once('close', abort)
     try {
-      const line = await this.#lineFor(crossing)
+      const { line, place, ...wish } = await this.#lineFor(crossing, request)
       const outgoing = bridgedUpgrade(request, line.adapterHeaders, gone.signal)
-      const incoming = await line.send(placeOf(request), outgoing, { via: upgradeExchange })
+      const incoming = await line.send(place, outgoing, { via: upgradeExchange, ...wish })
       const way = upgradedSocket(incoming)
       if (way === undefined) {
         const response = answerOn(socket, request)
@@ -106,19 +110,43 @@ export class Bridge {
   }
 
   /** @throws {ForeignOriginError} */
-  async #lineFor(crossing: Crossing | undefined): Promise<Line> {
+  async #lineFor(
+    crossing: Crossing | undefined,
+    request: IncomingMessage,
+  ): Promise<Aim & { readonly line: Line }> {
     const line = await this.#findLine()
     line.checkOpen()
-    if (crossing !== undefined) checkDestination(crossing.destination, line.target)
-    return line
+    if (this.#aim !== undefined) return { line, ...this.#aim }
+    const place = placeOf(request)
+    if (crossing === undefined) return { line, place }
+    return { line, place, ...wishFor(crossing.destination, line) }
   }
 }
 
 /** Why a request is given up; who could read it is not there any more. */
 const GONE = new Error('the client has gone')
 
+/**
+ * What a request that is meant for somewhere wants of a credential.
+ *
+ * @throws {ForeignOriginError} When it is not the server of the line. With several, whoever gives the credential
+ * says whether it is one of them.
+ */
+export function wishFor(destination: Destination, line: Line): Pick<Aim, 'wish'> {
+  if (line.isOpenEnded) return { wish: { origin: originOf(destination) } }
+  checkDestination(destination, line.target)
+  return {}
+}
+
+/** The default port may be written or not. */
+function originOf({ protocol, host, port }: Destination): string {
+  const text = `${protocol}//${isIPv6(host) ? `[${host}]` : host}:${port}`
+  if (URL.canParse(text)) return new URL(text).origin
+  throw new ForeignOriginError(`${JSON.stringify(text.slice(0, 80))} is no server`)
+}
+
 /** @throws {ForeignOriginError} When it is not the server that the credential belongs to. */
-export function checkDestination({ protocol, host, port }: Destination, target: Target): void {
+function checkDestination({ protocol, host, port }: Destination, target: Target): void {
   const server = addressOf(target)
   const isSame =
     target.origin.startsWith(`${protocol}//`) &&

@@ -1,10 +1,11 @@
 import type { Socket } from 'node:net'
-import type { ConnectionOptions } from 'node:tls'
-import { isCredentialError, ProxyFailedError } from '../errors/index.ts'
+import type { ConnectionOptions, TLSSocket } from 'node:tls'
+import { isCredentialError, ProxyFailedError, SignedTooLateError } from '../errors/index.ts'
 import type { CertificatePair } from '../protocol/credential.ts'
 import { openConnectTunnel } from './connect-tunnel.ts'
 import { explainNetworkError, readAlert, sayUnreachable } from './network-errors.ts'
 import type { ProxyServer } from './proxy-server.ts'
+import { DialLimit, wrapSigned } from './signed-socket.ts'
 import { type Address, named, opened, startTcp, startTls, timedOut, wrap } from './sockets.ts'
 import { openSocks5Tunnel } from './socks5.ts'
 import { addressOf, type Target } from './target.ts'
@@ -13,10 +14,12 @@ const CONNECT_TIMEOUT_MS = 30_000
 
 export interface DialOptions {
   readonly signal?: AbortSignal | undefined
-  /** For everything together: TCP, proxy and TLS. */
+  /** For everything together: TCP, proxy and TLS. While somebody signs, it does not count. */
   readonly timeoutMs?: number
   /** What to offer the server by ALPN: HTTP/1.1 unless told. */
   readonly protocols?: readonly string[]
+  /** Throws when a connection is of no use, before a signing key is asked to sign for it. */
+  readonly beforeSigning?: (socket: TLSSocket) => void
 }
 
 /**
@@ -30,27 +33,51 @@ export interface DialOptions {
 export async function dial(
   target: Target,
   certificate: CertificatePair | undefined,
-  { signal, timeoutMs = CONNECT_TIMEOUT_MS, protocols }: DialOptions = {},
+  options: DialOptions = {},
+): Promise<Socket> {
+  try {
+    return await dialOnce(target, certificate, options)
+  } catch (error) {
+    // A person took longer than the server waits. What they unlocked is unlocked now: once more, and it will do.
+    if (error instanceof SignedTooLateError) return dialOnce(target, certificate, options)
+    throw error
+  }
+}
+
+async function dialOnce(
+  target: Target,
+  certificate: CertificatePair | undefined,
+  { signal, timeoutMs = CONNECT_TIMEOUT_MS, protocols, beforeSigning }: DialOptions,
 ): Promise<Socket> {
   signal?.throwIfAborted()
   const { proxy } = target
   const server = addressOf(target)
   const secured = secureOptions(target, certificate, protocols)
+  const isSigned = certificate?.signingKey !== undefined
   // Node is faster when TLS has the connection to itself, hence not always the one over the other.
   const socket =
-    proxy === undefined && secured ? startTls({ ...server, ...secured }) : startTcp(proxy ?? server)
+    proxy === undefined && secured && !isSigned
+      ? startTls({ ...server, ...secured })
+      : startTcp(proxy ?? server)
   const abort = (): void => void socket.destroy(new Error('aborted'))
-  const timer = setTimeout(() => socket.destroy(timedOut()), timeoutMs)
+  const limit = new DialLimit(timeoutMs, () => socket.destroy(timedOut()))
+  const secure = (way: Socket, options: ConnectionOptions): Promise<Socket> =>
+    isSigned
+      ? wrapSigned(way, options, certificate, { limit, signal, beforeSigning })
+      : wrap(way, options)
   signal?.addEventListener('abort', abort, { once: true })
   try {
-    if (proxy === undefined) return await opened(socket, secured ? 'secureConnect' : 'connect')
+    if (proxy === undefined) {
+      const open = await opened(socket, secured && !isSigned ? 'secureConnect' : 'connect')
+      return secured && isSigned ? await secure(open, secured) : open
+    }
     const way = await passProxy(socket, proxy, server).catch(blame(proxy))
-    return secured ? await wrap(way, secured).catch(explainBehind(proxy, target)) : way
+    return secured ? await secure(way, secured).catch(explainBehind(proxy, target)) : way
   } catch (error) {
     socket.destroy()
     throw signal?.aborted ? signal.reason : error
   } finally {
-    clearTimeout(timer)
+    limit.stop()
     signal?.removeEventListener('abort', abort)
   }
 }
@@ -65,7 +92,7 @@ export function secureOptions(
   if (!origin.startsWith('https:')) return undefined
   return {
     ...(tls.ca !== undefined && { ca: tls.ca }),
-    ...(certificate && { cert: certificate.chain, key: certificate.key.expose() }),
+    ...(certificate?.key && { cert: certificate.chain, key: certificate.key.expose() }),
     rejectUnauthorized: !tls.insecure,
     ...(protocols && { ALPNProtocols: [...protocols] }),
     ...named(tls.serverName ?? addressOf(target).host),
@@ -106,8 +133,8 @@ function blame(proxy: ProxyServer): (cause: unknown) => never {
 /** The server failed, or the proxy meddled with what it should only have passed on. */
 function explainBehind(proxy: ProxyServer, { origin }: Target): (cause: unknown) => never {
   return (cause) => {
-    // An alert is for the credential: who sends the request decides about it.
-    if (readAlert(cause) !== undefined) throw cause
+    // An alert is for the credential: who sends the request decides about it. Signers explain themselves.
+    if (readAlert(cause) !== undefined || isCredentialError(cause)) throw cause
     throw explainNetworkError(cause, origin, {
       hint: `Check the proxy ${proxy.label} from ${proxy.from} too: it must pass TLS on as it is.`,
     })

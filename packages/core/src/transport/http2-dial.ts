@@ -23,7 +23,11 @@ export async function dialHttp2(
   { times, signal, onChange }: Http2DialOptions,
 ): Promise<Http2Connection> {
   if (!target.origin.startsWith('https:')) throw notSpoken(target, 'it is offered by TLS only')
-  const options = { signal, protocols: ['h2'] }
+  // Found out before anything is signed: a signature may cost a person's time.
+  const checkFirst = (socket: TLSSocket): void => {
+    if (socket.alpnProtocol !== 'h2') throw notSpoken(target, REFUSED)
+  }
+  const options = { signal, protocols: ['h2'], beforeSigning: checkFirst }
   const socket = await dial(target, certificate, options).catch((error: unknown) => {
     const { code = '' } = (error ?? {}) as { code?: string }
     throw code.includes('NO_APPLICATION_PROTOCOL') ? notSpoken(target, REFUSED, error) : error

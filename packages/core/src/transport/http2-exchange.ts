@@ -14,13 +14,28 @@ import { UnprocessedError } from './unprocessed.ts'
 /** Sends requests as streams of HTTP/2 connections, one set of them per identity and server. */
 export function http2Exchange(times: Http2Times = HTTP2_TIMES): Exchange {
   return {
-    send(target, { credential, derived }, attempt) {
-      const { certificate } = credential
-      return derived
-        .get('http2', target.key, () => new Http2Connections(target, certificate, times))
-        .send(attempt)
+    async send(target, lease, attempt) {
+      try {
+        return await sendOverHttp2(target, lease, attempt, times)
+      } catch (error) {
+        if (attempt.body instanceof Readable) attempt.body.destroy()
+        throw error
+      }
     },
   }
+}
+
+/** The same, but a request that fails keeps its body: who knows another way can send it there. */
+export function sendOverHttp2(
+  target: Target,
+  { credential, derived }: Parameters<Exchange['send']>[1],
+  attempt: Try,
+  times: Http2Times = HTTP2_TIMES,
+): Promise<Incoming> {
+  const { certificate } = credential
+  return derived
+    .get('http2', target.key, () => new Http2Connections(target, certificate, times))
+    .send(attempt)
 }
 
 /** What the server takes on one connection before it has told us; Go's own guess. */
@@ -57,15 +72,6 @@ class Http2Connections implements Closable {
   }
 
   async send(attempt: Try): Promise<Incoming> {
-    try {
-      return await this.#send(attempt)
-    } catch (error) {
-      if (attempt.body instanceof Readable) attempt.body.destroy()
-      throw error
-    }
-  }
-
-  async #send(attempt: Try): Promise<Incoming> {
     for (let repeats = 0; ; repeats += 1) {
       const connection = await this.#enter(attempt.signal)
       attempt.checkOpen()

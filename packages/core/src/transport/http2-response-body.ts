@@ -5,6 +5,12 @@ import { broken, type Http2Connection } from './http2-connection.ts'
 /** As much as the pool's bodies keep. */
 const KEPT_BYTES = 64 * 1024
 
+interface Expected {
+  readonly passage: { done(): void }
+  /** How many bytes the server announced, if it did. */
+  readonly length: number | undefined
+}
+
 /**
  * The body of a response.
  *
@@ -14,29 +20,33 @@ const KEPT_BYTES = 64 * 1024
 export class Http2ResponseBody extends Readable {
   readonly #stream: ClientHttp2Stream
   readonly #passage: { done(): void }
+  readonly #length: number | undefined
+  #received = 0
   #hasArrived = false
   readonly #waiting: (() => void)[] = []
 
-  constructor(stream: ClientHttp2Stream, connection: Http2Connection, passage: { done(): void }) {
+  constructor(
+    stream: ClientHttp2Stream,
+    connection: Http2Connection,
+    { passage, length }: Expected,
+  ) {
     super({ highWaterMark: KEPT_BYTES })
     this.#stream = stream
     this.#passage = passage
+    this.#length = length
     // Many look at the status only: an error of a body that nobody reads must not end the process.
     this.on('error', () => {})
     stream.on('data', (chunk: Buffer) => {
+      this.#received += chunk.length
       if (!this.push(chunk)) stream.pause()
     })
     stream.once('end', () => {
       // Node ends a stream in the same way when its connection was closed in the middle of it.
       if (stream.rstCode !== constants.NGHTTP2_NO_ERROR) return
-      this.#arrive()
-      this.push(null)
+      this.#end()
     })
-    stream.once('error', (error) => this.destroy(error))
-    stream.once('close', () => {
-      if (this.#hasArrived) return
-      this.destroy(connection.isEnded ? connection.error : cut())
-    })
+    stream.once('error', (error) => this.#breakOff(error))
+    stream.once('close', () => this.#breakOff(connection.isEnded ? connection.error : cut()))
   }
 
   /** Calls back when all of it has arrived, or will never; at once if that is so. Nobody needs to read it. */
@@ -53,6 +63,22 @@ export class Http2ResponseBody extends Readable {
     this.#arrive()
     if (!this.#stream.closed) this.#stream.close(constants.NGHTTP2_CANCEL)
     done(error)
+  }
+
+  #end(): void {
+    this.#arrive()
+    this.push(null)
+  }
+
+  /**
+   * Ends it with an error, if anything is missing but the word that nothing is missing.
+   *
+   * A reader that knows the length is done already, and has gone on to the next response.
+   */
+  #breakOff(error: Error): void {
+    if (this.#hasArrived) return
+    if (this.#received === this.#length) this.#end()
+    else this.destroy(error)
   }
 
   #arrive(): void {

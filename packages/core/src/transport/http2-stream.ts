@@ -48,7 +48,11 @@ export function sendStream(
     })
     stream.once('response', (headers) => {
       wire.delete(end)
-      answer = new Http2ResponseBody(stream, connection, attempt.passage)
+      const { 'content-length': length } = headers
+      answer = new Http2ResponseBody(stream, connection, {
+        passage: attempt.passage,
+        length: length === undefined ? undefined : Number(length),
+      })
       resolve(incomingOf(headers, answer))
     })
     stream.once('close', () => {

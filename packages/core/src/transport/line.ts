@@ -1,5 +1,6 @@
+import { setMaxListeners } from 'node:events'
 import type { Readable } from 'node:stream'
-import { ClosedError, ForeignOriginError } from '../errors/index.ts'
+import { ClosedError } from '../errors/index.ts'
 import type { Endpoint } from '../kubeconfig/connection.ts'
 import type { Access, Wish } from '../vault/access.ts'
 import { Derived } from '../vault/derived.ts'
@@ -10,6 +11,7 @@ import type { HeaderValues } from './default-headers.ts'
 import type { ConnectionLimits, Exchange, Incoming } from './exchange.ts'
 import { Gate } from './gate.ts'
 import type { Outgoing } from './outgoing.ts'
+import { type Aim, Servers } from './servers.ts'
 import type { Place, Target } from './target.ts'
 
 /** Where a connection keeps its line; a symbol all copies of this package know. */
@@ -59,9 +61,10 @@ export interface Endable {
  * the answer goes out. What is between is here, and only here.
  */
 export class Line {
+  /** For those who say which server they want. */
+  readonly access: Access
   /** For the server of now. */
   readonly keeper: Access
-  readonly #access: Access
   readonly refreshOn: readonly number[]
   readonly defaults: HeaderValues
   readonly #limits: ConnectionLimits
@@ -77,41 +80,83 @@ export class Line {
   readonly #endables = new Set<Endable>()
   #routes = new Map<Exchange, Route>()
   #exchange: Exchange | undefined
-  #target: Target
-  readonly #targetFor: LineParts['targetFor']
-  readonly #targets = new WeakMap<Endpoint, Target>()
+  readonly #servers: Servers
+  readonly #signals = new WeakSet<AbortSignal>()
   #isClosed = false
 
   constructor(parts: LineParts) {
     const { target, keeper, defaults, refreshOn, limits, loadExchange, targetFor } = parts
-    this.#target = target
-    this.#access = keeper
-    this.keeper = targetFor === undefined ? keeper : pinnedAccess(keeper, () => this.#target.origin)
+    this.#servers = new Servers(target, targetFor)
+    this.access = keeper
+    this.keeper = targetFor === undefined ? keeper : pinnedAccess(keeper, this.#servers)
     this.defaults = defaults
     this.refreshOn = refreshOn
     this.#limits = limits
     this.#loadExchange = loadExchange
-    this.#targetFor = targetFor
   }
 
-  /** The server, and how to check it; another object when its CA changed. */
+  /** The server, and how to check it; another object when its CA changed. With several, the one of now. */
   get target(): Target {
-    return this.#target
+    return this.#servers.now
   }
 
   /** Whether the server is chosen with the credential: then a path belongs to no server yet. */
   get isOpenEnded(): boolean {
-    return this.#targetFor !== undefined
+    return this.#servers.areOpen
   }
 
   /** The server of a credential. */
-  readonly targetOf = ({ endpoint }: Pick<Lease, 'endpoint'>): Target => {
-    if (endpoint === undefined || this.#targetFor === undefined) return this.#target
-    const target = this.#targets.get(endpoint) ?? this.#targetFor(endpoint)
-    this.#targets.set(endpoint, target)
-    // What adapters take for the server is where requests go now.
-    this.#target = target
-    return target
+  targetOf(lease: Lease): Target {
+    return this.#servers.of(lease)
+  }
+
+  /**
+   * A credential for the server of now, for somebody who asks for the two apart.
+   *
+   * While one waits for a login, requests may move on to another server: then what came is not for that one.
+   */
+  async leaseForNow(signal?: AbortSignal): Promise<Lease> {
+    for (;;) {
+      const lease = await this.keeper.lease(signal)
+      if (!this.isOpenEnded || this.targetOf(lease).origin === this.target.origin) return lease
+    }
+  }
+
+  /**
+   * The server of a request that brings its own credential.
+   *
+   * Which servers there are, only logins say: where it is not the one of now, one of them is asked.
+   *
+   * @throws {ForeignOriginError} No login is for it.
+   */
+  targetFor(wish: Wish | undefined, signal?: AbortSignal): Target | Promise<Target> {
+    const { target } = this
+    if (!this.isOpenEnded || (wish?.origin ?? target.origin) === target.origin) return target
+    const leased = this.access.lease(signal, wish)
+    return leased instanceof Promise
+      ? leased.then((lease) => this.targetOf(lease))
+      : this.targetOf(leased)
+  }
+
+  /**
+   * Finds where a request goes: a path is appended to the server's own, a URL must be of a server of ours.
+   *
+   * @throws {ForeignOriginError} Nothing was sent.
+   */
+  find(input: string | URL): Aim {
+    return this.#servers.find(input)
+  }
+
+  /** What a request wants of its credentials, over all its tries. */
+  wishOf(aim: Aim): Wish | undefined {
+    return this.#servers.wishOf(aim)
+  }
+
+  /** Tells that the server took the credential of a request, and for which server that had to be. */
+  readonly accept = (lease: Lease, wish?: Wish, date?: string | string[]): void => {
+    this.access.accept(lease, date)
+    const old = this.isOpenEnded ? this.#servers.follow(lease, wish) : undefined
+    if (old !== undefined) void this.anonymous.leave(old.key)
   }
 
   /** What a client of somebody else gets on its requests: it did not say that it can read gzip. */
@@ -137,6 +182,7 @@ export class Line {
     outgoing: Outgoing,
     { via, wish }: { via?: Exchange; wish?: Wish } = {},
   ): Promise<Incoming> {
+    if (outgoing.signal !== undefined) this.#allowMany(outgoing.signal)
     return new Promise((resolve, reject) => {
       this.#waiting.add(reject)
       this.#send(place, outgoing, via, wish).then(
@@ -160,8 +206,8 @@ export class Line {
 
   /** Checks new connections in another way. What is open was accepted under the old one and finishes. */
   retarget(target: Target): void {
-    const old = this.#target
-    this.#target = target
+    const old = this.target
+    this.#servers.now = target
     this.#routes = new Map()
     this.keeper.leave(old.key)
     void this.anonymous.leave(old.key)
@@ -190,23 +236,24 @@ export class Line {
     const exchange = via ?? this.#exchange ?? (await this.#load())
     const route = this.#routes.get(exchange) ?? this.#openRoute(exchange)
     const hasOwn = outgoing.headers['authorization'] !== undefined
-    if (hasOwn) this.#checkOwn(wish)
     const incoming = await (hasOwn
-      ? plainSend(route, this.anonymous, place, outgoing)
-      : authorizedSend(route, place, outgoing, wish ?? this.#ownWish(place)))
+      ? this.#sendPlain(route, { place, ...(wish && { wish }) }, outgoing)
+      : authorizedSend(route, place, outgoing, this.wishOf({ place, ...(wish && { wish }) })))
     if (this.#isClosed) end(incoming.body, new ClosedError())
     return incoming
   }
 
-  /** Without a login to choose, a request with its own credential can only go to the server of now. */
-  #checkOwn({ origin }: Wish = {}): void {
-    if (origin === undefined || origin === this.#target.origin) return
-    throw new ForeignOriginError(`${origin} is not the server of now (${this.#target.origin})`)
+  async #sendPlain(route: Route, { place, wish }: Aim, outgoing: Outgoing): Promise<Incoming> {
+    const found = this.targetFor(wish, outgoing.signal)
+    const target = found instanceof Promise ? await found : found
+    return plainSend(route, { derived: this.anonymous, target }, place, outgoing)
   }
 
-  /** A path that is already of a server must not go to another. */
-  #ownWish({ isRelative }: Place): Wish | undefined {
-    return this.isOpenEnded && !isRelative ? { origin: this.#target.origin } : undefined
+  /** One signal for all requests of a program is usual; Node takes it for a leak. */
+  #allowMany(signal: AbortSignal): void {
+    if (this.#signals.has(signal)) return
+    this.#signals.add(signal)
+    setMaxListeners(0, signal)
   }
 
   async #load(): Promise<Exchange> {
@@ -215,9 +262,7 @@ export class Line {
   }
 
   #openRoute(exchange: Exchange): Route {
-    const { refreshOn, defaults, checkOpen, targetOf } = this
-    const keeper = this.#access
-    const target = this.#target
+    const { refreshOn, defaults, checkOpen, accept, isOpenEnded, target, access: keeper } = this
     const { requests, streams } = this.#limits
     const gate = keeper.lasting.get(
       `gate ${requests} ${streams}`,
@@ -226,8 +271,10 @@ export class Line {
     )
     const route: Route = {
       target,
-      targetOf,
+      isOpenEnded,
+      targetOf: this.#servers.of,
       keeper,
+      accept,
       exchange,
       gate,
       refreshOn,

@@ -1,6 +1,10 @@
 import { Readable } from 'node:stream'
+import { UNTRUSTED } from '../errors/connection-reasons.ts'
+import { ServerUntrustedError } from '../errors/index.ts'
 import type { ExecResponse } from '../protocol/encode-exec-info.ts'
+import type { Lease } from '../vault/lease.ts'
 import type { Incoming } from './exchange.ts'
+import { readAlert } from './network-errors.ts'
 
 /** What of a refusal is kept for the caller; Kubernetes writes a few hundred bytes. */
 const MOST_REFUSAL_BYTES = 64 * 1024
@@ -8,10 +12,25 @@ const MOST_REFUSAL_BYTES = 64 * 1024
 const LONGEST_REFUSAL_MS = 2000
 
 /** A refusal without an answer: the handshake failed. */
-export const ALERTED: ExecResponse = { code: 401, header: {} }
+const ALERTED: ExecResponse = { code: 401, header: {} }
 
 /** The credential was not even sent: its login names a server that cannot be trusted. */
-export const UNUSABLE: ExecResponse = { code: 0, header: {} }
+const UNUSABLE: ExecResponse = { code: 0, header: {} }
+
+/** What it says about a credential that there was no answer; undefined when nothing. */
+export function unansweredRefusal(
+  error: unknown,
+  { credential, endpoint }: Pick<Lease, 'credential' | 'endpoint'>,
+): ExecResponse | undefined {
+  if (readAlert(error) !== undefined) return credential.certificate && ALERTED
+  // A login that names a server we cannot trust with its CA is no use; another login may do better.
+  return endpoint !== undefined && isAboutTrust(error) ? UNUSABLE : undefined
+}
+
+function isAboutTrust(error: unknown): boolean {
+  const { code = '' } = (error ?? {}) as { code?: string }
+  return error instanceof ServerUntrustedError || UNTRUSTED[code] !== undefined
+}
 
 /** What a v1alpha1 plugin is told: the status and the headers, names as Go writes them. */
 export function refusalOf({

@@ -13,17 +13,17 @@ const KEEP_ALIVE_MS = 60_000
 
 /** Sends requests over pools of kept-alive connections, one set of pools per identity and server. */
 export function undiciExchange(limits: ConnectionLimits): Exchange {
-  const known = new WeakMap<Derived, Pools>()
+  const known = new WeakMap<Derived, { readonly pools: Pools; readonly target: Target }>()
   // The pools of this identity to this server: other connections that mean the same use them too.
   const open = (target: Target, { certificate }: Credential, derived: Derived): Pools =>
     derived.get('undici', target.key, () => new Pools(target, certificate, limits))
   return {
     send(target, { credential, derived }, attempt) {
-      let pools = known.get(derived)
-      if (pools === undefined || pools.isLeft) {
-        pools = open(target, credential, derived)
-        known.set(derived, pools)
-      }
+      const last = known.get(derived)
+      // The same identity may go to another server than before, or check it in another way.
+      if (last?.target === target && !last.pools.isLeft) return last.pools.send(attempt)
+      const pools = open(target, credential, derived)
+      known.set(derived, { pools, target })
       return pools.send(attempt)
     },
   }

@@ -9,6 +9,14 @@ import type { KeeperStatus } from './status.ts'
 export interface Wish {
   /** The server it must be for; any will do when undefined. */
   readonly origin?: string
+  /** How long it may still wait for logins, over all its tries; each try by itself when undefined. */
+  readonly patience?: Patience
+}
+
+/** Shared by all tries of one request: written when it first waits. */
+export interface Patience {
+  /** Milliseconds since the epoch. */
+  until?: number
 }
 
 /**

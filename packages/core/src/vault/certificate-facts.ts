@@ -1,12 +1,12 @@
-import type { Validity } from '../ports/observer.ts'
-import type { Acquired, CertificatePair } from '../protocol/credential.ts'
+import type { CredentialPart, Validity } from '../ports/observer.ts'
+import type { Acquired, CertificatePair, Credential } from '../protocol/credential.ts'
 import type { Kept } from './lease.ts'
 
-const PARTS = ['token', 'certificate', 'basic'] as const
+const PARTS = ['token', 'certificate', 'basic'] as const satisfies readonly CredentialPart[]
 
 interface AcquiredFacts {
   readonly expiresAt: number | undefined
-  readonly holds: readonly (typeof PARTS)[number][]
+  readonly holds: readonly CredentialPart[]
   readonly certificate?: Validity
   readonly replaced?: Validity
 }
@@ -22,10 +22,15 @@ export function acquiredFacts(
     kept.tlsDigest === old?.tlsDigest ? undefined : validityOf(old?.credential.certificate)
   return {
     expiresAt: Number.isFinite(expiresAt) ? expiresAt : undefined,
-    holds: PARTS.filter((part) => credential[part] !== undefined),
+    holds: partsOf(credential),
     ...(certificate && { certificate }),
     ...(replaced && { replaced }),
   }
+}
+
+/** What kind of credential it is. */
+export function partsOf(credential: Credential): readonly CredentialPart[] {
+  return PARTS.filter((part) => credential[part] !== undefined)
 }
 
 /** Only the numbers: chain and key are nobody's business. */

@@ -1,3 +1,5 @@
+import type { SigningKey } from '../protocol/signing-key.ts'
+
 /**
  * What a login handler returns: where to connect, and as whom.
  *
@@ -22,6 +24,8 @@ export interface ConnectionFields {
   readonly certificateData?: string | Uint8Array | undefined
   readonly privateKeyPath?: string | undefined
   readonly privateKeyData?: string | Uint8Array | undefined
+  /** Signs in place of a private key that is somewhere else; the certificate is still needed. */
+  readonly signingKey?: GivenSigningKey | undefined
   /** The namespace to use where a request needs one. */
   readonly defaultNamespace?: string | undefined
   readonly proxyUrl?: string | undefined
@@ -33,12 +37,15 @@ export interface ConnectionFields {
   readonly expiration?: Moment | string | undefined
 }
 
+/** A signing key as people write it: without `choose` the server's first choice is made. */
+export type GivenSigningKey = Pick<SigningKey, 'sign'> & Partial<Pick<SigningKey, 'choose'>>
+
 /** A `Date`. */
 export interface Moment {
   getTime(): number
 }
 
-type Kind = 'text' | 'data' | 'flag' | 'number' | 'time'
+type Kind = 'text' | 'data' | 'key' | 'flag' | 'number' | 'time'
 
 /** Every field and what it takes. */
 export const FIELD_KINDS: Readonly<Record<keyof ConnectionFields, Kind>> = {
@@ -55,6 +62,7 @@ export const FIELD_KINDS: Readonly<Record<keyof ConnectionFields, Kind>> = {
   certificateData: 'data',
   privateKeyPath: 'text',
   privateKeyData: 'data',
+  signingKey: 'key',
   defaultNamespace: 'text',
   proxyUrl: 'text',
   trustEnv: 'flag',

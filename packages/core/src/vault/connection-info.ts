@@ -1,5 +1,6 @@
 import { ConnectionInfoError } from '../errors/index.ts'
-import type { Connection } from '../kubeconfig/connection.ts'
+import type { Connection, Material } from '../kubeconfig/connection.ts'
+import type { SigningKey } from '../protocol/signing-key.ts'
 import { type ConnectionFields, FIELD_KINDS, SECRET_FIELDS } from './connection-fields.ts'
 import { readFields } from './read-fields.ts'
 
@@ -14,6 +15,16 @@ export interface Login {
   readonly trustEnv: boolean
   /** The word before the token; undefined is `Bearer`. */
   readonly scheme: string | undefined
+  /** A certificate whose key is somewhere else. */
+  readonly signing?: Signing | undefined
+}
+
+/** A certificate, and who signs for it. */
+export interface Signing {
+  readonly chain: Material
+  readonly signingKey: SigningKey
+  /** The object that the handler gave: the same one is the same key. */
+  readonly given: object
 }
 
 /**
@@ -42,6 +53,8 @@ export class ConnectionInfo {
         `a login handler must return a ConnectionInfo or nothing, not ${nameOf(value)}`,
       ])
     }
+    // What a handler returns is never our own form, whatever it calls its fields.
+    if ('connection' in value) throw new ConnectionInfoError(['there is no field "connection"'])
     return new ConnectionInfo(value as ConnectionFields)
   }
 
@@ -81,7 +94,13 @@ function show(fields: ConnectionFields): Record<string, unknown> {
   const shown: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(fields)) {
     if (value === undefined || value === null || !Object.hasOwn(FIELD_KINDS, name)) continue
-    shown[name] = SECRET_FIELDS.has(name) ? '[secret]' : name.endsWith('Data') ? '[data]' : value
+    shown[name] = SECRET_FIELDS.has(name)
+      ? '[secret]'
+      : FIELD_KINDS[name as keyof ConnectionFields] === 'key'
+        ? '[key]'
+        : name.endsWith('Data')
+          ? '[data]'
+          : value
   }
   return shown
 }

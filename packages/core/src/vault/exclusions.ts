@@ -15,13 +15,15 @@ export const DEFAULT_EXCLUSION: ExclusionPolicy = {
 interface Exclusion {
   readonly count: number
   readonly until: number
+  /** Whether somebody tries it again: what the server says to them counts. */
+  readonly isTried: boolean
 }
 
 /**
  * Credentials that a server refused, by digest of server and secret.
  *
- * An exclusion ends after a pause that doubles with every refusal. Then one request tries the credential
- * again, while the others still leave it alone; what the server says to that one decides.
+ * An exclusion ends after a pause that doubles with every try that is refused. Then one request tries the
+ * credential again, while the others still leave it alone; what the server says to that one decides.
  */
 export class Exclusions {
   readonly #policy: ExclusionPolicy
@@ -32,7 +34,9 @@ export class Exclusions {
   }
 
   isExcluded(digest: string, now: number): boolean {
-    return now < (this.#known.get(digest)?.until ?? Number.NEGATIVE_INFINITY)
+    const left = (this.#known.get(digest)?.until ?? Number.NEGATIVE_INFINITY) - now
+    // More than we ever give means that the clock was set back: then it is over.
+    return left > 0 && left <= this.#policy.limitMs
   }
 
   /** When the exclusion ends; undefined for what was not refused. */
@@ -40,23 +44,26 @@ export class Exclusions {
     return this.#known.get(digest)?.until
   }
 
-  /** The server said no. */
+  /** The server said no. All who were on their way when it first did are one refusal. */
   refuse(digest: string, now: number): void {
-    const count = (this.#known.get(digest)?.count ?? 0) + 1
+    const known = this.#known.get(digest)
+    if (known?.isTried === false && this.isExcluded(digest, now)) return
+    const count = (known?.count ?? 0) + 1
     const wait = Math.min(this.#policy.firstMs * 2 ** Math.min(count - 1, 30), this.#policy.limitMs)
-    this.#remember(digest, { count, until: now + wait })
+    this.#remember(digest, { count, until: now + wait, isTried: false })
   }
 
   /** Somebody takes it: if it was excluded before, everybody else leaves it alone until we know. */
   take(digest: string, now: number): void {
     const known = this.#known.get(digest)
-    if (known === undefined || now < known.until) return
-    this.#remember(digest, { count: known.count, until: now + this.#policy.firstMs })
+    if (known === undefined || this.isExcluded(digest, now)) return
+    const { count } = known
+    this.#remember(digest, { count, until: now + this.#policy.firstMs, isTried: true })
   }
 
-  /** The server said yes. */
-  accept(digest: string): void {
-    this.#known.delete(digest)
+  /** The server said yes. Returns whether it had said no before. */
+  accept(digest: string): boolean {
+    return this.#known.delete(digest)
   }
 
   #remember(digest: string, exclusion: Exclusion): void {

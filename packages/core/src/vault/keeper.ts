@@ -110,8 +110,14 @@ export class Keeper implements Access {
   /** Tells that the server refused a lease. A newer credential is not touched by it. */
   reject(refused: Lease, response: ExecResponse): void {
     if (this.#state.held?.ticket !== refused.ticket) return
-    this.#response = response
     this.report({ type: 'refused', status: response.code })
+    this.askBetter(refused, response)
+  }
+
+  /** Asks for something better than a refused lease; whoever calls it has told of the refusal. */
+  askBetter(refused: Lease, response: ExecResponse): void {
+    if (this.#state.held?.ticket !== refused.ticket) return
+    this.#response = response
     this.#send({ type: 'rejected', ticket: refused.ticket })
   }
 

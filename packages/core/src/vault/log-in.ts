@@ -1,12 +1,8 @@
-import {
-  ConnectionInfoError,
-  isCredentialError,
-  LoginError,
-  type LoginOutcome,
-} from '../errors/index.ts'
+import { ConnectionInfoError, LoginError, type LoginOutcome } from '../errors/index.ts'
 import type { Clock } from '../ports/clock.ts'
-import { scrub, showControlCharacters } from '../secret/scrub.ts'
+import type { Secret } from '../secret/secret.ts'
 import { ConnectionInfo } from './connection-info.ts'
+import { describeThrown, printableCause } from './describe-thrown.ts'
 import { pause, runLimited, TimeUp } from './limited.ts'
 import {
   type LoginContext,
@@ -27,13 +23,16 @@ export interface RegisteredHandler {
 export interface LoginAsk extends Pick<LoginContext, 'reason' | 'refused' | 'logger'> {
   /** Ends with the vault. */
   readonly signal: AbortSignal
+  /** What this handler gave before: it must not show in what it says now. */
+  readonly secrets?: readonly Secret[]
   /** Told after an attempt that will be followed by another. */
-  readonly onRetry: (outcome: LoginOutcome) => void
+  readonly onRetry: (outcome: LoginOutcome, nextTryAt: number) => void
+  /** Told of an error that counts as returning nothing. */
+  readonly onIgnored?: (reason: string) => void
 }
 
 const FIRST_PAUSE_MS = 1000
 const LONGEST_PAUSE_MS = 60_000
-const LONGEST_REASON = 300
 
 /**
  * Logs in with one handler: as many attempts as it takes, or as it may have.
@@ -56,15 +55,19 @@ export async function logIn(
     } catch (error) {
       ask.signal.throwIfAborted()
       const next = whatNext(error, attempt, options)
-      if (next.do === 'ignore') return undefined
-      const outcome = { handler: id, attempts: attempt, reason: describeThrown(error, timeoutMs) }
+      const reason = describeThrown(error, timeoutMs, ask.secrets)
+      if (next.do === 'ignore') {
+        ask.onIgnored?.(reason)
+        return undefined
+      }
+      const outcome = { handler: id, attempts: attempt, reason }
       const isLast = next.do === 'stop' || attempt >= retries
       if (isLast || elapsed() + next.pauseMs >= timeoutMs) {
         throw new LoginError([{ ...outcome, result: 'failed' }], 'the login failed', {
-          cause: error,
+          cause: printableCause(error, ask.secrets ?? []),
         })
       }
-      ask.onRetry({ ...outcome, result: 'running' })
+      ask.onRetry({ ...outcome, result: 'running' }, clock.now() + next.pauseMs)
       await pause(next.pauseMs, ask.signal, clock)
     }
   }
@@ -111,17 +114,4 @@ function whatNext(error: unknown, attempt: number, options: LoginOptions): Next 
     do: 'retry',
     pauseMs: Math.max(1, Math.min(doubled, Math.max(LONGEST_PAUSE_MS, backoffMs))),
   }
-}
-
-/** In words, whatever was thrown; what looks like a secret is taken out. */
-function describeThrown(error: unknown, timeoutMs: number): string {
-  if (error instanceof TimeUp) return `it took longer than ${timeoutMs} ms`
-  const text =
-    error instanceof Error
-      ? error.message || error.name
-      : typeof error === 'string'
-        ? error
-        : `it threw ${error === null ? 'null' : `a ${typeof error}`}`
-  const hint = isCredentialError(error) ? ` (${error.hint})` : ''
-  return scrub(showControlCharacters(text + hint)).slice(0, LONGEST_REASON)
 }

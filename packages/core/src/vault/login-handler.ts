@@ -62,6 +62,8 @@ export interface LoginOptions {
   readonly errors?: 'temporary' | 'permanent' | 'ignored'
 }
 
+const DEFAULT_DELAY_MS = 10_000
+
 /** Throw it to be asked again after a pause. */
 export class TemporaryError extends Error {
   /** Milliseconds. */
@@ -69,11 +71,12 @@ export class TemporaryError extends Error {
 
   constructor(
     message: string,
-    { delayMs = 10_000, cause }: { delayMs?: number; cause?: unknown } = {},
+    { delayMs = DEFAULT_DELAY_MS, cause }: { delayMs?: number; cause?: unknown } = {},
   ) {
     super(message, cause === undefined ? undefined : { cause })
     this.name = 'TemporaryError'
-    this.delayMs = delayMs
+    // A pause that is none would be a loop.
+    this.delayMs = Number.isFinite(delayMs) ? delayMs : DEFAULT_DELAY_MS
   }
 }
 

@@ -1,12 +1,15 @@
-import { LoginError } from '../errors/index.ts'
+import { isCredentialError, LoginError, type LoginOutcome } from '../errors/index.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { SourceLabel } from '../ports/observer.ts'
+import type { LoginCause, SourceLabel } from '../ports/observer.ts'
 import type { Acquired, Credential } from '../protocol/credential.ts'
-import { scrub, showControlCharacters } from '../secret/scrub.ts'
+import type { Secret } from '../secret/secret.ts'
 import type { Ask, Source } from '../sources/source.ts'
-import type { Login } from './connection-info.ts'
+import { partsOf } from './certificate-facts.ts'
+import type { ConnectionInfo, Login } from './connection-info.ts'
+import { clean, describeThrown, printableCause } from './describe-thrown.ts'
 import { logIn, type RegisteredHandler } from './log-in.ts'
 import type { LoginLogger, RefusedLogin } from './login-handler.ts'
+import { acquiredSecrets, loginSecrets } from './login-secrets.ts'
 
 /** What a login leads to: files are read, plugins can be run. */
 export interface OpenedLogin {
@@ -25,6 +28,9 @@ export interface LoginPorts {
   isDepleted(): boolean
 }
 
+/** How many secrets of earlier logins are looked for in what a handler says. */
+const MOST_SECRETS = 20
+
 /** A login handler as a source: every run is one login with its attempts. */
 export class LoginSource implements Source {
   readonly label: SourceLabel
@@ -35,6 +41,7 @@ export class LoginSource implements Source {
   #stopWatching: (() => void) | undefined
   #server = ''
   #last: Credential | undefined
+  #secrets: readonly Secret[] = []
 
   constructor(registered: RegisteredHandler, ports: LoginPorts) {
     this.#registered = registered
@@ -50,35 +57,88 @@ export class LoginSource implements Source {
 
   async acquire(ask: Ask): Promise<Acquired> {
     const { clock } = this.#ports
+    const startedAt = clock.now()
+    const reason = this.#ports.isDepleted() && ask.reason !== 'first' ? 'depleted' : ask.reason
+    const { info, attempts } = await this.#logIn(ask, reason)
+    const { login, server } = info
+    const acquired = await this.#open(login, ask, attempts)
+    const expiresAt = Math.min(acquired.expiresAt, login.expiresAt)
+    this.#server = server
+    this.#last = acquired.credential
+    ask.report({
+      type: 'logged-in',
+      reason,
+      server,
+      attempts,
+      tookMs: Math.max(0, clock.now() - startedAt),
+      expiresAt: Number.isFinite(expiresAt) ? expiresAt : undefined,
+      holds: partsOf(acquired.credential),
+      priority: login.priority,
+    })
+    return { ...acquired, expiresAt }
+  }
+
+  async #logIn(
+    ask: Ask,
+    reason: LoginCause,
+  ): Promise<{ readonly info: ConnectionInfo; readonly attempts: number }> {
     const refused = this.#refusedBy(ask)
+    let attempts = 1
+    let ignored: string | undefined
     const info = await logIn(
       this.#registered,
       {
-        reason: this.#ports.isDepleted() && ask.reason !== 'first' ? 'depleted' : ask.reason,
+        reason,
         ...(refused && { refused }),
         signal: ask.signal,
-        logger: loggerOf(ask),
-        onRetry: (outcome) => ask.report({ type: 'login-retried', outcome }),
+        logger: loggerOf(ask, reason, () => this.#secrets),
+        secrets: this.#secrets,
+        onRetry: (outcome, nextTryAt) => {
+          attempts = outcome.attempts + 1
+          ask.report({ type: 'login-retried', outcome, nextTryAt })
+        },
+        onIgnored: (why) => {
+          ignored = why
+        },
       },
-      clock,
+      this.#ports.clock,
     )
-    if (info === undefined) {
-      const nothing = { handler: this.#registered.id, result: 'nothing', attempts: 1 } as const
-      throw new LoginError([nothing], 'nobody is logged in')
-    }
-    const opened = await this.#ports.open(info.login)
-    const { endpoint, ...acquired } = await opened
-      .acquire(ask, this.#last)
-      .catch(async (error: unknown) => {
-        await opened.release()
-        throw error
+    if (info !== undefined) return { info, attempts }
+    const outcome = this.#outcome('nothing', attempts, ignored)
+    throw new LoginError([outcome], 'nobody is logged in')
+  }
+
+  /** Reads files and asks a plugin, where the login names them. What was opened in vain is given back. */
+  async #open(login: Login, ask: Ask, attempts: number): Promise<Acquired> {
+    this.#remember(loginSecrets(login))
+    let opened: OpenedLogin | undefined
+    try {
+      opened = await this.#ports.open(login)
+      const acquired = await opened.acquire(ask, this.#last)
+      ask.signal.throwIfAborted()
+      this.#remember(acquiredSecrets(acquired))
+      this.#follow(opened)
+      return acquired
+    } catch (error) {
+      await opened?.release()
+      ask.signal.throwIfAborted()
+      if (isCredentialError(error)) throw error
+      // Nobody waits for an error that is not ours: it must become one.
+      const outcome = this.#outcome('failed', attempts, describeThrown(error, 0, this.#secrets))
+      throw new LoginError([outcome], 'the login failed', {
+        cause: printableCause(error, this.#secrets),
       })
-    ask.signal.throwIfAborted()
-    this.#follow(opened)
-    this.#server = info.server
-    this.#last = acquired.credential
-    const expiresAt = Math.min(acquired.expiresAt, info.login.expiresAt)
-    return { ...acquired, expiresAt, ...(endpoint && { endpoint }) }
+    }
+  }
+
+  #outcome(result: LoginOutcome['result'], attempts: number, reason?: string): LoginOutcome {
+    const handler = this.#registered.id
+    return { handler, result, attempts, ...(reason !== undefined && { reason }) }
+  }
+
+  /** Of this login and a few before: a handler may speak of what it gave last. */
+  #remember(secrets: readonly Secret[]): void {
+    this.#secrets = [...secrets, ...this.#secrets].slice(0, MOST_SECRETS)
   }
 
   #refusedBy({ reason, response }: Ask): RefusedLogin | undefined {
@@ -100,8 +160,12 @@ export class LoginSource implements Source {
   }
 }
 
-function loggerOf({ report }: Ask): LoginLogger {
+function loggerOf(
+  { report }: Ask,
+  reason: LoginCause,
+  secrets: () => readonly Secret[],
+): LoginLogger {
   const log = (level: keyof LoginLogger) => (message: string) =>
-    report({ type: 'log', level, message: scrub(showControlCharacters(String(message))) })
+    report({ type: 'log', level, message: clean(String(message), secrets()), reason })
   return { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') }
 }

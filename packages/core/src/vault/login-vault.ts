@@ -1,19 +1,20 @@
-import { ClosedError, ForeignOriginError, LoginError, type LoginOutcome } from '../errors/index.ts'
-import type { Held } from '../lifecycle/state.ts'
+import { ClosedError, LoginError, type LoginOutcome } from '../errors/index.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Crypto } from '../ports/crypto.ts'
-import type { CredentialEvent, Observer, SourceLabel } from '../ports/observer.ts'
+import type { CredentialEvent, Observer } from '../ports/observer.ts'
 import type { ExecResponse } from '../protocol/encode-exec-info.ts'
 import type { Report } from '../sources/source.ts'
 import type { Access, Wish } from './access.ts'
+import { Audience } from './audience.ts'
 import { choose } from './choose.ts'
 import { Derived } from './derived.ts'
 import { FrozenQueue } from './frozen-queue.ts'
 import type { Keeper } from './keeper.ts'
 import type { Kept, Lease } from './lease.ts'
-import { outcomeOf } from './login-outcome.ts'
-import { RefusedLogins } from './refused-logins.ts'
-import type { KeeperStatus } from './status.ts'
+import { Roster } from './roster.ts'
+import { vaultLabel } from './vault-label.ts'
+import { VaultNews } from './vault-news.ts'
+import type { VaultStatus } from './vault-status.ts'
 import { Watchers } from './watchers.ts'
 
 /** Limits of a vault. */
@@ -26,14 +27,6 @@ export interface VaultPolicy {
 
 export const DEFAULT_VAULT: VaultPolicy = { freezeLimitMs: 60_000, queueLimit: 10_000 }
 
-/** How a vault is doing, as plain data without secrets. */
-export interface VaultStatus extends KeeperStatus {
-  /** Requests that wait for a login. */
-  readonly waiting: number
-  /** Every handler's credential. */
-  readonly logins: readonly KeeperStatus[]
-}
-
 /** What a vault remembers of a lease it gave. */
 interface Given {
   readonly keeper: Keeper
@@ -43,7 +36,12 @@ interface Given {
 interface Ports {
   readonly clock: Clock
   readonly crypto: Crypto
+  /** Who watches, where others let them watch more; one of its own unless given. */
+  readonly audience?: Audience
 }
+
+/** Counted as a refusal where `refreshOn` says so; it is about what may be done, not about who asks. */
+const FORBIDDEN = 403
 
 /** The least time between two looks at handlers that may not run yet. */
 const SHORTEST_LOOK_MS = 20
@@ -55,32 +53,42 @@ const SHORTEST_LOOK_MS = 20
  * freeze, all handlers are asked, and the first good answer thaws them.
  */
 export class LoginVault implements Access {
-  readonly label: SourceLabel = { kind: 'vault', name: 'login handlers' }
+  readonly label = vaultLabel(() => ({
+    waiting: this.#queue.size,
+    excluded: this.#roster.excluded,
+    isFrozen: this.#news.frozenSince !== undefined,
+  }))
   readonly lasting = new Derived()
   readonly mostRetries = Number.POSITIVE_INFINITY
-  readonly #keepers: readonly Keeper[]
+  readonly #roster: Roster
   readonly #ports: Ports
   readonly #policy: VaultPolicy
-  readonly #refused = new RefusedLogins()
   readonly #queue: FrozenQueue
+  readonly #news: VaultNews
   readonly #watchers = new Watchers(this.label)
+  readonly #audience: Audience
   readonly #given = new WeakMap<Lease, Given>()
   readonly #stopWatching: (() => void)[]
   #cancelLook: () => void = () => {}
-  #frozenAt: number | undefined
   #isClosed = false
 
   constructor(keepers: readonly Keeper[], ports: Ports, policy: VaultPolicy = DEFAULT_VAULT) {
-    this.#keepers = keepers
+    this.#roster = new Roster(keepers, ports.clock)
     this.#ports = ports
     this.#policy = policy
     this.#queue = new FrozenQueue(ports.clock, policy.queueLimit)
-    this.#stopWatching = keepers.map((keeper) => keeper.watch((event) => this.#heard(event)))
+    this.#news = new VaultNews((event) => this.report(event), ports.clock)
+    // Before anybody else watches: when they hear of something, it has been written down here.
+    this.#stopWatching = keepers.map((keeper) =>
+      keeper.watch((event) => this.#heard(keeper, event)),
+    )
+    this.#audience = ports.audience ?? new Audience()
+    for (const keeper of keepers) this.#audience.admit(keeper)
   }
 
   /** Whether nothing is left to use. */
   get isDepleted(): boolean {
-    return this.#usable({}).length === 0
+    return this.#roster.isDepleted
   }
 
   lease(signal?: AbortSignal, wish: Wish = {}): Lease | Promise<Lease> {
@@ -93,39 +101,62 @@ export class LoginVault implements Access {
     signal?: AbortSignal,
     wish: Wish = {},
   ): Promise<Lease | undefined> {
+    const given = this.#given.get(refused)
+    // Forbidden is not unknown: another login is no better answer, only a newer one of the same may be.
+    if (response.code === FORBIDDEN && given !== undefined) {
+      const better = await given.keeper.replace(given.kept, response, signal)
+      return better && this.#give(given.keeper, better as Kept)
+    }
     this.reject(refused, response)
     return this.lease(signal, wish)
   }
 
-  reject(refused: Lease, response: ExecResponse): void {
-    const given = this.#given.get(refused)
+  reject(lease: Lease, response: ExecResponse): void {
+    const given = this.#given.get(lease)
     if (given === undefined) return
-    this.#refused.add(given.kept, response.code, this.#ports.clock.now())
-    given.keeper.reject(given.kept, response)
-    if (this.isDepleted) this.report({ type: 'depleted' })
+    const { keeper, kept } = given
+    if (response.code === FORBIDDEN) {
+      keeper.reject(kept, response)
+      return
+    }
+    const { refused } = this.#roster
+    this.#roster.noteRefusal(keeper, response)
+    refused.add(kept, response.code, this.#ports.clock.now())
+    // A late refusal of what has been replaced is nobody's news.
+    if (keeper.held?.ticket === kept.ticket) {
+      const excludedUntil = refused.endOf(kept)
+      keeper.report({
+        type: 'refused',
+        status: response.code,
+        ...(kept.endpoint && { server: kept.endpoint.cluster.server }),
+        ...(excludedUntil !== undefined && { excludedUntil }),
+      })
+    }
+    if (this.isDepleted) this.#news.noteNone()
+    keeper.askBetter(kept, response)
   }
 
   accept(lease: Lease, date?: string | string[]): void {
     const given = this.#given.get(lease)
     if (given === undefined) return
-    this.#refused.forget(given.kept)
+    // What one request tried for all is good again: those who wait need not wait for a login.
+    if (this.#roster.refused.forget(given.kept)) this.#queue.release()
     given.keeper.accept(given.kept, date)
+    this.#news.noteSome()
+    this.#noteThawed()
   }
 
   leave(scope: string): void {
-    for (const keeper of this.#keepers) keeper.leave(scope)
+    for (const keeper of this.#roster.keepers) keeper.leave(scope)
   }
 
   report(event: Report): void {
     this.#watchers.report(event)
   }
 
-  /** Adds somebody who wants to know what happens, here and in every handler. Returns how to leave. */
+  /** Adds somebody who wants to know what happens, here, in every handler and in what logins open. Returns how to leave. */
   watch(observer: Observer): () => void {
-    const stops = [
-      this.#watchers.add(observer, undefined),
-      ...this.#keepers.map((keeper) => keeper.watch(observer)),
-    ]
+    const stops = [this.#watchers.add(observer, undefined), this.#audience.watch(observer)]
     return () => {
       for (const stop of stops) stop()
     }
@@ -133,25 +164,23 @@ export class LoginVault implements Access {
 
   /** How it is doing as a whole, and every handler by itself. */
   status(): VaultStatus {
-    const logins = this.#keepers.map((keeper) => keeper.status())
+    const logins = this.#roster.statuses()
     const isRunning = logins.some(({ state }) => state === 'running')
     const state = this.#isClosed ? 'closed' : isRunning ? 'running' : 'failed'
+    const { frozenSince } = this.#news
     return {
       source: this.label,
       state: this.isDepleted || this.#isClosed ? state : 'ready',
       runs: logins.reduce((sum, { runs }) => sum + runs, 0),
       waiting: this.#queue.size,
+      ...(frozenSince !== undefined && { frozenSince }),
       logins,
     }
   }
 
-  /** How every handler is doing. */
+  /** How the last login of every handler ended. */
   outcomes(): LoginOutcome[] {
-    const now = this.#ports.clock.now()
-    return this.#keepers.map((keeper) => {
-      const { held } = keeper
-      return outcomeOf(keeper, held !== undefined && this.#refused.has(held.credential, now))
-    })
+    return this.#roster.outcomes()
   }
 
   /** Ends everything: logins, those who wait, and every connection. */
@@ -163,47 +192,41 @@ export class LoginVault implements Access {
     this.#watchers.close()
     await Promise.all([
       this.lasting.destroy(new ClosedError()),
-      ...this.#keepers.map((keeper) => keeper.close()),
+      ...this.#roster.keepers.map((keeper) => keeper.close()),
     ])
   }
 
   #pick(wish: Wish): Lease | undefined {
     if (this.#isClosed) throw new ClosedError()
     const random = (this.#ports.crypto.jitter() + 1) / 2
-    const chosen = choose(this.#usable(wish), random)
+    const chosen = choose(this.#roster.usable(wish), random)
     if (chosen === undefined) return undefined
     const { keeper, kept } = chosen
-    this.#refused.take(kept, this.#ports.clock.now())
+    this.#roster.refused.take(kept, this.#ports.clock.now())
     // So that it is known to be in use, and renewed ahead of its end.
     keeper.request()
+    this.#roster.askMissing()
+    return this.#give(keeper, kept)
+  }
+
+  #give(keeper: Keeper, kept: Kept): Lease {
     this.#given.set(kept, { keeper, kept })
     return kept
   }
 
-  #usable({ origin }: Wish): (Given & { readonly priority: number })[] {
-    const now = this.#ports.clock.now()
-    return this.#keepers.flatMap((keeper) => {
-      const { held } = keeper
-      if (held === undefined || !this.#isUsable(held, now)) return []
-      const kept = held.credential
-      if (origin !== undefined && originOf(kept) !== origin) return []
-      return [{ keeper, kept, priority: kept.endpoint?.priority ?? 0 }]
-    })
-  }
-
-  #isUsable({ credential, expiresAt }: Held<Kept>, now: number): boolean {
-    return now < expiresAt && !this.#refused.has(credential, now)
-  }
-
   /** Waits with the others until there is something to use, for as long as a request may. */
   async #freeze(signal: AbortSignal | undefined, wish: Wish): Promise<Lease> {
-    this.#checkKnown(wish)
-    const until = this.#ports.clock.now() + this.#policy.freezeLimitMs
-    this.#noteFrozen()
+    this.#roster.checkKnown(wish)
+    const { patience = {} } = wish
+    patience.until ??= this.#ports.clock.now() + this.#policy.freezeLimitMs
+    const { until } = patience
     try {
       for (;;) {
         this.#askAll()
-        await this.#queue.wait(until, signal, () => this.#giveUp())
+        const waited = this.#queue.wait(until, signal, () => this.#giveUp())
+        // Who came with an ended signal, or found no place, does not wait.
+        if (this.#queue.size > 0) this.#news.noteFrozen()
+        await waited
         const lease = this.#pick(wish)
         if (lease !== undefined) return lease
       }
@@ -212,70 +235,65 @@ export class LoginVault implements Access {
     }
   }
 
-  /** @throws {ForeignOriginError} When everybody is logged in, and nobody at this server. */
-  #checkKnown({ origin }: Wish): void {
-    if (origin === undefined) return
-    const origins = this.#keepers.map(({ held }) => held && originOf(held.credential))
-    if (origins.includes(undefined) || origins.includes(origin)) return
-    throw new ForeignOriginError(`no login is for ${origin}`, {
-      hint: 'Pass a path, or a URL of a server that a login handler names.',
-    })
-  }
-
   #giveUp(): LoginError {
+    const now = this.#ports.clock.now()
+    const outcomes = this.outcomes()
     const seconds = this.#policy.freezeLimitMs / 1000
-    const error = new LoginError(this.outcomes(), `nobody could log in within ${seconds} s`)
+    const error = new LoginError(outcomes, `nobody could log in within ${seconds} s`, { now })
+    const next = Math.min(...outcomes.flatMap(({ nextTryAt }) => nextTryAt ?? []))
+    if (Number.isFinite(next)) error.nextTryAt = next
     this.report({ type: 'failed', error })
     return error
   }
 
   /** Asks every handler that may be asked, and looks again when the next one may. */
   #askAll(): void {
-    const now = this.#ports.clock.now()
-    for (const keeper of this.#keepers) {
-      const { held } = keeper
-      const isExcluded = held !== undefined && this.#refused.has(held.credential, now)
-      // A refused one is asked for something better; everything else for what is missing.
-      if (isExcluded) keeper.reject(held.credential, { code: 401, header: {} })
-      else keeper.request()
-    }
     this.#cancelLook()
-    const next = Math.min(...this.#keepers.map((keeper) => this.#nextLookAt(keeper, now)))
+    const next = this.#roster.askAll()
     if (!Number.isFinite(next)) return
-    this.#cancelLook = this.#ports.clock.after(Math.max(next - now, SHORTEST_LOOK_MS), () =>
-      this.#queue.release(),
-    )
+    const wait = Math.max(next - this.#ports.clock.now(), SHORTEST_LOOK_MS)
+    this.#cancelLook = this.#ports.clock.after(wait, () => this.#queue.release())
   }
 
-  /** When a keeper that does nothing now may do something; a run tells by itself when it ends. */
-  #nextLookAt(keeper: Keeper, now: number): number {
-    const { nextTryAt, state } = keeper.status()
-    if (state === 'running') return Number.POSITIVE_INFINITY
-    const excludedUntil = keeper.held && this.#refused.endOf(keeper.held.credential)
-    return Math.min(
-      nextTryAt !== undefined && nextTryAt > now ? nextTryAt : now + 1000,
-      excludedUntil ?? Number.POSITIVE_INFINITY,
-    )
+  #heard(keeper: Keeper, event: CredentialEvent): void {
+    const { diary } = this.#roster
+    diary.note(event, this.#ports.clock.now())
+    switch (event.type) {
+      case 'retired':
+        this.#noteExpired(keeper)
+        break
+      case 'run-succeeded':
+        diary.noteHeld(keeper.label, keeper.held?.expiresAt)
+        if (this.isDepleted) this.#news.noteNone()
+        else this.#news.noteSome()
+        this.#letGoOn()
+        break
+      case 'run-failed':
+        this.#letGoOn()
+        break
+      default:
+        break
+    }
   }
 
-  #heard({ type }: CredentialEvent): void {
-    if (type === 'run-succeeded' || type === 'run-failed') this.#queue.release()
+  #letGoOn(): void {
+    // Who waits tells by itself that it goes on. When all have left, it is told after the login.
+    if (this.#queue.size === 0) void Promise.resolve().then(() => this.#noteThawed())
+    this.#queue.release()
   }
 
-  #noteFrozen(): void {
-    if (this.#frozenAt !== undefined) return
-    this.#frozenAt = this.#ports.clock.now()
-    this.report({ type: 'frozen' })
+  /** A credential left; this says so if its time was up. */
+  #noteExpired(keeper: Keeper): void {
+    const { diary } = this.#roster
+    const { heldUntil, last } = diary.of(keeper.label)
+    if (heldUntil === undefined || this.#ports.clock.now() < heldUntil) return
+    diary.noteHeld(keeper.label, undefined)
+    keeper.report({ type: 'expired', server: last?.server ?? '', expiresAt: heldUntil })
+    if (this.isDepleted) this.#news.noteNone()
   }
 
   #noteThawed(): void {
-    if (this.#queue.size > 0 || this.#frozenAt === undefined || this.isDepleted) return
-    this.report({ type: 'thawed', frozenMs: this.#ports.clock.now() - this.#frozenAt })
-    this.#frozenAt = undefined
+    if (this.#news.frozenSince === undefined || this.#queue.size > 0 || this.isDepleted) return
+    this.#news.noteThawed()
   }
-}
-
-function originOf({ endpoint }: Kept): string | undefined {
-  const server = endpoint?.cluster.server
-  return server === undefined ? undefined : /^https?:\/\/[^/]+/.exec(server)?.[0]
 }

@@ -2,12 +2,14 @@ import { ConnectionInfoError } from '../errors/index.ts'
 import type { ClusterTarget, Material, UserIdentity } from '../kubeconfig/connection.ts'
 import { decodeBase64 } from '../kubeconfig/decode-base64.ts'
 import { hasScheme, isUsableServer, normalizeServer } from '../kubeconfig/server-url.ts'
+import { isUsableProxy } from '../kubeconfig/validate-cluster.ts'
 import { withoutUndefined } from '../kubeconfig/without-undefined.ts'
 import { isHeaderSafe } from '../protocol/header-safe.ts'
 import { parseRfc3339 } from '../protocol/rfc3339.ts'
+import type { SigningKey } from '../protocol/signing-key.ts'
 import { Secret } from '../secret/secret.ts'
 import { type ConnectionFields, FIELD_KINDS, type Moment } from './connection-fields.ts'
-import type { Login } from './connection-info.ts'
+import type { Login, Signing } from './connection-info.ts'
 
 type Name = keyof ConnectionFields
 
@@ -21,13 +23,14 @@ export function readFields(given: ConnectionFields): Login {
   const fields = new Reader(given, problems)
   const server = readServer(fields)
   const user = readUser(fields)
+  const signing = readSigning(fields)
   const expiresAt = readExpiration(given.expiration, problems)
   const cluster = withoutUndefined<ClusterTarget>({
     server,
     tlsServerName: fields.text('tlsServerName'),
     insecureSkipTlsVerify: fields.flag('insecure'),
     certificateAuthority: fields.material('caPath', 'caData'),
-    proxyUrl: secret(fields.text('proxyUrl')),
+    proxyUrl: readProxy(fields),
     disableCompression: false,
     name: undefined,
     execExtension: undefined,
@@ -43,10 +46,11 @@ export function readFields(given: ConnectionFields): Login {
     expiresAt,
     priority: fields.number('priority'),
     trustEnv: fields.flag('trustEnv'),
-    scheme: fields.text('scheme'),
+    scheme: readScheme(fields, user),
+    signing,
   }
   const isPlain = server.startsWith('http:')
-  if (isPlain && (user.token ?? user.basic ?? user.certificate ?? login.scheme) !== undefined) {
+  if (isPlain && [user.token, user.basic, user.certificate, login.scheme, signing].some(Boolean)) {
     problems.push('server is plain http, over which no credential is ever sent')
   }
   if (problems.length > 0) throw new ConnectionInfoError(problems)
@@ -64,16 +68,28 @@ function readServer(fields: Reader): string {
   return ''
 }
 
+function readProxy(fields: Reader): Secret | undefined {
+  const proxyUrl = secret(fields.text('proxyUrl'))
+  if (proxyUrl === undefined || isUsableProxy(proxyUrl)) return proxyUrl
+  fields.complain('proxyUrl is no http, https or socks5 address')
+  return undefined
+}
+
+/** `Bearer` is what a token has anyway: written out, it must not look like another credential. */
+function readScheme(fields: Reader, { token }: UserIdentity): string | undefined {
+  const scheme = fields.header('scheme')
+  return token !== undefined && scheme === 'Bearer' ? undefined : scheme
+}
+
 function readUser(fields: Reader): UserIdentity {
   const username = fields.text('username')
   const password = secret(fields.text('password'))
   const certificate = fields.material('certificatePath', 'certificateData')
   const key = fields.material('privateKeyPath', 'privateKeyData')
   const token = fields.header('token')
-  fields.header('scheme')
   if (username !== undefined && password === undefined) fields.complain('username has no password')
   if (password !== undefined && username === undefined) fields.complain('password has no username')
-  if (certificate !== undefined && key === undefined) {
+  if (certificate !== undefined && key === undefined && !fields.has('signingKey')) {
     fields.complain('the certificate has no private key')
   }
   if (key !== undefined && certificate === undefined) {
@@ -88,8 +104,23 @@ function readUser(fields: Reader): UserIdentity {
     tokenFile: undefined,
     exec: undefined,
     oidc: undefined,
+    externalSigner: undefined,
+    signing: undefined,
     impersonate: undefined,
   })
+}
+
+function readSigning(fields: Reader): Login['signing'] {
+  if (!fields.has('signingKey')) return undefined
+  const signingKey = fields.signingKey('signingKey')
+  const chain = fields.material('certificatePath', 'certificateData')
+  if (fields.has('privateKeyPath') || fields.has('privateKeyData')) {
+    fields.complain('signingKey and a private key are both given: one of them is enough')
+  }
+  if (!fields.has('certificatePath') && !fields.has('certificateData')) {
+    fields.complain('the signingKey has no certificate')
+  }
+  return chain && signingKey && { chain, ...signingKey }
 }
 
 function secret(text: string | undefined): Secret | undefined {
@@ -157,6 +188,26 @@ class Reader {
     return undefined
   }
 
+  has(name: Name): boolean {
+    return this.#value(name) !== undefined
+  }
+
+  signingKey(name: Name): Omit<Signing, 'chain'> | undefined {
+    const key = this.#value(name) as Partial<SigningKey> | undefined
+    const canChoose = key?.choose === undefined || typeof key.choose === 'function'
+    if (typeof key?.sign === 'function' && canChoose) {
+      const { sign, choose = FIRST } = key
+      // Called as the caller's own methods: a key may keep its device in `this`.
+      const signingKey: SigningKey = {
+        choose: (schemes, signal) => choose.call(key, schemes, signal),
+        sign: (request) => sign.call(key, request),
+      }
+      return { signingKey, given: key }
+    }
+    this.complain(`${name} has no function sign(), or a choose that is no function`)
+    return undefined
+  }
+
   flag(name: Name): boolean {
     const value = this.#value(name)
     if (value !== undefined && typeof value !== 'boolean')
@@ -202,3 +253,5 @@ class Reader {
 }
 
 const PEM = '-----BEGIN '
+
+const FIRST: SigningKey['choose'] = async ([first]) => first

@@ -26,9 +26,10 @@ export class RefusedLogins {
     this.#exclusions.take(digest, now)
   }
 
-  forget({ identity, digest }: Kept): void {
-    this.#exclusions.accept(identity)
-    this.#exclusions.accept(digest)
+  /** A server took it. Returns whether it had been refused before. */
+  forget({ identity, digest }: Kept): boolean {
+    const wasRefused = this.#exclusions.accept(identity)
+    return this.#exclusions.accept(digest) || wasRefused
   }
 
   /** When it may be tried again; undefined for what was not refused. */

@@ -1,10 +1,12 @@
 import { describe, expect, it, vi } from 'vitest'
+import * as agent from '../../src/errors/agent-errors.ts'
 import * as authoring from '../../src/errors/authoring-errors.ts'
 import * as errors from '../../src/errors/index.ts'
 import * as kubeconfig from '../../src/errors/kubeconfig-errors.ts'
 import * as login from '../../src/errors/login-errors.ts'
 import * as oidc from '../../src/errors/oidc-errors.ts'
 import * as plugin from '../../src/errors/plugin-errors.ts'
+import * as signer from '../../src/errors/signer-errors.ts'
 import * as transport from '../../src/errors/transport-errors.ts'
 
 const { CODES, CredentialError, isCredentialError } = errors
@@ -44,6 +46,14 @@ const EVERY: readonly errors.AnyCredentialError[] = [
   new errors.PluginNotStartedError('p', 'cannot start'),
   new errors.PluginDeniedError('p', 'may not run'),
   new errors.PolicyInvalidError('no policy'),
+  new errors.SignerConfigError('no pathExec'),
+  new errors.SignerAnswerError('"s"', 'answered with a list'),
+  new errors.SignerCertificateError('"s"', 'gave no certificate'),
+  new errors.SignerFailedError('"s"', 'ended with status 1', { exitStatus: 1 }),
+  new errors.SignerSocketError('at "/s"', 'does not exist'),
+  new errors.SignatureWrongError('wrong'),
+  new errors.SignedTooLateError('too late'),
+  new errors.HandshakeNotSignedError('not signed'),
   new errors.ProxyFailedError('http://p:3128', 'wants a user and a password (407)'),
   new errors.ServerUnreachableError('https://k', 'connection refused'),
   new errors.ServerUntrustedError('https://k', 'it has expired'),
@@ -61,7 +71,11 @@ const EVERY: readonly errors.AnyCredentialError[] = [
   ),
   new errors.ConnectionInfoError(['server is missing']),
   new errors.LoginQueueFullError(10),
+  new errors.LoginToolError('kubectl', 'failed with exit code 1'),
   new errors.ExecInfoError('spec', 'is a number'),
+  new errors.AgentUnusableError('no agent'),
+  new errors.AgentLockedError('the agent is locked'),
+  new errors.SignRequestError('digest', 'is empty'),
 ]
 
 describe('the codes', () => {
@@ -92,8 +106,8 @@ describe('the codes', () => {
 describe('the classes', () => {
   it('are all among those tested here', () => {
     const made = new Set(EVERY.map((error) => error.constructor))
-    const declared = [authoring, kubeconfig, login, oidc, plugin, transport].flatMap((module) =>
-      Object.values(module),
+    const declared = [agent, authoring, kubeconfig, login, oidc, plugin, signer, transport].flatMap(
+      (module) => Object.values(module),
     )
     expect(declared.filter((each) => !made.has(each)).map(({ name }) => name)).toEqual([])
   })

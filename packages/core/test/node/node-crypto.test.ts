@@ -9,6 +9,7 @@ import {
   type MadePair,
   makePair,
   makeRsaPair,
+  makeSelfSigned,
   relabel,
   toPem,
 } from '../fixtures/make-certificates.ts'
@@ -108,5 +109,55 @@ describe('a digest', () => {
     expect(a).toBe(nodeCrypto.digest('a'))
     expect(a).not.toBe(b)
     expect(a).not.toBe('ypeBEsobvcr6wjGzmiPcTaeG7/gUfE5yuYB3ha/uSLs=')
+  })
+})
+
+describe('a chain without its key', () => {
+  const der = (pem: string): Buffer => new X509Certificate(pem).raw
+
+  it('is one certificate in DER, or PEM', () => {
+    const facts = nodeCrypto.readChain(der(ec.certificate))
+    expect(facts).toEqual(nodeCrypto.readChain(Buffer.from(ec.certificate)))
+    const { validFrom, validTo } = new X509Certificate(ec.certificate)
+    expect(facts).toEqual({
+      chain: ec.certificate,
+      notBefore: Date.parse(validFrom),
+      notAfter: Date.parse(validTo),
+      schemes: ['ecdsa_secp256r1_sha256'],
+    })
+  })
+
+  it('may have issuers behind the leaf, and text between', async () => {
+    const chained = await makePair({ intermediate: true })
+    const text = `subject=jane\r\n${chained.certificate.replaceAll('\n', '\r\n')}`
+    expect(nodeCrypto.readChain(Buffer.from(text))).toMatchObject({ chain: chained.certificate })
+  })
+
+  it('says what its key can sign with', async () => {
+    const all = ['rsa_pss_rsae_sha256', 'rsa_pss_rsae_sha384', 'rsa_pss_rsae_sha512']
+    const schemesOf = (pair: MadePair) => nodeCrypto.readChain(der(pair.certificate))
+    expect(schemesOf(rsa)).toMatchObject({ schemes: all })
+    // Too short for the longest hash with a salt as long.
+    expect(schemesOf(await makeRsaPair(1024))).toMatchObject({ schemes: all.slice(0, 2) })
+    const ed25519 = await makeSelfSigned({ name: 'Ed25519' })
+    expect(schemesOf(ed25519)).toMatchObject({ schemes: ['ed25519'] })
+  })
+
+  it.each<[string, () => Uint8Array, string]>([
+    ['nothing', () => new Uint8Array(), 'broken-certificate'],
+    ['half of it', () => der(ec.certificate).subarray(0, 100), 'broken-certificate'],
+    [
+      'more than it',
+      () => Buffer.concat([der(ec.certificate), Buffer.from([0])]),
+      'broken-certificate',
+    ],
+    ['a key', () => Buffer.from(ec.key), 'no-certificate'],
+    [
+      'a broken issuer',
+      () => Buffer.from(ec.certificate + toPem('CERTIFICATE', Buffer.from('x'))),
+      'broken-certificate',
+    ],
+  ])('is no chain: %s', (_, bytes, problem) => {
+    expect(nodeCrypto.readChain(bytes())).toBe(problem)
   })
 })

@@ -54,6 +54,22 @@ describe('the environment of a plugin', () => {
     expect(Object.keys(none.env).sort()).toEqual(['KUBERNETES_EXEC_INFO', 'OWN'])
   })
 
+  it('has no PIN of a signer, and no request to one, unless the stanza says so', async () => {
+    const hostEnv = {
+      HOST: 'yes',
+      EXTERNAL_SIGNER_PLUGIN_CONFIG: '{"pin":"4711"}',
+      KUBECRED_SIGNER_MESSAGE: 'AA==',
+      KUBECRED_SIGNER_FD: '3',
+      KUBECRED_PKCS11_PIN: '4711',
+      KUBECRED_PKCS11_PIN_WORK: '4711',
+    }
+    const env = { KUBECRED_PKCS11_PIN_OWN: 'given' }
+    const { source, requests } = makeSource({ hostEnv, env })
+    await source.acquire(NOBODY)
+    const { KUBERNETES_EXEC_INFO: _, ...told } = requests[0]?.env ?? {}
+    expect(told).toEqual({ HOST: 'yes', ...env })
+  })
+
   it('of two equal names in the stanza has the last', async () => {
     const env = [
       ['A', 'first'],

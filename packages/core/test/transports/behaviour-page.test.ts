@@ -12,8 +12,11 @@ it('docs/transports.md has the table of the drivers as they are; `npx vitest run
   await expect(written).toMatchFileSnapshot(page)
 })
 
-it('every driver is run through the table', async () => {
+it('every driver is run through the table, on a vault, and with keys that only sign', async () => {
   const found = await loadDrivers()
   expect(found.length).toBeGreaterThan(10)
-  expect(found.filter(({ runs }) => runs === undefined)).toEqual([])
+  const missing = found.filter(
+    ({ runs, runsOnVault, runsSigned }) => runs === undefined || !runsOnVault || !runsSigned,
+  )
+  expect(missing).toEqual([])
 })

@@ -2,6 +2,8 @@ import { CASES, type Case, type Driver } from './driver.ts'
 
 const BEGIN = '<!-- behaviour-table -->'
 const END = '<!-- /behaviour-table -->'
+const BEGIN_SIGNED = '<!-- signatures-table -->'
+const END_SIGNED = '<!-- /signatures-table -->'
 
 /** What each row of the table promises, for the reader of the page. */
 const MEANINGS: Readonly<Record<Case, string>> = {
@@ -28,17 +30,51 @@ const MEANINGS: Readonly<Record<Case, string>> = {
 
 /** The page with its table as the drivers have it now. */
 export function withBehaviourTable(page: string, drivers: readonly Driver[]): string {
-  const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)]
-  if (begin === -1 || end < begin) throw new Error(`the page needs ${BEGIN} and ${END}`)
-  return `${page.slice(0, begin + BEGIN.length)}\n\n${behaviourTable(drivers)}\n${page.slice(end)}`
+  const signed = between(page, [BEGIN_SIGNED, END_SIGNED], signaturesTable(drivers))
+  return between(signed, [BEGIN, END], behaviourTable(drivers))
+}
+
+function between(
+  page: string,
+  [beginning, ending]: readonly [string, string],
+  content: string,
+): string {
+  const [begin, end] = [page.indexOf(beginning), page.indexOf(ending)]
+  if (begin === -1 || end < begin) throw new Error(`the page needs ${beginning} and ${ending}`)
+  return `${page.slice(0, begin + beginning.length)}\n\n${content}\n${page.slice(end)}`
+}
+
+/** Transports that cost the same share a line. */
+function signaturesTable(drivers: readonly Driver[]): string {
+  const lines = new Map<string, { names: string[]; cells: string[] }>()
+  for (const { name, signatures, cannot } of drivers) {
+    if (cannot?.['certificate rotated'] !== undefined) continue
+    const { inTurn, atOnce, why } = signatures ?? ONE_CONNECTION
+    const cells = [String(inTurn), String(atOnce), why]
+    const line = lines.get(cells.join()) ?? { names: [], cells }
+    line.names.push(name)
+    lines.set(cells.join(), line)
+  }
+  const rows = [...lines.values()].map(({ names, cells }) => [names.join('; '), ...cells])
+  return table([['transport', '20 in turn', '20 at once', 'because'], ...rows])
+}
+
+const ONE_CONNECTION: NonNullable<Driver['signatures']> = {
+  inTurn: 1,
+  atOnce: 1,
+  why: 'One HTTP/2 connection.',
 }
 
 function behaviourTable(drivers: readonly Driver[]): string {
   const cases = CASES.map((name) => [name, MEANINGS[name]])
-  const transports = drivers.map((driver) => [driver.name, describeExceptions(driver)])
+  const transports = drivers.map((driver) => [
+    driver.name,
+    driver.tellsErrors ?? '',
+    describeExceptions(driver),
+  ])
   return [
     table([['case', 'what must hold'], ...cases]),
-    table([['transport', 'holds'], ...transports]),
+    table([['transport', 'our errors come', 'holds'], ...transports]),
   ].join('\n')
 }
 

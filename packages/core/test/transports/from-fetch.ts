@@ -9,8 +9,8 @@ export const NO_UPGRADE = 'The fetch standard has no upgrade; kubecred/ws opens 
 /** Drives `cluster.fetch`. */
 export function fromFetch(cluster: Cluster, close: () => Promise<void>): Opened {
   return {
-    async send({ method = 'GET', path, headers = {}, body, signal }: Sent) {
-      const response = await cluster.fetch(path, {
+    async send({ method = 'GET', server = '', path, headers = {}, body, signal }: Sent) {
+      const response = await cluster.fetch(server + path, {
         method,
         headers: { ...headers },
         ...(body !== undefined && { body: body as NonNullable<RequestInit['body']> }),

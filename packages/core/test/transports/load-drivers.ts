@@ -9,6 +9,10 @@ export interface Found {
   readonly file: string
   /** Undefined when it is run nowhere. */
   readonly runs: 'here' | 'on a newer Node' | undefined
+  /** Whether it is run on a vault too. */
+  readonly runsOnVault: boolean
+  /** Whether it is run with keys that only sign. */
+  readonly runsSigned: boolean
 }
 
 /** All drivers there are. Every file can be loaded by every Node, whatever its client needs. */
@@ -17,7 +21,15 @@ export async function loadDrivers(): Promise<Found[]> {
   for (const file of readdirSync(folder).sort()) {
     const module = (await import(new URL(file, folder).href)) as Record<string, unknown>
     const driver = Object.values(module).find(isDriver)
-    if (driver !== undefined) found.push({ driver, file, runs: runsWhere(file.slice(0, -3)) })
+    if (driver === undefined) continue
+    const name = file.slice(0, -3)
+    found.push({
+      driver,
+      file,
+      runs: runsWhere(name),
+      runsOnVault: runsBeside(name, 'vault'),
+      runsSigned: runsBeside(name, 'signed'),
+    })
   }
   return found
 }
@@ -27,7 +39,16 @@ function isDriver(value: unknown): value is Driver {
 }
 
 function runsWhere(name: string): Found['runs'] {
-  const has = (path: string): boolean => existsSync(new URL(path, import.meta.url))
   if (has(`${name}.test.ts`)) return 'here'
   return has(`../newer-node/table-${name}.test.ts`) ? 'on a newer Node' : undefined
+}
+
+function runsBeside(name: string, kind: 'vault' | 'signed'): boolean {
+  return (
+    has(`../${kind}-transports/${name}.test.ts`) || has(`../newer-node/${kind}-${name}.test.ts`)
+  )
+}
+
+function has(path: string): boolean {
+  return existsSync(new URL(path, import.meta.url))
 }

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import { seen } from './admin.ts'
 import { writeCertificate } from './cases/rotation.ts'
-import type { Driver } from './driver.ts'
+import { type Driver, NAMESPACES } from './driver.ts'
 import { loadDrivers } from './load-drivers.ts'
-import { distinct, NAMESPACES, Scene } from './scene.ts'
+import { distinct, Scene } from './scene.ts'
 import { until } from './until.ts'
 
 /** Per transport: so many at a time, and so many times. */
@@ -14,8 +14,9 @@ const ROUNDS = 25
 function together(drivers: readonly Driver[]): Driver {
   return {
     name: 'all',
-    async open(cluster, kubeconfig) {
-      const clients = await Promise.all(drivers.map((driver) => driver.open(cluster, kubeconfig)))
+    tellsErrors: undefined,
+    async open(cluster, from) {
+      const clients = await Promise.all(drivers.map((driver) => driver.open(cluster, from)))
       return {
         async send(request) {
           const client = clients[Number(/via=(\d+)/.exec(request.path)?.[1])]

@@ -7,9 +7,11 @@ import {
   type SandboxOptions,
   startSandbox,
 } from '@kubecred/sandbox'
-import { type Cluster, connect } from 'kubecred'
+import { type Cluster, type ConnectOptions, connect } from 'kubecred'
+import { loginWithKubeconfig, Vault } from 'kubecred/vault'
 import { type Answered, asAdmin } from './admin.ts'
-import type { Driver, Opened, Sent, Upgraded } from './driver.ts'
+import { type Driver, NAMESPACES, type Opened, type Sent, type Upgraded } from './driver.ts'
+import { signedLogin } from './signed-login.ts'
 import { UpgradedStream } from './upgraded-stream.ts'
 import { type Stream, Watch } from './watch.ts'
 
@@ -21,8 +23,8 @@ export interface SceneOptions {
   readonly authorityFile?: string
 }
 
-/** Where every request goes that could go anywhere: only somebody with a credential may read it. */
-export const NAMESPACES = '/api/v1/namespaces'
+/** Less than a case may take, so that what nobody thaws is told. */
+const FREEZE_LIMIT_MS = 20_000
 
 /** A server, a kubeconfig that leads to it, and a client of the driver's kind that uses it. */
 export class Scene implements AsyncDisposable {
@@ -45,8 +47,13 @@ export class Scene implements AsyncDisposable {
     if (options.authorityFile !== undefined) {
       nameAuthority(kubeconfig, join(sandbox.folder, options.authorityFile), sandbox.caPem)
     }
-    const cluster = await connect({ kubeconfig })
-    return new Scene(sandbox, driver, cluster, await driver.open(cluster, kubeconfig))
+    // A kubeconfig user is a vault with one source: the same cases hold for both.
+    const vault = driver.isOnVault ? kubeconfigVault(kubeconfig, driver) : undefined
+    const begin = (more: Pick<ConnectOptions, 'transport'>): Promise<Cluster> =>
+      connect(vault === undefined ? { kubeconfig, ...more } : { vault, ...more })
+    const cluster = await begin({})
+    const from = { kubeconfig, connect: begin, ...(vault && { vault }) }
+    return new Scene(sandbox, driver, cluster, await driver.open(cluster, from))
   }
 
   /** The common one: a plugin of the sandbox for the user `jane`. */
@@ -59,7 +66,7 @@ export class Scene implements AsyncDisposable {
       ...options,
       kubeconfig: async (sandbox) => ({
         ...(await options.kubeconfig?.(sandbox)),
-        user: { exec: await sandbox.plugin({ user: 'jane', ...plugin }) },
+        user: { exec: await sandbox.plugin({ user: 'jane', ...weakest(driver), ...plugin }) },
       }),
     })
   }
@@ -94,6 +101,12 @@ export class Scene implements AsyncDisposable {
     return Watch.open((request) => this.#client.send(request), this.sandbox)
   }
 
+  /** Takes away what a user authenticates with; what is given after that is good. */
+  revoke(user: string): void {
+    this.sandbox.revoke(user)
+    if (this.#driver.onlySigns) this.sandbox.revokeCertificates(user)
+  }
+
   get canUpgrade(): boolean {
     return this.#client.upgrade !== undefined
   }
@@ -114,9 +127,22 @@ export class Scene implements AsyncDisposable {
   }
 }
 
-/** What the plugin answers with where a certificate matters, if this transport has any. */
-export function strongest({ cannot }: Driver): 'token' | 'both' {
-  return cannot?.['certificate rotated'] === undefined ? 'both' : 'token'
+/** How often the plugin has run when a scene has opened: a vault waits for its first login. */
+export function runsAtFirst({ isOnVault }: Driver): number {
+  return isOnVault ? 1 : 0
+}
+
+function kubeconfigVault(kubeconfig: string, { onlySigns }: Driver): Vault {
+  return new Vault({ freezeLimitMs: FREEZE_LIMIT_MS }).onLogin(
+    (context) =>
+      onlySigns ? signedLogin(kubeconfig) : loginWithKubeconfig(context, { kubeconfig }),
+    { id: 'kubeconfig' },
+  )
+}
+
+/** What a plugin answers where that does not matter. */
+function weakest({ onlySigns }: Driver): Pick<PluginOptions, 'answers'> {
+  return onlySigns ? { answers: 'certificate' } : {}
 }
 
 export function distinct<T>(values: readonly T[]): T[] {

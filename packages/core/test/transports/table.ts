@@ -12,6 +12,7 @@ import { serverRestart } from './cases/server-restart.ts'
 import { upgrade, upgradeRefusedOnce } from './cases/upgrade.ts'
 import { CASES, type Case, type Driver } from './driver.ts'
 import { hasOpenssl } from './refusing-server.ts'
+import { refusedForeverOnVault } from './vault-cases/frozen.ts'
 
 /** One row of the table: throws when a transport does not hold it. */
 type Run = (driver: Driver) => Promise<void>
@@ -38,8 +39,13 @@ const RUNS: Readonly<Record<Case, Run>> = {
   'server restart': serverRestart,
 }
 
+/** What a vault does in its own way: it does not hand a refusal back while it may still log in. */
+const ON_VAULT: Readonly<Partial<Record<Case, Run>>> = {
+  '401 forever': refusedForeverOnVault,
+}
+
 /** Several at a time share a machine that may be busy. */
-const LIMIT_MS = 60_000
+export const LIMIT_MS = 60_000
 
 /** Rows for which something is missing on this machine; what and how to get it, tools/test.mjs says. */
 const WITHOUT: Partial<Record<Case, boolean>> = {
@@ -51,14 +57,15 @@ const WITHOUT: Partial<Record<Case, boolean>> = {
  *
  * A cell that the driver says cannot hold is run too, and must fail: else its reason is out of date.
  */
-export function describeTransport(driver: Driver): void {
+export function describeTransport(driver: Driver, cases: readonly Case[] = CASES): void {
+  const runs = driver.isOnVault ? { ...RUNS, ...ON_VAULT } : RUNS
   // They mostly wait: for expiries, for files to be looked at, for programs to start.
   describe.concurrent(driver.name, () => {
-    for (const name of CASES) {
+    for (const name of cases) {
       const reason = driver.cannot?.[name]
       const test = it.skipIf(WITHOUT[name] === true)
-      if (reason === undefined) test(name, () => RUNS[name](driver), LIMIT_MS)
-      else test(`${name}: cannot hold`, () => expectNot(RUNS[name](driver), reason), LIMIT_MS)
+      if (reason === undefined) test(name, () => runs[name](driver), LIMIT_MS)
+      else test(`${name}: cannot hold`, () => expectNot(runs[name](driver), reason), LIMIT_MS)
     }
   })
 }

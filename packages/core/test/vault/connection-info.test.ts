@@ -129,3 +129,10 @@ describe('a ConnectionInfo', () => {
     expect(JSON.stringify(info)).toContain('"token":"[secret]"')
   })
 })
+
+describe('what a handler returns', () => {
+  it('is never taken for a login that was checked before', () => {
+    const sneaky = { connection: {}, expiresAt: 0, priority: 0, trustEnv: true, scheme: undefined }
+    expect(() => ConnectionInfo.from(sneaky)).toThrow('there is no field "connection"')
+  })
+})

@@ -11,6 +11,8 @@ const refusal = { code: 401, header: {} }
 const crypto = {
   digest: (text: string) => text,
   readPair: () => 'mismatch' as const,
+  readChain: () => 'no-certificate' as const,
+  isSignature: () => false,
   jitter: () => 0,
 }
 

@@ -1,4 +1,5 @@
 import { webcrypto } from 'node:crypto'
+import { importPublicKey } from './import-public-key.ts'
 import {
   type AlternativeName,
   type DistinguishedName,
@@ -14,9 +15,11 @@ interface CertificateRequest {
   readonly notAfter: Date
   readonly usage: 'client' | 'server'
   readonly alternativeNames?: readonly AlternativeName[]
+  /** PEM of a key that exists; else one is made. */
+  readonly publicKey?: string | undefined
 }
 
-/** A certificate and its private key, both as PEM; the key as PKCS#8. */
+/** A certificate and its private key, both as PEM; the key as PKCS#8, empty if it is not ours. */
 export interface KeyedCertificate {
   readonly certificate: string
   readonly key: string
@@ -77,9 +80,10 @@ async function issueLeaf(
   issuer: Issuer,
   request: CertificateRequest,
 ): Promise<KeyedCertificate> {
-  const keys = await generateKeys()
+  const keys = request.publicKey === undefined ? await generateKeys() : undefined
+  const publicKey = keys?.publicKey ?? (await importPublicKey(request.publicKey ?? ''))
   const names = request.alternativeNames
-  const certificate = await sign(x509, issuer, keys.publicKey, {
+  const certificate = await sign(x509, issuer, publicKey, {
     ...request,
     extensions: [
       new x509.BasicConstraintsExtension(false, undefined, true),
@@ -88,7 +92,7 @@ async function issueLeaf(
       ...(names === undefined ? [] : [new x509.SubjectAlternativeNameExtension(names)]),
     ],
   })
-  return { certificate, key: await exportKey(keys.privateKey) }
+  return { certificate, key: keys === undefined ? '' : await exportKey(keys.privateKey) }
 }
 
 interface Contents {

@@ -15,11 +15,14 @@ export interface CertificateOptions {
   readonly intermediate?: boolean
   /** Signs with an authority that the server does not know. */
   readonly untrusted?: boolean
+  /** PEM of a key that is elsewhere, in a token for example: then the certificate comes without one. */
+  readonly publicKey?: string
 }
 
 /** A client certificate: PEM, leaf first, and the PKCS#8 key that belongs to it. */
 export interface IssuedCertificate {
   readonly certificate: string
+  /** Empty when it was issued for a key that is elsewhere. */
   readonly key: string
   readonly notAfter: Date
 }
@@ -54,7 +57,8 @@ export class ClientCertificates {
       ...(groups.length === 0 ? [] : [{ O: groups }]),
     ]
     const signer = await this.#signer(options)
-    const made = await signer.issue({ subject, notBefore, notAfter, usage: 'client' })
+    const { publicKey } = options
+    const made = await signer.issue({ subject, notBefore, notAfter, usage: 'client', publicKey })
     this.#remember(user, made.certificate)
     const chain = options.intermediate === true ? signer.certificate : ''
     return { certificate: made.certificate + chain, key: made.key, notAfter }

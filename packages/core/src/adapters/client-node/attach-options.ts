@@ -11,6 +11,11 @@ export interface AttachOptions
    * A file that cannot be read is as if it were not there.
    */
   readonly kubeconfig?: string | readonly string[] | undefined
+  /**
+   * Login handlers, in place of what the KubeConfig says about its users. It still says where requests go: the
+   * server must be one that a login names.
+   */
+  readonly vault?: ConnectOptions['vault']
 }
 
 /** Names of all options. */
@@ -23,4 +28,5 @@ export const ATTACH_OPTIONS: readonly string[] = Object.keys({
   stdinUnavailable: true,
   signal: true,
   kubeconfig: true,
+  vault: true,
 } satisfies Record<keyof AttachOptions, true>)

@@ -1,6 +1,6 @@
 import { NotSupportedError } from '../../errors/index.ts'
 import type { Handler, LegacyHandler } from '../undici/handlers.ts'
-import { placeOf } from '../undici/request-parts.ts'
+import { aimOf } from '../undici/request-parts.ts'
 import type { DispatchOptions } from '../undici/undici-module.ts'
 import { dispatchedRequest } from './dispatched-request.ts'
 import { DispatchedResponse } from './dispatched-response.ts'
@@ -33,10 +33,10 @@ async function carry(
   const release = passages.hold()
   try {
     const line = await passages.line()
-    const place = placeOf(options, line.target)
+    const { place, wish } = aimOf(options, line)
     if (options.upgrade) throw new NotSupportedError('client-node opens WebSockets in another way')
     const outgoing = await dispatchedRequest(options, line.adapterHeaders, response.signal)
-    await response.pass(await line.send(place, outgoing))
+    await response.pass(await line.send(place, outgoing, wish && { wish }))
   } catch (error) {
     response.fail(error as Error)
   } finally {

@@ -1,18 +1,21 @@
 import type { Cluster, ClusterStatus } from '../../connect/cluster.ts'
-import { openCluster } from '../../connect/connect.ts'
+import { connect, openCluster } from '../../connect/connect.ts'
+import { makeConnection } from '../../connect/kube-config/make-connection.ts'
+import type { Selection } from '../../connect/kube-config/selection.ts'
 import { ClosedError } from '../../errors/index.ts'
 import type { Connection } from '../../kubeconfig/connection.ts'
 import { LINE, type Line } from '../../transport/line.ts'
 import type { AttachOptions } from './attach-options.ts'
-import { makeConnection } from './make-connection.ts'
-import type { Selection } from './selection.ts'
 
 /** How many connections without a request stay open, for programs that go from context to context. */
 const MOST_IDLE = 8
 
+const NONE = Promise.resolve(undefined)
+
 interface Entry {
   uses: number
-  connection: Promise<Connection>
+  /** Undefined where login handlers say all about it. */
+  connection: Promise<Connection | undefined>
   opening?: Promise<Cluster>
   cluster?: Cluster
 }
@@ -27,6 +30,8 @@ export class OpenClusters {
   readonly #options: AttachOptions
   /** The one used last is at the end. */
   readonly #entries = new Map<string, Entry>()
+  /** Ends those who wait for a login. */
+  readonly #life = new AbortController()
   #isClosed = false
 
   constructor(options: AttachOptions) {
@@ -34,7 +39,7 @@ export class OpenClusters {
   }
 
   /** What the connection of a selection will be; reads files, and nothing else. */
-  async connection(selection: Selection): Promise<Connection> {
+  async connection(selection: Selection): Promise<Connection | undefined> {
     return this.#entry(selection).connection
   }
 
@@ -69,6 +74,7 @@ export class OpenClusters {
 
   async close(): Promise<void> {
     this.#isClosed = true
+    this.#life.abort(new ClosedError())
     const entries = [...this.#entries.values()]
     this.#entries.clear()
     await Promise.all(entries.map(end))
@@ -86,7 +92,8 @@ export class OpenClusters {
   }
 
   #make(selection: Selection): Entry {
-    const connection = makeConnection(selection, this.#options)
+    const isVault = this.#options.vault !== undefined
+    const connection = isVault ? NONE : makeConnection(selection, this.#options)
     const entry: Entry = { uses: 0, connection }
     // What is wrong may be put right: the next request looks again.
     connection.catch(() => this.#forget(selection.key, entry))
@@ -99,9 +106,13 @@ export class OpenClusters {
   }
 
   async #start(entry: Entry): Promise<Cluster> {
-    const { signal: _, ...options } = this.#options
+    const { signal: _, kubeconfig: __, ...options } = this.#options
     try {
-      entry.cluster = await openCluster(await entry.connection, options)
+      const connection = await entry.connection
+      const { signal } = this.#life
+      entry.cluster = await (connection
+        ? openCluster(connection, options)
+        : connect({ ...options, signal }))
       return entry.cluster
     } catch (error) {
       delete entry.opening

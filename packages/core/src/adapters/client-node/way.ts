@@ -1,9 +1,9 @@
 import type { Agent } from 'node:http'
+import type { Selection } from '../../connect/kube-config/selection.ts'
 import type { Connection } from '../../kubeconfig/connection.ts'
 import { type FetchDispatcher, lineDispatcher } from './dispatcher.ts'
 import type { OpenClusters } from './open-clusters.ts'
 import { type Passages, passageAgent } from './passage-agent.ts'
-import type { Selection } from './selection.ts'
 
 /** What the requests of one selection are given. It holds nothing open itself. */
 export interface Way {

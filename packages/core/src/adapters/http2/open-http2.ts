@@ -3,14 +3,8 @@ import { ClosedError } from '../../errors/index.ts'
 import { http2Exchange } from '../../transport/http2-exchange.ts'
 import { Http2ResponseBody } from '../../transport/http2-response-body.ts'
 import { type HasLine, type Line, lineOf } from '../../transport/line.ts'
-import { findPlace } from '../../transport/target.ts'
-import {
-  checkOrigin,
-  copyHeaders,
-  type Http2Headers,
-  outgoingHttp2,
-  pseudo,
-} from './outgoing-http2.ts'
+import { aimOf } from './aim-of.ts'
+import { copyHeaders, type Http2Headers, outgoingHttp2 } from './outgoing-http2.ts'
 
 export type { Http2Headers } from './outgoing-http2.ts'
 
@@ -76,8 +70,7 @@ class LineHttp2Client implements Http2Client {
     if (this.#isClosed) throw new ClosedError()
     const line = this.#line
     const headers = copyHeaders(given)
-    checkOrigin(headers, line.target)
-    const place = findPlace(pseudo(headers, ':path') ?? '/', line.target)
+    const { place, wish } = aimOf(headers, line)
     const outgoing = outgoingHttp2(headers, options, line.adapterHeaders)
     this.#inFlight += 1
     try {
@@ -87,6 +80,7 @@ class LineHttp2Client implements Http2Client {
         body,
       } = await line.send(place, outgoing, {
         via: exchange,
+        ...(wish && { wish }),
       })
       // Not when it was read: many look at the status only. A body of another kind is in memory.
       if (body instanceof Http2ResponseBody) body.whenArrived(() => this.#leave())

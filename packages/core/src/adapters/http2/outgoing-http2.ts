@@ -1,10 +1,8 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { Readable } from 'node:stream'
-import { ForeignOriginError } from '../../errors/index.ts'
 import { type HeaderValues, mergeHeaders } from '../../transport/default-headers.ts'
 import type { Outgoing } from '../../transport/outgoing.ts'
 import { RecordedBody } from '../../transport/recorded-body.ts'
-import type { Target } from '../../transport/target.ts'
 
 /** Headers of a request; those that begin with a colon say what and where, as in Node's own `http2`. */
 export interface Http2Headers {
@@ -16,28 +14,6 @@ export interface Http2Headers {
   readonly ':scheme'?: string
   readonly ':authority'?: string
   readonly [name: string]: string | readonly string[] | undefined
-}
-
-/**
- * Sees to it that the headers do not mean another server.
- *
- * @throws {ForeignOriginError}
- */
-export function checkOrigin(headers: HeaderValues, { origin }: Target): void {
-  const { protocol, host } = new URL(origin)
-  const scheme = headers[':scheme'] ?? protocol.slice(0, -1)
-  for (const authority of [headers[':authority'], headers['host']]) {
-    const asked = `${scheme}://${authority ?? host}`
-    if (originOf(asked) === origin) continue
-    throw new ForeignOriginError(`${asked} is not this cluster (${origin})`, {
-      hint: 'Leave :scheme, :authority and host out: the client knows its cluster.',
-    })
-  }
-}
-
-/** The default port may be written or not. */
-function originOf(asked: string): string | undefined {
-  return URL.canParse(asked) ? new URL(asked).origin : undefined
 }
 
 /** Makes an outgoing request; nothing of the caller's changes. */

@@ -1,13 +1,12 @@
 import { errorMonitor } from 'node:events'
 import type { Agent, ClientRequest, IncomingMessage } from 'node:http'
 import process from 'node:process'
-import { checkDestination, type Destination } from '../../transport/bridge.ts'
+import { type Destination, wishFor } from '../../transport/bridge.ts'
 import { destinationOf } from '../../transport/bridge-agent.ts'
 import { dialingAgent } from '../../transport/https-exchange.ts'
 import type { Line } from '../../transport/line.ts'
-import { readAlert } from '../../transport/network-errors.ts'
-import { ALERTED, refusalOf } from '../../transport/refusal.ts'
-import { addressOf, isProxied } from '../../transport/target.ts'
+import { refusalOf, unansweredRefusal } from '../../transport/refusal.ts'
+import { addressOf, isProxied, type Target } from '../../transport/target.ts'
 import type { Lease } from '../../vault/lease.ts'
 
 /** What Node's client calls on its agent. Missing in the types, but what every agent on npm builds on. */
@@ -19,7 +18,8 @@ interface Adding {
  * Makes a bridge's agent send requests over Node's own connections where that is right.
  *
  * It is when a credential is at hand and the request's headers can still be changed. Everything else goes
- * over the bridge, which can wait: no credential yet, an own Authorization, a connection to hand over.
+ * over the bridge, which can wait: no credential yet, an own Authorization, a connection to hand over. So does
+ * what has a key that only signs: there, a connection costs more than the bridge.
  */
 export function sendDirectly(agent: Agent, line: Line, protocol: Destination['protocol']): void {
   const adding = agent as unknown as Adding
@@ -30,12 +30,20 @@ export function sendDirectly(agent: Agent, line: Line, protocol: Destination['pr
       overBridge(request, options)
       return
     }
-    authorize(request, lease, line)
+    const way: Way = { line, lease, target: line.targetOf(lease) }
+    authorize(request, way)
     const isBound = lease.credential.certificate !== undefined
-    if (!isBound) send(line, lease, request)
+    if (!isBound) send(way, request)
     // A caller may still put an Authorization on the request, which must not meet our certificate.
-    else process.nextTick(() => sendBound(line, lease, request, () => overBridge(request, options)))
+    else process.nextTick(() => sendBound(way, request, () => overBridge(request, options)))
   }
+}
+
+/** How a request goes: as whom, and to the server which that credential is for. */
+interface Way {
+  readonly line: Line
+  readonly lease: Lease
+  readonly target: Target
 }
 
 /** The credential for a request that can be sent directly. */
@@ -44,14 +52,17 @@ function findLease(
   request: ClientRequest,
   destination: Destination,
 ): Lease | undefined {
-  const { keeper, target, defaults } = line
+  const { access, defaults } = line
   // Half of two identities would be neither, and the caller may still name one: the bridge knows when all is said.
   if (defaults['impersonate-user'] !== undefined || !isPlain(request)) return undefined
   try {
     line.checkOpen()
-    checkDestination(destination, target)
-    const lease = keeper.lease()
-    if (!(lease instanceof Promise)) return lease
+    const { wish } = wishFor(destination, line)
+    // On a vault, to wait here would be to wait twice: the bridge does.
+    const lease = access.lease(line.isOpenEnded ? AbortSignal.abort() : undefined, wish)
+    if (!(lease instanceof Promise)) {
+      return lease.credential.certificate?.signingKey === undefined ? lease : undefined
+    }
     lease.catch(() => {})
   } catch {
     // The bridge meets the same, and can tell it.
@@ -70,9 +81,10 @@ function isPlain(request: ClientRequest): boolean {
   )
 }
 
-function authorize(request: ClientRequest, { authorization }: Lease, line: Line): void {
+function authorize(request: ClientRequest, { line, lease, target }: Way): void {
+  const { authorization } = lease
   // Whatever the caller wrote: a proxy in front of the server may choose another one by it.
-  request.setHeader('host', new URL(line.target.origin).host)
+  request.setHeader('host', new URL(target.origin).host)
   if (authorization !== undefined) request.setHeader('authorization', authorization)
   for (const [name, value] of Object.entries(line.adapterHeaders)) {
     if (!request.hasHeader(name)) request.setHeader(name, value)
@@ -80,9 +92,10 @@ function authorize(request: ClientRequest, { authorization }: Lease, line: Line)
 }
 
 /** Sends over a connection with our certificate, if it is certain that the request has nothing but ours. */
-function sendBound(line: Line, lease: Lease, request: ClientRequest, otherwise: () => void): void {
+function sendBound(way: Way, request: ClientRequest, otherwise: () => void): void {
+  const { lease } = way
   if (request.headersSent && isOurs(request, lease)) {
-    send(line, lease, request)
+    send(way, request)
     return
   }
   if (!request.headersSent && isOurs(request, lease)) request.removeHeader('authorization')
@@ -93,28 +106,28 @@ function isOurs(request: ClientRequest, { authorization }: Lease): boolean {
   return request.getHeader('authorization') === authorization
 }
 
-function send(line: Line, lease: Lease, request: ClientRequest): void {
-  const { target } = line
-  follow(request, lease, line)
+function send(way: Way, request: ClientRequest): void {
+  const { lease, target } = way
+  follow(request, way)
   // Nothing of the request's own options: how the server is reached and checked is the cluster's matter.
   const address = { ...addressOf(target), servername: '' }
   ;(dialingAgent(target, lease) as unknown as Adding).addRequest(request, address)
 }
 
 /** Watches what becomes of a request, and ends it with the cluster. */
-function follow(request: ClientRequest, lease: Lease, line: Line): void {
-  const { keeper } = line
+function follow(request: ClientRequest, way: Way): void {
+  const { line, lease } = way
   const isDone = line.endWith({ destroy: (reason) => void request.destroy(reason) })
   request.once('close', isDone)
   request.once(errorMonitor, (error) => {
-    const isRefused = lease.credential.certificate !== undefined && readAlert(error) !== undefined
-    if (isRefused) keeper.reject(lease, ALERTED)
+    const refusal = unansweredRefusal(error, lease)
+    if (refusal !== undefined) line.access.reject(lease, refusal)
   })
   // First of all, so that it can be seen whether anybody else listens.
   request.prependOnceListener('response', (response) => {
     // Because of us, Node believes that somebody reads it.
     if (request.listenerCount('response') === 0) response.resume()
-    if (isOurs(request, lease)) judge(response, request, lease, line)
+    if (isOurs(request, lease)) judge(response, request, way)
   })
 }
 
@@ -122,13 +135,13 @@ function follow(request: ClientRequest, lease: Lease, line: Line): void {
 function judge(
   { statusCode = 0, headers }: IncomingMessage,
   { path }: ClientRequest,
-  lease: Lease,
-  { keeper, refreshOn }: Line,
+  { line, lease, target }: Way,
 ): void {
+  const { access, accept, refreshOn } = line
   const [pathname = ''] = path.split('?', 1)
   const isAnonymous =
     lease.authorization === undefined && lease.credential.certificate === undefined
   const isRefused = refreshOn.includes(statusCode) && !isProxied(pathname) && !isAnonymous
-  if (isRefused) keeper.reject(lease, refusalOf({ statusCode, headers }))
-  else keeper.accept(lease, headers.date)
+  if (isRefused) access.reject(lease, refusalOf({ statusCode, headers }))
+  else accept(lease, { origin: target.origin }, headers.date)
 }

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream'
 import { ForeignOriginError } from '../../errors/index.ts'
+import type { Target } from '../../transport/target.ts'
 import type { Lease } from '../../vault/lease.ts'
 import type { Controller, Handler, Headers } from './handlers.ts'
 import type { HeldAnswer } from './held-answer.ts'
@@ -20,17 +21,24 @@ export interface AttemptOwner {
 }
 
 export interface AttemptKind {
-  /** Whether this is the one more try after a refusal. */
-  readonly isRetry: boolean
+  /** How many tries before it were refused. */
+  readonly refusals: number
   /** Whether it is sent again because a connection broke. */
   readonly isResent: boolean
+}
+
+export interface AttemptWay {
+  readonly lease: Lease | undefined
+  readonly target: Target
 }
 
 /** One try of a request: what undici calls while it is on its way. */
 export class Attempt implements Required<Handler>, AttemptKind {
   /** Undefined when the caller brings a credential. */
   readonly lease: Lease | undefined
-  readonly isRetry: boolean
+  /** Where it goes: the server of the credential. */
+  readonly target: Target
+  readonly refusals: number
   readonly isResent: boolean
   controller: Controller | undefined
   held: HeldAnswer | undefined
@@ -43,10 +51,11 @@ export class Attempt implements Required<Handler>, AttemptKind {
   #drained = 0
   #timer: NodeJS.Timeout | undefined
 
-  constructor(owner: AttemptOwner, lease: Lease | undefined, { isRetry, isResent }: AttemptKind) {
+  constructor(owner: AttemptOwner, way: AttemptWay, { refusals, isResent }: AttemptKind) {
     this.#owner = owner
-    this.lease = lease
-    this.isRetry = isRetry
+    this.lease = way.lease
+    this.target = way.target
+    this.refusals = refusals
     this.isResent = isResent
   }
 

@@ -1,5 +1,5 @@
 import { ForeignOriginError, NotSupportedError } from '../../errors/index.ts'
-import { type HasLine, lineOf } from '../../transport/line.ts'
+import { type HasLine, type Line, lineOf } from '../../transport/line.ts'
 import type { Attempt } from './attempt.ts'
 import { canGoAgain } from './can-go-again.ts'
 import type { Handler, LegacyHandler } from './handlers.ts'
@@ -32,12 +32,14 @@ export function createInterceptor(cluster: HasLine): Interceptor {
         dispatch(options, handler)
       },
       mends: canGoAgain,
+      // Whom these connections trust is the user's word, not the login's.
+      refusal: () => undefined,
       explain: (error) => error,
       aborted,
     }
     const check = ({ origin }: DispatchOptions): void => {
       line.checkOpen()
-      checkOrigin(origin, fixed, line.target.origin)
+      checkOrigin(origin, fixed, line)
     }
     return (options: DispatchOptions, handler: Handler | LegacyHandler): boolean =>
       send(options, handler, { line, way, ongoing, check })
@@ -62,10 +64,11 @@ function checkCertificate({ lease }: Attempt): void {
 function checkOrigin(
   origin: string | URL | undefined,
   fixed: string | null | undefined,
-  target: string,
+  { isOpenEnded, target }: Line,
 ): void {
-  if (fixed && new URL(fixed).origin !== target) {
-    throw new ForeignOriginError(`${fixed} is not this cluster (${target})`)
+  const meant = isOpenEnded && origin ? new URL(origin).origin : target.origin
+  if (fixed && new URL(fixed).origin !== meant) {
+    throw new ForeignOriginError(`${fixed} is not this cluster (${meant})`)
   }
   if (origin !== undefined && origin !== '') return
   throw new ForeignOriginError('the request does not say where it goes', {

@@ -1,10 +1,13 @@
 import { UNTRUSTED } from '../../errors/connection-reasons.ts'
+import type { ExecResponse } from '../../protocol/encode-exec-info.ts'
 import type { Line } from '../../transport/line.ts'
 import { explainNetworkError, readAlert } from '../../transport/network-errors.ts'
+import { unansweredRefusal } from '../../transport/refusal.ts'
+import type { Lease } from '../../vault/lease.ts'
 import type { Attempt } from './attempt.ts'
 import type { BothWays } from './both-ways.ts'
 import { canGoAgain } from './can-go-again.ts'
-import type { PoolOptions } from './dispatcher-options.ts'
+import type { OptionsFor } from './dispatcher-options.ts'
 import type { Handler, LegacyHandler } from './handlers.ts'
 import { Ongoing } from './ongoing.ts'
 import { OnlyHttp1Error, Pools } from './pools.ts'
@@ -21,7 +24,7 @@ export class DispatcherCore implements Way {
   onEvent: (name: PoolEvent, origin: URL, targets: object[], error?: Error) => void = () => {}
   readonly #line: Line
   readonly #undici: Undici
-  readonly #options: PoolOptions
+  readonly #optionsFor: OptionsFor
   readonly #ongoing = new Ongoing()
   /** Our pools, under this identity and those before it that are not done yet. */
   readonly #pools = new Set<Pools>()
@@ -30,10 +33,10 @@ export class DispatcherCore implements Way {
   #destroyed: Promise<void> | undefined
   #isEnded = false
 
-  constructor(line: Line, undici: Undici, options: PoolOptions) {
+  constructor(line: Line, undici: Undici, optionsFor: OptionsFor) {
     this.#line = line
     this.#undici = undici
-    this.#options = options
+    this.#optionsFor = optionsFor
     this.#stopEnding = line.endWith(this)
   }
 
@@ -55,16 +58,16 @@ export class DispatcherCore implements Way {
   }
 
   begin(attempt: Attempt, options: DispatchOptions, handler: BothWays): void {
-    const { lease } = attempt
-    const { target, anonymous } = this.#line
-    const derived = lease?.derived ?? anonymous
+    const { lease, target } = attempt
+    const derived = lease?.derived ?? this.#line.anonymous
     const owners = derived.get('user undici', target.key, () => new PoolsByOwner())
     const pools = owners.of(this, () => {
+      const certificate = lease?.credential.certificate
       const made = new Pools({
         undici: this.#undici,
         target,
-        certificate: lease?.credential.certificate,
-        options: this.#options,
+        certificate,
+        options: this.#optionsFor(certificate),
         onPool: (pool) => this.#forward(pool),
         onEnd: () => {
           owners.delete(this)
@@ -81,11 +84,15 @@ export class DispatcherCore implements Way {
     return error instanceof OnlyHttp1Error || canGoAgain(error, request)
   }
 
+  refusal(error: unknown, lease: Lease): ExecResponse | undefined {
+    return unansweredRefusal(error, lease)
+  }
+
   /** Network errors stay undici's own: programs, and undici's retry, look at their codes. */
-  explain(error: Error): Error {
+  explain(error: Error, origin: string): Error {
     const { code = '' } = error as { code?: string }
     const isAboutTrust = readAlert(error) !== undefined || UNTRUSTED[code] !== undefined
-    return isAboutTrust ? explainNetworkError(error, this.#line.target.origin) : error
+    return isAboutTrust ? explainNetworkError(error, origin) : error
   }
 
   aborted(): Error {

@@ -1,9 +1,10 @@
 import { NotSupportedError } from '../../errors/index.ts'
+import type { CertificatePair } from '../../protocol/credential.ts'
 
 /** Limits of the connections; names and meanings are undici's. */
 export interface DispatcherOptions {
   /**
-   * Whether HTTP/2 is offered to the server; needs undici 8. False unless told.
+   * Whether HTTP/2 is offered to the server; needs undici 8. False unless told, and with a key that only signs.
    *
    * Upgrades use HTTP/1.1 in any case: the API server knows them in no other.
    */
@@ -27,6 +28,9 @@ export interface PoolOptions extends DispatcherOptions {
   readonly allowH2: boolean
 }
 
+/** The options under one identity or another. */
+export type OptionsFor = (certificate: CertificatePair | undefined) => PoolOptions
+
 const NAMES = [
   'connections',
   'keepAliveTimeout',
@@ -47,7 +51,7 @@ const ONLY_IN_8 = 'Dispatcher1Wrapper'
  * @throws {TypeError}
  * @throws {NotSupportedError} HTTP/2 with an undici that cannot do it.
  */
-export function readOptions(given: DispatcherOptions, undici: object): PoolOptions {
+export function readOptions(given: DispatcherOptions, undici: object): OptionsFor {
   const unknown = Object.keys(given).find((name) => name !== 'allowH2' && !isKnown(name))
   if (unknown !== undefined) {
     throw new TypeError(`createDispatcher has no option ${JSON.stringify(unknown)}`)
@@ -62,14 +66,16 @@ export function readOptions(given: DispatcherOptions, undici: object): PoolOptio
   const chosen = Object.fromEntries(
     NAMES.filter((name) => given[name] !== undefined).map((name) => [name, given[name]]),
   )
-  return {
+  return (certificate) => ({
     keepAliveTimeout: 60_000,
     // As in client-go, a request ends with its signal, its server or its connection, not with a timer of ours.
     headersTimeout: 0,
     bodyTimeout: 0,
     ...chosen,
-    allowH2: given.allowH2 ?? false,
-  }
+    // TLS with such a key runs over a stream of ours, and there undici brings Node's HTTP/2 into a loop: a large upload
+    // that is refused midway ends the process. Our own HTTP/2, behind the other adapters, does not.
+    allowH2: given.allowH2 === true && certificate?.signingKey === undefined,
+  })
 }
 
 function isKnown(name: string): boolean {

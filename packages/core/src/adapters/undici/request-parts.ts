@@ -1,8 +1,9 @@
 import { Readable } from 'node:stream'
-import { NotSupportedError } from '../../errors/index.ts'
+import { ForeignOriginError, NotSupportedError } from '../../errors/index.ts'
 import { type HeaderValues, mergeHeaders } from '../../transport/default-headers.ts'
+import type { Line } from '../../transport/line.ts'
 import { RecordedBody } from '../../transport/recorded-body.ts'
-import { findPlace, type Place, type Target } from '../../transport/target.ts'
+import type { Aim } from '../../transport/servers.ts'
 import type { DispatchOptions } from './undici-module.ts'
 
 /**
@@ -13,12 +14,14 @@ import type { DispatchOptions } from './undici-module.ts'
  *
  * @throws {ForeignOriginError} Nothing was sent.
  */
-export function placeOf({ origin, path }: DispatchOptions, target: Target): Place {
+export function aimOf({ origin, path }: DispatchOptions, line: Line): Aim {
   if (typeof path !== 'string') throw new TypeError('path must be a string')
-  if (origin === undefined || origin === null || origin === '') return findPlace(path, target)
+  if (origin === undefined || origin === null || origin === '') return line.find(path)
   const base = new URL(String(origin))
-  findPlace(base, target)
-  return findPlace(path.startsWith('/') ? base.origin + path : path, target)
+  line.find(base)
+  const aim = line.find(path.startsWith('/') ? base.origin + path : path)
+  if (aim.wish === undefined || aim.wish.origin === base.origin) return aim
+  throw new ForeignOriginError(`the path leads to ${aim.wish.origin}, not to ${base.origin}`)
 }
 
 /** @throws {NotSupportedError} */

@@ -1,7 +1,7 @@
 import type { Line } from '../../transport/line.ts'
 import { asHandler, type Handler, type LegacyHandler } from './handlers.ts'
 import type { Ongoing } from './ongoing.ts'
-import { bodyOf, checkOptions, headersOf, placeOf } from './request-parts.ts'
+import { aimOf, bodyOf, checkOptions, headersOf } from './request-parts.ts'
 import { Sending } from './sending.ts'
 import type { Way } from './sending-parts.ts'
 import type { DispatchOptions } from './undici-module.ts'
@@ -27,10 +27,10 @@ export function send(
   try {
     check(options)
     checkOptions(options)
-    const place = placeOf(options, line.target)
+    const aim = aimOf(options, line)
     const headers = headersOf(options, line.adapterHeaders)
     const body = bodyOf(options)
-    new Sending({ line, way, ongoing, place, options, headers, body, caller }).start()
+    new Sending({ line, way, ongoing, aim, options, headers, body, caller }).start()
     return true
   } catch (error) {
     if (caller.onResponseError === undefined) throw error

@@ -1,6 +1,8 @@
+import type { ExecResponse } from '../../protocol/encode-exec-info.ts'
 import type { HeaderValues } from '../../transport/default-headers.ts'
 import type { Line } from '../../transport/line.ts'
-import type { Place } from '../../transport/target.ts'
+import type { Aim } from '../../transport/servers.ts'
+import type { Lease } from '../../vault/lease.ts'
 import type { Attempt } from './attempt.ts'
 import type { BothWays } from './both-ways.ts'
 import type { Handler } from './handlers.ts'
@@ -14,8 +16,10 @@ export interface Way {
   begin(attempt: Attempt, options: DispatchOptions, handler: BothWays): void
   /** Whether a request that had no answer may be sent once more, because its connection is to blame. */
   mends(error: Error, request: DispatchOptions): boolean
+  /** What it says about a credential that there was no answer; undefined when nothing. */
+  refusal(error: unknown, lease: Lease): ExecResponse | undefined
   /** What the caller is told. */
-  explain(error: Error): Error
+  explain(error: Error, origin: string): Error
   /** What an abort without a reason fails with. */
   aborted(): Error
 }
@@ -23,7 +27,7 @@ export interface Way {
 export interface SendingParts {
   readonly line: Line
   readonly way: Way
-  readonly place: Place
+  readonly aim: Aim
   readonly options: DispatchOptions
   readonly headers: HeaderValues
   readonly body: SentBody

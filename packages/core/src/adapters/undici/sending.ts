@@ -2,7 +2,8 @@ import type { Duplex } from 'node:stream'
 import type { ExecResponse } from '../../protocol/encode-exec-info.ts'
 import { explainNetworkError, readAlert } from '../../transport/network-errors.ts'
 import { refusalOf } from '../../transport/refusal.ts'
-import { isProxied } from '../../transport/target.ts'
+import { isProxied, pathOn } from '../../transport/target.ts'
+import type { Wish } from '../../vault/access.ts'
 import type { Lease } from '../../vault/lease.ts'
 import { Attempt, type AttemptKind, type AttemptOwner } from './attempt.ts'
 import { BothWays } from './both-ways.ts'
@@ -12,25 +13,33 @@ import { HeldAnswer } from './held-answer.ts'
 import type { SendingParts } from './sending-parts.ts'
 
 /**
- * One request from dispatch to end, with at most two credentials.
+ * One request from dispatch to end: with one credential, and after a refusal with a better one.
  *
- * The caller sees one request: it can abort and pause at any time, and what it gets is one answer. The
- * first refusal is held back while we look for a better credential.
+ * The caller sees one request: it can abort and pause at any time, and what it gets is one answer. A
+ * refusal is held back while we look for a better credential.
  */
 export class Sending implements AttemptOwner {
   readonly caller: Handler
   readonly #parts: SendingParts
   readonly #delivery: Delivery
+  readonly #wish: Wish | undefined
   #attempt: Attempt | undefined
+  /** For a vault alone, where to wait for a credential is to stand in a queue. */
+  readonly #gone: AbortController | undefined
 
   constructor(parts: SendingParts) {
     this.#parts = parts
     this.caller = parts.caller
+    this.#wish = parts.line.wishOf(parts.aim)
+    this.#gone = parts.line.isOpenEnded ? new AbortController() : undefined
     this.#delivery = new Delivery({
       caller: parts.caller,
       isUpgrade: Boolean(parts.options.upgrade),
       onAbort: (reason) => this.abort(reason ?? parts.way.aborted()),
-      onDone: () => parts.ongoing.delete(this),
+      onDone: () => {
+        this.#gone?.abort()
+        parts.ongoing.delete(this)
+      },
     })
   }
 
@@ -42,7 +51,7 @@ export class Sending implements AttemptOwner {
     } catch (error) {
       this.abort(error as Error)
     }
-    if (!this.#delivery.isDone) void this.#begin({ isRetry: false, isResent: false })
+    if (!this.#delivery.isDone) void this.#begin({ refusals: 0, isResent: false })
   }
 
   /** Ends the request with an error for the caller. */
@@ -53,7 +62,7 @@ export class Sending implements AttemptOwner {
   }
 
   answered(attempt: Attempt, status: number, headers: Headers, statusText?: string): void {
-    const { keeper } = this.#parts.line
+    const { line } = this.#parts
     const head = { status, headers, rawHeaders: attempt.controller?.rawHeaders, statusText }
     if (status < 200) {
       this.#delivery.inform(head)
@@ -61,18 +70,15 @@ export class Sending implements AttemptOwner {
     }
     const { lease } = attempt
     if (lease !== undefined && this.#isRefusal(status, lease)) {
-      if (!attempt.isRetry) {
+      const refusal = refusalOf({ statusCode: head.status, headers: head.headers })
+      if (this.#mayRetry(attempt)) {
         attempt.held = new HeldAnswer(head)
-        void this.#improve(
-          attempt,
-          lease,
-          refusalOf({ statusCode: head.status, headers: head.headers }),
-        )
+        void this.#improve(attempt, lease, refusal)
         return
       }
-      keeper.reject(lease, refusalOf({ statusCode: head.status, headers: head.headers }))
+      line.access.reject(lease, refusal)
     } else if (lease !== undefined) {
-      keeper.accept(lease, headers['date'])
+      line.accept(lease, this.#wish, headers['date'])
     }
     this.#delivery.begin(attempt, head)
   }
@@ -97,7 +103,8 @@ export class Sending implements AttemptOwner {
 
   upgraded(attempt: Attempt, status: number, headers: Headers, socket: Duplex): void {
     const { lease } = attempt
-    if (lease !== undefined) this.#parts.line.keeper.accept(lease, headers['date'])
+    const { line } = this.#parts
+    if (lease !== undefined) line.accept(lease, this.#wish, headers['date'])
     attempt.keep(socket)
     this.#delivery.upgrade(attempt, status, headers, socket)
   }
@@ -113,29 +120,32 @@ export class Sending implements AttemptOwner {
       this.#fail(error)
       return
     }
-    const alert = readAlert(error) === undefined ? attempt.alert() : error
-    if (alert !== undefined && lease?.credential.certificate !== undefined) {
-      this.#alerted(attempt, lease, alert)
+    const why = readAlert(error) === undefined ? (attempt.alert() ?? error) : error
+    const refusal = lease && this.#parts.way.refusal(why, lease)
+    if (lease !== undefined && refusal !== undefined) {
+      this.#unanswered(attempt, lease, why, refusal)
     } else if (!attempt.isResent && this.#canMend(error)) {
-      void this.#begin({ isRetry: attempt.isRetry, isResent: true })
+      void this.#begin({ refusals: attempt.refusals, isResent: true })
     } else {
       this.#fail(error)
     }
   }
 
-  /** The server ended the handshake, or what came after it, because of our certificate. */
-  #alerted(attempt: Attempt, lease: Lease, alert: unknown): void {
-    const { line } = this.#parts
-    const refused = explainNetworkError(alert, line.target.origin)
-    const response = { code: 401, header: {} }
-    if (attempt.isRetry) {
-      line.keeper.reject(lease, response)
+  /** The server ended the handshake because of our certificate, or is not the one that the login meant. */
+  #unanswered(attempt: Attempt, lease: Lease, error: unknown, refusal: ExecResponse): void {
+    const refused = explainNetworkError(error, attempt.target.origin)
+    if (!this.#mayRetry(attempt)) {
+      this.#parts.line.access.reject(lease, refusal)
       this.#fail(refused)
       return
     }
     attempt.held = new HeldAnswer(undefined)
     attempt.held.fail(refused)
-    void this.#improve(attempt, lease, response)
+    void this.#improve(attempt, lease, refusal)
+  }
+
+  #mayRetry({ refusals }: Attempt): boolean {
+    return refusals < this.#parts.line.access.mostRetries
   }
 
   #canMend(error: Error): boolean {
@@ -144,20 +154,24 @@ export class Sending implements AttemptOwner {
   }
 
   async #begin(kind: AttemptKind, better?: Lease): Promise<void> {
-    const { line, way, headers, options, body, place } = this.#parts
+    const { line, way, headers, options, body, aim } = this.#parts
+    const wish = this.#wish
+    const signal = this.#gone?.signal
     try {
       const hasOwn = headers['authorization'] !== undefined
-      const leased = better ?? (hasOwn ? undefined : line.keeper.lease())
+      const leased = better ?? (hasOwn ? undefined : line.access.lease(signal, wish))
       const lease = leased instanceof Promise ? await leased : leased
+      const found = lease === undefined ? line.targetFor(wish, signal) : line.targetOf(lease)
+      const target = found instanceof Promise ? await found : found
       if (this.#delivery.isDone) return
       line.checkOpen()
-      const attempt = new Attempt(this, lease, kind)
+      const attempt = new Attempt(this, { lease, target }, kind)
       this.#attempt = attempt
       const authorization = lease?.authorization
       const sent = {
         ...options,
-        origin: line.target.origin,
-        path: place.pathname + place.search,
+        origin: target.origin,
+        path: pathOn(aim.place, target),
         headers: authorization === undefined ? headers : { ...headers, authorization },
         body: body.open(),
       }
@@ -169,9 +183,10 @@ export class Sending implements AttemptOwner {
 
   /** Reports a refusal, and sends the request once more if there is a better credential. */
   async #improve(attempt: Attempt, lease: Lease, refusal: ExecResponse): Promise<void> {
-    const { line, body, options, place } = this.#parts
+    const { line, body, options, aim } = this.#parts
     try {
-      const better = await line.keeper.replace(lease, refusal)
+      const { access } = line
+      const better = await access.replace(lease, refusal, this.#gone?.signal, this.#wish)
       if (this.#delivery.isDone) return
       line.checkOpen()
       if (better === undefined || !body.canReplay()) {
@@ -179,20 +194,22 @@ export class Sending implements AttemptOwner {
         return
       }
       attempt.drain()
-      line.keeper.report({ type: 'retried', method: options.method, path: place.pathname })
-      await this.#begin({ isRetry: true, isResent: false }, better)
+      access.report({ type: 'retried', method: options.method, path: aim.place.pathname })
+      await this.#begin({ refusals: attempt.refusals + 1, isResent: false }, better)
     } catch (error) {
       this.abort(error as Error)
     }
   }
 
   #fail(error: Error): void {
-    this.#delivery.fail(this.#parts.way.explain(error))
+    const { line, way } = this.#parts
+    const { origin } = this.#attempt?.target ?? line.target
+    this.#delivery.fail(way.explain(error, origin))
   }
 
   #isRefusal(status: number, { authorization, credential }: Lease): boolean {
-    const { line, place } = this.#parts
+    const { line, aim } = this.#parts
     const isAnonymous = authorization === undefined && credential.certificate === undefined
-    return line.refreshOn.includes(status) && !isProxied(place.pathname) && !isAnonymous
+    return line.refreshOn.includes(status) && !isProxied(aim.place.pathname) && !isAnonymous
   }
 }

@@ -1,8 +1,11 @@
-import { type HasLine, lineOf } from '../../transport/line.ts'
-import { findPlace, type Target } from '../../transport/target.ts'
+import type { Agent } from 'node:http'
+import { Bridge } from '../../transport/bridge.ts'
+import { bridgeAgent } from '../../transport/bridge-agent.ts'
+import { type HasLine, type Line, lineOf } from '../../transport/line.ts'
+import type { Aim } from '../../transport/servers.ts'
+import { pathOn } from '../../transport/target.ts'
 import { readRefusal } from './read-refusal.ts'
 import { loadWebSocket, type OpenedWebSocket, type WebSocketClass } from './web-socket-class.ts'
-import { webSocketOptions } from './web-socket-options.ts'
 
 export type { OpenedWebSocket, WebSocketClass } from './web-socket-class.ts'
 
@@ -40,12 +43,12 @@ export async function openWebSocket<Socket extends OpenedWebSocket = OpenedWebSo
   const line = lineOf(cluster, 'openWebSocket')
   line.checkOpen()
   signal?.throwIfAborted()
-  const address = addressFor(place, line.target)
+  const aim = line.find(withHttp(place))
   const WebSocket = given ?? ((await loadWebSocket()) as WebSocketClass<Socket>)
   signal?.throwIfAborted()
   // A redirect could lead away from the cluster, and Kubernetes sends none.
-  const settings: object = { ...rest, ...webSocketOptions(cluster), followRedirects: false }
-  return opened(new WebSocket(address, [protocols].flat(), settings as never), signal)
+  const settings: object = { ...rest, agent: agentFor(aim, line), followRedirects: false }
+  return opened(new WebSocket(addressOf(aim, line), [protocols].flat(), settings as never), signal)
 }
 
 function opened<Socket extends OpenedWebSocket>(
@@ -82,10 +85,19 @@ function opened<Socket extends OpenedWebSocket>(
   })
 }
 
-/** @throws {ForeignOriginError} Nothing was sent. */
-function addressFor(place: string | URL, target: Target): string {
-  const { pathname, search } = findPlace(withHttp(place), target)
-  return target.origin.replace(/^http/, 'ws') + pathname + search
+/** An agent for this request alone: where logins name several servers, a path goes to any of them. */
+function agentFor(aim: Aim, line: Line): Agent {
+  const protocol = originOf(aim, line).startsWith('https:') ? 'https:' : 'http:'
+  return bridgeAgent(new Bridge(() => line, aim), protocol)
+}
+
+/** What the WebSocket has for its address: where it goes, or would go now. */
+function addressOf(aim: Aim, line: Line): string {
+  return originOf(aim, line).replace(/^http/, 'ws') + pathOn(aim.place, line.target)
+}
+
+function originOf({ wish }: Aim, { target }: Line): string {
+  return wish?.origin ?? target.origin
 }
 
 /** `ws:` and `wss:` are the schemes of the same server. */

@@ -11,9 +11,9 @@ import type { Opened, Sent } from '../../transports/driver.ts'
 export function driveDispatcher(given: object, origin: string): Opened {
   const dispatcher = given as Dispatcher
   return {
-    async send({ method = 'GET', path, headers = {}, body, signal }: Sent) {
+    async send({ method = 'GET', server = origin, path, headers = {}, body, signal }: Sent) {
       const answer = await dispatcher.request({
-        origin,
+        origin: server,
         path,
         method: method as Dispatcher.HttpMethod,
         headers: { ...headers },
@@ -22,9 +22,9 @@ export function driveDispatcher(given: object, origin: string): Opened {
       })
       return { status: answer.statusCode, headers: answer.headers, body: answer.body as Readable }
     },
-    async upgrade({ namespace, pod, signal }) {
+    async upgrade({ server = origin, namespace, pod, signal }) {
       const { socket } = await dispatcher.upgrade({
-        origin,
+        origin: server,
         path: `/api/v1/namespaces/${namespace}/pods/${pod}/exec?command=cat&stdin=true&stdout=true`,
         method: 'POST',
         protocol: 'SPDY/3.1',

@@ -2,12 +2,14 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Sandbox } from '@kubecred/sandbox'
 import { expect } from 'vitest'
-import type { Driver } from '../driver.ts'
-import { NAMESPACES, Scene } from '../scene.ts'
+import { type Driver, NAMESPACES } from '../driver.ts'
+import { Scene } from '../scene.ts'
 import { until } from '../until.ts'
+import { abortWhileFrozen } from '../vault-cases/frozen.ts'
 
 export async function abort(driver: Driver): Promise<void> {
-  await abortWhilePluginRuns(driver)
+  // A vault has had its first login when there is a cluster: who waits there waits for a later one.
+  await (driver.isOnVault ? abortWhileFrozen(driver) : abortWhilePluginRuns(driver))
   await abortMidStream(driver)
 }
 

@@ -20,7 +20,7 @@ export function postOf(kind: keyof typeof BODIES): (driver: Driver) => Promise<v
     await using scene = await Scene.withPlugin(driver)
     const { sandbox } = scene
     await scene.ask()
-    sandbox.revoke('jane')
+    scene.revoke('jane')
     const body = BODIES[kind](JSON.stringify({ metadata: { name: 'made' }, data: DATA }))
     const answer = await scene.ask({
       method: 'POST',

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { proxyUrl, startConnectProxy, type TestProxy } from '../../fixtures/proxies.ts'
-import type { Driver } from '../driver.ts'
-import { Scene, strongest } from '../scene.ts'
+import { type Driver, strongest } from '../driver.ts'
+import { Scene } from '../scene.ts'
 
 /** A name that only the proxy knows: whoever goes around it gets nowhere. */
 const HOST = 'sandbox.kubecred.test'

@@ -1,7 +1,7 @@
 import { startSandbox } from '@kubecred/sandbox'
 import { expect } from 'vitest'
-import type { Driver } from '../driver.ts'
-import { Scene, strongest } from '../scene.ts'
+import { type Driver, strongest } from '../driver.ts'
+import { Scene } from '../scene.ts'
 
 export async function redirect(driver: Driver): Promise<void> {
   await using tlsThief = await startSandbox()

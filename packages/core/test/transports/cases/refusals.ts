@@ -9,7 +9,7 @@ export async function refusedOnce(driver: Driver): Promise<void> {
     await using scene = await Scene.withPlugin(driver)
     const { sandbox } = scene
     await scene.ask()
-    sandbox.revoke('jane')
+    scene.revoke('jane')
     expect(await scene.askAtOnce(count)).toEqual([200])
     expect(sandbox.pluginRuns).toBe(2)
     expect(seen(sandbox).filter(({ status }) => status === 401)).not.toEqual([])
@@ -33,7 +33,7 @@ export async function refusedForever(driver: Driver): Promise<void> {
 }
 
 /** The first, one for the first refusal, and one after each pause; the first is a second long, less a fifth. */
-function mostRuns(passedMs: number): number {
+export function mostRuns(passedMs: number): number {
   return 2 + Math.floor(Math.log2(passedMs / 800 + 1))
 }
 
@@ -42,7 +42,7 @@ export async function revokedMidStream(driver: Driver): Promise<void> {
   const { sandbox } = scene
   const watch = await scene.watch()
   await watch.expectEvent()
-  sandbox.revoke('jane')
+  scene.revoke('jane')
   await watch.expectEvent()
   expect((await scene.ask()).status).toBe(200)
   expect(sandbox.pluginRuns).toBe(2)

@@ -1,4 +1,5 @@
-import { writeFileSync } from 'node:fs'
+import { createPublicKey } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Sandbox } from '@kubecred/sandbox'
 import { expect } from 'vitest'
@@ -19,7 +20,7 @@ export async function certificateRotated(driver: Driver): Promise<void> {
   const upgraded = scene.canUpgrade ? await scene.upgrade() : undefined
   expect((await scene.ask()).status).toBe(200)
   expect(watch.record.certificateUser).toBe('one')
-  await writeCertificate(sandbox, 'two')
+  await writeCertificate(sandbox, 'two', driver)
   await until(async () => (await userAfterRequest(scene)) === 'two')
 
   const before = seen(sandbox).length
@@ -61,19 +62,26 @@ export async function authorityRotated(driver: Driver): Promise<void> {
   await expectOnlyNew(scene, ({ connection }) => connection > opened)
 }
 
-/** Writes certificate and key of a user to the files that the kubeconfig names. */
+/**
+ * Writes certificate and key of a user to the files that the kubeconfig names.
+ *
+ * @param driver Where keys only sign, the certificate is a new one for the key that is there.
+ */
 export async function writeCertificate(
-  sandbox: Sandbox,
+  { folder, issueCertificate }: Sandbox,
   user: string,
+  driver?: Driver,
 ): Promise<{ certificateFile: string; keyFile: string }> {
-  const { certificate, key } = await sandbox.issueCertificate({ user })
-  const files = {
-    certificateFile: join(sandbox.folder, 'client.pem'),
-    keyFile: join(sandbox.folder, 'client.key'),
-  }
+  const files = { certificateFile: join(folder, 'client.pem'), keyFile: join(folder, 'client.key') }
+  const publicKey = driver?.onlySigns && publicKeyOf(readFileSync(files.keyFile, 'utf8'))
+  const { certificate, key } = await issueCertificate({ user, ...(publicKey && { publicKey }) })
   writeFileSync(files.certificateFile, certificate)
-  writeFileSync(files.keyFile, key)
+  if (publicKey === undefined) writeFileSync(files.keyFile, key)
   return files
+}
+
+function publicKeyOf(key: string): string {
+  return createPublicKey(key).export({ type: 'spki', format: 'pem' }) as string
 }
 
 async function userAfterRequest(scene: Scene): Promise<string | undefined> {

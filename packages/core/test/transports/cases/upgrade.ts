@@ -12,7 +12,7 @@ export async function upgrade(driver: Driver): Promise<void> {
   expect(sandbox.pluginRuns).toBe(1)
   expect(upgrades(sandbox)).toMatchObject([{ user: 'jane', status: 101 }])
   // What is open does not depend on the token any more.
-  sandbox.revoke('jane')
+  scene.revoke('jane')
   expect(await connection.echo('still there')).toBe('still there')
   await connection.close()
 }
@@ -21,7 +21,7 @@ export async function upgradeRefusedOnce(driver: Driver): Promise<void> {
   await using scene = await Scene.withPlugin(driver)
   const { sandbox } = scene
   await (await scene.upgrade()).close()
-  sandbox.revoke('jane')
+  scene.revoke('jane')
   const connection = await scene.upgrade()
   expect(await connection.echo('hello')).toBe('hello')
   expect(sandbox.pluginRuns).toBe(2)

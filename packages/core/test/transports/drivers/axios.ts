@@ -5,6 +5,7 @@ import type { Driver } from '../driver.ts'
 /** axios with our agent. */
 export const axiosDriver: Driver = {
   name: 'axios',
+  tellsErrors: 'as the cause',
   cannot: {
     upgrade: 'With axios there is no way to an upgraded connection.',
     'upgrade refused once': 'With axios there is no way to an upgraded connection.',
@@ -20,9 +21,10 @@ export const axiosDriver: Driver = {
       validateStatus: () => true,
     })
     return {
-      async send({ path, method = 'GET', headers = {}, body, signal }) {
+      async send({ server, path, method = 'GET', headers = {}, body, signal }) {
         const response = await client.request({
           url: path,
+          ...(server !== undefined && { baseURL: server }),
           method,
           headers: { ...headers },
           ...(body !== undefined && { data: body }),

@@ -16,13 +16,14 @@ const { default: fetch } = require('node-fetch') as { default: NodeFetch }
 /** @kubernetes/client-node 1.4, in the way its generated APIs send. */
 export const clientNode1: Driver = {
   name: '@kubernetes/client-node 1.4',
-  async open(_, kubeconfig) {
+  tellsErrors: 'by code and message',
+  async open(_, { kubeconfig, vault }) {
     const kc = new KubeConfig()
     kc.loadFromFile(kubeconfig)
-    const attachment = attach(kc, { kubeconfig })
-    const server = kc.getCurrentCluster()?.server
+    const attachment = attach(kc, vault === undefined ? { kubeconfig } : { vault })
+    const own = kc.getCurrentCluster()?.server
     return {
-      async send({ method = 'GET', path, headers = {}, body, signal }) {
+      async send({ method = 'GET', server = own, path, headers = {}, body, signal }) {
         const context = new RequestContext(`${server}${path}`, method as HttpMethod)
         for (const [name, value] of Object.entries(headers)) context.setHeaderParam(name, value)
         await kc.applySecurityAuthentication(context)

@@ -8,17 +8,18 @@ import { execUpgrade } from './client-node-exec.ts'
 /** @kubernetes/client-node 2.x, in the way its generated APIs send. Needs Node 22. */
 export const clientNode2: Driver = {
   name: '@kubernetes/client-node 2',
-  async open(_, kubeconfig) {
+  tellsErrors: 'as the cause',
+  async open(_, { kubeconfig, vault }) {
     // Here and not above: the file itself can be loaded by any Node.
     const { Exec, KubeConfig, RequestContext } = await import('client-node-2')
     const require = createRequire(import.meta.resolve('client-node-2'))
     const { fetch } = require('undici') as { fetch: typeof globalThis.fetch }
     const kc = new KubeConfig()
     kc.loadFromFile(kubeconfig)
-    const attachment = attach(kc, { kubeconfig })
-    const server = kc.getCurrentCluster()?.server
+    const attachment = attach(kc, vault === undefined ? { kubeconfig } : { vault })
+    const own = kc.getCurrentCluster()?.server
     return {
-      async send({ method = 'GET', path, headers = {}, body, signal }) {
+      async send({ method = 'GET', server = own, path, headers = {}, body, signal }) {
         const context = new RequestContext(`${server}${path}`, method as never)
         for (const [name, value] of Object.entries(headers)) context.setHeaderParam(name, value)
         await kc.applySecurityAuthentication(context)

@@ -5,6 +5,7 @@ import type { Driver } from '../driver.ts'
 /** got with our agent. */
 export const gotDriver: Driver = {
   name: 'got',
+  tellsErrors: 'as the cause',
   cannot: {
     upgrade: 'With got there is no way to an upgraded connection.',
     'upgrade refused once': 'With got there is no way to an upgraded connection.',
@@ -12,9 +13,9 @@ export const gotDriver: Driver = {
   async open(cluster) {
     const agent = createAgent(cluster)
     return {
-      send: ({ path, method = 'GET', headers = {}, body, signal }) =>
+      send: ({ server = cluster.server, path, method = 'GET', headers = {}, body, signal }) =>
         new Promise((resolve, reject) => {
-          const stream = got.stream(cluster.server + path, {
+          const stream = got.stream(server + path, {
             method: method as Method,
             headers: { ...headers },
             agent: { https: agent, http: agent },
@@ -23,7 +24,7 @@ export const gotDriver: Driver = {
             ...(body !== undefined && { body }),
             ...(signal && { signal }),
           })
-          stream.on('error', (error) => reject(error.cause ?? error))
+          stream.on('error', reject)
           stream.once('response', ({ statusCode, headers: got }: Response) =>
             resolve({ status: statusCode, headers: got, body: stream }),
           )

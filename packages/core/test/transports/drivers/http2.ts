@@ -6,17 +6,24 @@ const NO_UPGRADE =
 
 export const http2Driver: Driver = {
   name: 'kubecred/http2',
+  tellsErrors: 'as it is',
   cannot: { upgrade: NO_UPGRADE, 'upgrade refused once': NO_UPGRADE },
+  takesPaths: true,
   async open(cluster) {
     const client = openHttp2(cluster)
     return {
-      async send({ method = 'GET', path, headers = {}, body, signal }) {
+      async send({ method = 'GET', server, path, headers = {}, body, signal }) {
         const {
           status,
           headers: answered,
           stream,
         } = await client.request(
-          { ...headers, ':method': method, ':path': path },
+          {
+            ...headers,
+            ':method': method,
+            ':path': path,
+            ...(server !== undefined && { ':authority': new URL(server).host }),
+          },
           { ...(body !== undefined && { body }), ...(signal && { signal }) },
         )
         return { status, headers: answered, body: stream }

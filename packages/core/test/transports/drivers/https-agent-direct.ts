@@ -6,6 +6,7 @@ const NO_RETRY = 'The direct variant hands the 401 back, and the next request ha
 /** `node:https` with our agent, its fast variant. */
 export const httpsAgentDirect: Driver = {
   name: 'https.Agent, direct',
+  tellsErrors: 'as it is',
   cannot: {
     '401 once': NO_RETRY,
     'revoked mid-stream': NO_RETRY,
@@ -15,5 +16,9 @@ export const httpsAgentDirect: Driver = {
     'server restart':
       "A connection that died unnoticed is the request's error, as with Node's own agent.",
   },
+  // Without a vault there is no credential yet, and then the bridge takes the request.
+  cannotOnVault: { 'certificate refused in the handshake': NO_RETRY },
+  // Then the bridge takes all of them.
+  cannotWhereKeysSign: {},
   open: async (cluster) => openAgent(cluster, { direct: true }),
 }

@@ -8,6 +8,7 @@ import type { Driver, Opened } from '../driver.ts'
 /** `node:https` with our agent. Upgrades are those of `ws` with the same agent. */
 export const httpsAgent: Driver = {
   name: 'https.Agent',
+  tellsErrors: 'as it is',
   open: async (cluster) => openAgent(cluster),
 }
 
@@ -15,12 +16,12 @@ export function openAgent(cluster: Cluster, options?: AgentOptions): Opened {
   const agent = createAgent(cluster, options)
   return {
     async send(sent) {
-      const response = await request(cluster.server, agent, sent)
+      const response = await request(sent.server ?? cluster.server, agent, sent)
       return { status: response.statusCode ?? 0, headers: response.headers, body: response }
     },
-    upgrade: ({ namespace, pod, signal }) =>
+    upgrade: ({ server = cluster.server, namespace, pod, signal }) =>
       new Promise((resolve, reject) => {
-        const url = cluster.server.replace(/^http/, 'ws') + execPath(namespace, pod)
+        const url = server.replace(/^http/, 'ws') + execPath(namespace, pod)
         const socket = new WebSocket(url, EXEC_PROTOCOLS, { agent })
         socket.once('open', () => resolve(asUpgraded(socket)))
         socket.on('error', reject)

@@ -6,6 +6,7 @@ import type { Driver } from '../driver.ts'
 /** node-fetch with our agent. */
 export const nodeFetch: Driver = {
   name: 'node-fetch',
+  tellsErrors: 'by code and message',
   cannot: {
     upgrade: 'With node-fetch there is no way to an upgraded connection.',
     'upgrade refused once': 'With node-fetch there is no way to an upgraded connection.',
@@ -13,8 +14,8 @@ export const nodeFetch: Driver = {
   async open(cluster) {
     const agent = createAgent(cluster)
     return {
-      async send({ path, method = 'GET', headers = {}, body, signal }) {
-        const response = await fetch(cluster.server + path, {
+      async send({ server = cluster.server, path, method = 'GET', headers = {}, body, signal }) {
+        const response = await fetch(server + path, {
           method,
           headers: { ...headers },
           agent,

@@ -4,17 +4,20 @@ import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
 import { createDispatcher } from 'kubecred/undici'
 import type { WebSocket } from 'undici'
 import type { Driver } from '../driver.ts'
+import { undiciSignatures } from '../undici-signatures.ts'
 
 /** `fetch` and `WebSocket` of undici itself, with our dispatcher. */
 export const undici7FetchDriver: Driver = {
   name: 'kubecred/undici (fetch and WebSocket, undici 7)',
+  tellsErrors: 'as the cause',
+  signatures: undiciSignatures,
   async open(cluster) {
     const undici = await import('undici')
     const dispatcher = createDispatcher(cluster, undici)
-    const { origin, host } = new URL(cluster.server)
+    const { origin } = new URL(cluster.server)
     return {
-      async send({ method = 'GET', path, headers = {}, body, signal }) {
-        const response = await undici.fetch(origin + path, {
+      async send({ method = 'GET', server = origin, path, headers = {}, body, signal }) {
+        const response = await undici.fetch(server + path, {
           dispatcher,
           method,
           headers: { ...headers },
@@ -29,10 +32,13 @@ export const undici7FetchDriver: Driver = {
           body: content ? Readable.fromWeb(content as NodeReadableStream) : Readable.from([]),
         }
       },
-      async upgrade({ namespace, pod }) {
+      async upgrade({ server = cluster.server, namespace, pod }) {
         const path = `/api/v1/namespaces/${namespace}/pods/${pod}/exec?command=cat&stdin=true&stdout=true`
         const protocols = ['v5.channel.k8s.io']
-        const socket = new undici.WebSocket(`wss://${host}${path}`, { dispatcher, protocols })
+        const socket = new undici.WebSocket(server.replace(/^http/, 'ws') + path, {
+          dispatcher,
+          protocols,
+        })
         socket.binaryType = 'arraybuffer'
         await new Promise((resolve, reject) => {
           socket.addEventListener('open', resolve)

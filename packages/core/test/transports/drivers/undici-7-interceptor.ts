@@ -8,13 +8,14 @@ const CERTIFICATE =
 
 export const undici7InterceptorDriver: Driver = {
   name: 'kubecred/undici (interceptor, undici 7)',
+  tellsErrors: 'as it is',
   cannot: {
     'certificate rotated': CERTIFICATE,
     'certificate refused in the handshake': CERTIFICATE,
     'CA rotated': 'The user opens the connections, and says once and for all whom to trust.',
     proxy: 'The user opens the connections, and says through which proxy.',
   },
-  async open(cluster, kubeconfig) {
+  async open(cluster, { kubeconfig }) {
     const { Agent } = await import('undici')
     const agent = new Agent({ connect: readTrust(kubeconfig) })
     return driveDispatcher(

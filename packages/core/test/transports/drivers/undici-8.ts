@@ -1,9 +1,12 @@
 import { createDispatcher } from 'kubecred/undici'
 import { driveDispatcher } from '../../adapters/undici/drive-undici.ts'
 import type { Driver } from '../driver.ts'
+import { undiciSignatures } from '../undici-signatures.ts'
 
 export const undici8Driver: Driver = {
   name: 'kubecred/undici (undici 8)',
+  tellsErrors: 'as it is',
+  signatures: undiciSignatures,
   async open(cluster) {
     const undici = await import('undici-8')
     return driveDispatcher(createDispatcher(cluster, undici), new URL(cluster.server).origin)

@@ -8,7 +8,10 @@ const NO_BODY = 'A WebSocket begins with a GET, which has no body.'
 /** `openWebSocket`. */
 export const wsDriver: Driver = {
   name: 'ws',
+  tellsErrors: 'as it is',
+  signatures: { inTurn: 20, atOnce: 20, why: 'Every WebSocket is a connection of its own.' },
   streamsAreUpgrades: true,
+  takesPaths: true,
   cannot: {
     warm: 'Every WebSocket is a connection of its own.',
     'POST with a string': NO_BODY,
@@ -17,10 +20,10 @@ export const wsDriver: Driver = {
   },
   async open(cluster) {
     return {
-      async send({ method = 'GET', path, headers = {}, body, signal }) {
+      async send({ method = 'GET', server = '', path, headers = {}, body, signal }) {
         if (method !== 'GET' || body !== undefined) throw new Error(NO_BODY)
         // Here the server does not agree, and its ordinary answer is what was asked for.
-        const refused = await openWebSocket(cluster, path, [], { headers, signal }).then(
+        const refused = await openWebSocket(cluster, server + path, [], { headers, signal }).then(
           () => new Error('the server agreed'),
           (error: Error & { status?: number }) => error,
         )
@@ -28,9 +31,11 @@ export const wsDriver: Driver = {
         const words = refused.message.replace(/^.*? with status \d+: /, '')
         return { status: refused.status, headers: {}, body: Readable.from([words]) }
       },
-      upgrade: async ({ namespace, pod, signal }) =>
+      upgrade: async ({ server = '', namespace, pod, signal }) =>
         asUpgraded(
-          await openWebSocket(cluster, execPath(namespace, pod), EXEC_PROTOCOLS, { signal }),
+          await openWebSocket(cluster, server + execPath(namespace, pod), EXEC_PROTOCOLS, {
+            signal,
+          }),
         ),
       async close() {},
     }

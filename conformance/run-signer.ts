@@ -1,0 +1,78 @@
+import { expect } from 'vitest'
+import { decodeSignRequest } from '../packages/core/src/authoring/signer/decode-sign-request.ts'
+import { decodeBytes } from '../packages/core/src/protocol/base64.ts'
+import type { SignerWish } from '../packages/core/src/protocol/signer-answer.ts'
+import {
+  encodeCertificateRequest,
+  encodeSignRequest,
+  type SignerProtocol,
+} from '../packages/core/src/protocol/signer-request.ts'
+import type { SignatureScheme } from '../packages/core/src/protocol/signing-key.ts'
+import { Secret } from '../packages/core/src/secret/secret.ts'
+import { AnswerReader } from '../packages/core/src/signer/answer-reader.ts'
+import type { CaseHead } from './case.ts'
+import { attempt, type ExpectedError, expectFailure, Failure } from './outcome.ts'
+
+/** One message between a client and an external signer, as it stands on the wire. */
+export interface SignerCase extends CaseHead {
+  readonly kind: 'signer'
+  readonly given: {
+    readonly wish: SignerWish
+    readonly protocol?: SignerProtocol
+    /** The config of the auth-provider. */
+    readonly configuration?: Readonly<Record<string, string>>
+    readonly scheme?: SignatureScheme
+    /** Base64; for Ed25519 of the message. */
+    readonly digest?: string
+    /** What the signer prints: an object on one line, or text as it is. */
+    readonly answer?: object | string
+  }
+  /** What the signer must find in its variable, member for member and in this order. */
+  readonly request?: object
+  /** What the client makes of the answer: base64. */
+  readonly expect?: { readonly bytes: string } | ExpectedError
+}
+
+export async function runSignerCase(data: SignerCase): Promise<void> {
+  if (data.request !== undefined) expectRequest(data, data.request)
+  if (data.expect !== undefined) await expectAnswer(data, data.expect)
+}
+
+function expectRequest({ given }: SignerCase, request: object): void {
+  const { wish, protocol = 'specification', configuration = {}, scheme, digest = '' } = given
+  const parameters = new Map(
+    Object.entries(configuration).map(([name, value]) => [name, new Secret(value)]),
+  )
+  const dialect = { protocol, parameters }
+  const bytes = decodeBytes(digest) ?? new Uint8Array()
+  const text =
+    wish === 'certificate' || scheme === undefined
+      ? encodeCertificateRequest(dialect)
+      : encodeSignRequest(dialect, { scheme, digest: bytes, message: bytes })
+  expect(text).toBe(JSON.stringify(request))
+  // And the other way: what a signer made with our kit understands.
+  const read = decodeSignRequest(text)
+  expect(read.configuration).toEqual(configuration)
+  expect(read.is).toBe(wish === 'certificate' ? 'certificate' : 'sign')
+  if (read.is !== 'certificate') {
+    expect([read.scheme, Buffer.from(read.digest).toString('base64')]).toEqual([scheme, digest])
+  }
+}
+
+async function expectAnswer(
+  { given }: SignerCase,
+  expected: { readonly bytes: string } | ExpectedError,
+): Promise<void> {
+  const { wish, protocol = 'specification', answer = '' } = given
+  const outcome = await attempt(async () => {
+    const reader = new AnswerReader({ wish, protocol, signer: '"signer"' }, 65_536)
+    const text = typeof answer === 'string' ? answer : `${JSON.stringify(answer)}\n`
+    const messages = [...reader.push(Buffer.from(text)), ...reader.end()]
+    const [message] = messages
+    if (message?.is !== 'answer' || messages.length !== 1) throw new Error('no answer')
+    return Buffer.from(message.bytes).toString('base64')
+  })
+  if ('error' in expected) expectFailure(outcome, expected)
+  else if (outcome instanceof Failure) throw new Error(`${outcome.code}: ${outcome.message}`)
+  else expect(outcome).toBe(expected.bytes)
+}

@@ -1,0 +1,23 @@
+#!/usr/bin/env node
+// An external signer: the private key stays with OpenSSL, and the client gets a certificate and signatures.
+// `key` may be whatever `openssl pkeyutl -inkey` takes. The user entry beside it shows the configuration.
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { runSigner } from 'kubecred/signer'
+
+await runSigner({
+  certificate: ({ configuration }) => readFile(configuration.certificate),
+
+  sign({ configuration, scheme, digest, signal }) {
+    const hash = /sha\d+$/.exec(scheme)?.[0]
+    if (hash === undefined) throw new Error(`openssl pkeyutl cannot sign a ready ${scheme} digest`)
+    const options = [`digest:${hash}`]
+    if (scheme.startsWith('rsa')) options.push('rsa_padding_mode:pss', 'rsa_pss_saltlen:digest')
+    const args = ['pkeyutl', '-sign', '-inkey', configuration.key]
+    for (const option of options) args.push('-pkeyopt', option)
+    return new Promise((resolve, reject) => {
+      const done = (error, signature) => (error ? reject(error) : resolve(signature))
+      execFile('openssl', args, { encoding: 'buffer', signal }, done).stdin.end(digest)
+    })
+  },
+})

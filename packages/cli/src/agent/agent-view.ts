@@ -1,0 +1,86 @@
+import process from 'node:process'
+import {
+  type AgentPlace,
+  agentPlace,
+  askAgent,
+  type EntryStatus,
+  type WrappedContext,
+  wrappedContexts,
+} from 'kubecred/agent'
+import { isCredentialError } from 'kubecred/errors'
+import type { ContextStatus } from '../render/status-table.ts'
+import { makeRequest } from '../token-program/make-request.ts'
+import { readArguments } from '../token-program/read-arguments.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** What the agent knows of a context, in the words of `status`. */
+export type SeenByAgent = Pick<ContextStatus, 'state'> & Partial<ContextStatus>
+
+/**
+ * What a running agent knows of each context that goes through kubecred-token. Starts nothing and runs nothing.
+ *
+ * It is found as a client in this folder, with this environment, would find it.
+ */
+export async function agentView(
+  options: { readonly kubeconfig?: string | undefined; readonly env: Environment },
+  now: number,
+): Promise<ReadonlyMap<string, SeenByAgent>> {
+  const seen = new Map<string, SeenByAgent>()
+  try {
+    const place = agentPlace(options.env)
+    for (const wrapped of await wrappedContexts(options)) {
+      const entry = await lookFor(wrapped, place, options.env)
+      const told = entry && describeEntry(entry, now)
+      if (told !== undefined) seen.set(wrapped.context, told)
+    }
+  } catch (error) {
+    // Without an agent there is nothing to add; what else is wrong, the other columns say.
+    if (!isCredentialError(error)) throw error
+  }
+  return seen
+}
+
+async function lookFor(
+  { args, env: own }: WrappedContext,
+  place: AgentPlace,
+  env: Environment,
+): Promise<EntryStatus | undefined> {
+  try {
+    const request = await makeRequest(readArguments(args), {
+      env: { ...env, ...own },
+      cwd: process.cwd(),
+      parent: process.pid,
+      own: process.execPath,
+      isTerminal: () => false,
+      tell: () => {},
+      pass: () => {},
+    })
+    const answer = await askAgent(place, { ...request, do: 'look' })
+    return typeof answer === 'object' && answer.is === 'seen' ? answer.entry : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function describeEntry(entry: EntryStatus, now: number): SeenByAgent | undefined {
+  const { state, expiresAt, lastRunAt, lastRunMs, lastError } = entry
+  const ran = {
+    ...(lastRunAt !== undefined && { ranAt: lastRunAt }),
+    ...(lastRunMs !== undefined && { tookMs: lastRunMs }),
+  }
+  if (state === 'failed' && lastError !== undefined) {
+    return {
+      state: 'broken',
+      ...ran,
+      problem: { message: lastError.message, hint: lastError.hint },
+    }
+  }
+  if (state !== 'ready' && state !== 'refused') return undefined
+  const isOver = expiresAt !== undefined && expiresAt <= now
+  return {
+    state: isOver ? 'expired' : 'valid',
+    ...ran,
+    ...(expiresAt !== undefined && { expiresAt }),
+  }
+}

@@ -1,0 +1,79 @@
+import {
+  type AgentPlace,
+  type AgentStatus,
+  agentPlace,
+  askAgent,
+  type PlainRequest,
+} from 'kubecred/agent'
+import { AgentUnusableError } from 'kubecred/errors'
+import type { Call, Run } from '../command.ts'
+import { EXIT } from '../exit-status.ts'
+import { wantsJson } from '../flags/wants-json.ts'
+import { agentTable } from '../render/agent-table.ts'
+import { UsageError } from '../usage-error.ts'
+
+/** `agent`: starts, shows, empties, locks and stops the process that keeps credentials for kubecred-token. */
+export const agent: Run = async (call) => {
+  const [action = 'status'] = call.args
+  if (call.io.env['KUBERNETES_EXEC_INFO'] !== undefined) {
+    throw new UsageError('the agent is not for credential plugins to steer', 'agent')
+  }
+  const known = ACTIONS[action]
+  if (known !== undefined) return known(call, agentPlace(call.io.env))
+  const names = 'start, status, forget, lock, stop'
+  throw new UsageError(`agent takes one of ${names}, not ${JSON.stringify(action)}`, 'agent')
+}
+
+type Action = (call: Call, place: AgentPlace) => Promise<number>
+
+const ACTIONS: Readonly<Record<string, Action>> = {
+  async start({ io, words }, place) {
+    const { startAgent } = await import('../agent/start-agent.ts')
+    await startAgent(place, io.env)
+    // A locked agent is unlocked by this, and a new one is not locked.
+    await tell(place, 'unlock')
+    words.line(`The agent listens at ${place.socket}.`)
+    return EXIT.done
+  },
+  async status({ io, flags }, place) {
+    const isJson = wantsJson(flags)
+    const status = await lookAt(place)
+    if (isJson) io.stdout.write(`${JSON.stringify(status ?? { isRunning: false })}\n`)
+    else io.stdout.write(agentTable(status, io.now()))
+    return EXIT.done
+  },
+  forget: simple('forget', 'The agent has forgotten all credentials.'),
+  lock: simple(
+    'lock',
+    'The agent has forgotten all credentials and gives none until it is started.',
+  ),
+  stop: simple('stop', 'The agent ends.'),
+  async serve({ signal, words }, place) {
+    const { serveHere } = await import('../agent/serve-here.ts')
+    const reason = await serveHere(place, signal)
+    words.line(`The agent has ended: ${reason}.`)
+    return EXIT.done
+  },
+}
+
+function simple(wanted: PlainRequest['do'], done: string): Action {
+  return async ({ words }, place) => {
+    const isThere = await tell(place, wanted)
+    words.line(isThere ? done : 'There is no agent.')
+    return EXIT.done
+  }
+}
+
+async function lookAt(place: AgentPlace): Promise<AgentStatus | undefined> {
+  const answer = await askAgent(place, { do: 'status' })
+  return typeof answer === 'object' && answer.is === 'status' ? answer.status : undefined
+}
+
+/** Whether there was an agent to tell. */
+async function tell(place: AgentPlace, wanted: PlainRequest['do']): Promise<boolean> {
+  const answer = await askAgent(place, { do: wanted })
+  if (typeof answer === 'object' && answer.is === 'failed') {
+    throw new AgentUnusableError(answer.message, { hint: answer.hint })
+  }
+  return answer !== 'absent'
+}

@@ -1,0 +1,33 @@
+import { survey } from 'kubecred/diagnose'
+import type { Command, Run } from '../command.ts'
+import { completionScript, SHELLS, type Shell } from '../completion/shells.ts'
+import { EXIT } from '../exit-status.ts'
+import { UsageError } from '../usage-error.ts'
+
+/** `completion`: prints what a shell needs to complete these commands, their flags and contexts. */
+export function completionOf(commands: readonly Command[]): Run {
+  return async ({ args, io, flags }) => {
+    const [shell = ''] = args
+    if (shell === 'contexts') {
+      const contexts = await survey({ kubeconfig: flags.text('kubeconfig'), env: io.env })
+      // A name with a line break would be two; the shell could not type it anyway.
+      const names = contexts
+        .map(({ context }) => context)
+        .filter((name) => /^[^\s'"`$\\]+$/.test(name))
+      io.stdout.write(names.map((name) => `${name}\n`).join(''))
+      return EXIT.done
+    }
+    if (!isShell(shell)) {
+      throw new UsageError(
+        `completion takes ${SHELLS.join(', ')}, not ${JSON.stringify(shell)}`,
+        'completion',
+      )
+    }
+    io.stdout.write(completionScript(shell, commands))
+    return EXIT.done
+  }
+}
+
+function isShell(name: string): name is Shell {
+  return (SHELLS as readonly string[]).includes(name)
+}

@@ -1,0 +1,83 @@
+import { diagnose, type Finding, type Step } from 'kubecred/diagnose'
+import { CODES } from 'kubecred/errors'
+import type { Run } from '../command.ts'
+import { EXIT } from '../exit-status.ts'
+import { connectOptions } from '../flags/connect-options.ts'
+import { wantsJson } from '../flags/wants-json.ts'
+import { choosePalette } from '../render/colour.ts'
+import { findingText } from '../render/finding-text.ts'
+import { Patience } from '../render/patience.ts'
+
+const WIDEST = 100
+const NARROWEST = 40
+
+/** `doctor`: goes the way of a request step by step and says where it ends, and why. */
+export const doctor: Run = async (call) => {
+  const isJson = wantsJson(call.flags)
+  const { io, flags, signal, story } = call
+  const palette = choosePalette(io.isTerminal.stdout, io.env)
+  // A pipe gets whole lines, so that they can be searched.
+  const columns =
+    io.columns === undefined
+      ? Number.POSITIVE_INFINITY
+      : Math.max(NARROWEST, Math.min(io.columns, WIDEST))
+  const patience = new Patience(call.words)
+  const findings: Finding[] = []
+  try {
+    const looking = diagnose({
+      ...connectOptions(flags),
+      env: io.env,
+      signal,
+      // What a plugin says is part of its finding; live only for those who want to hear everything.
+      ...(story.level > 0 && { observer: story.observe }),
+      onStep: (step) => patience.begin(WAITING[step]),
+    })
+    for await (const finding of looking) {
+      patience.end()
+      findings.push(finding)
+      if (!isJson) io.stdout.write(findingText(finding, palette, columns))
+    }
+  } finally {
+    patience.end()
+  }
+  if (isJson) io.stdout.write(`${JSON.stringify({ isHealthy: isHealthy(findings), findings })}\n`)
+  else io.stdout.write(`\n${verdictOn(findings)}\n`)
+  return statusOf(findings)
+}
+
+/** What a step that takes long is waiting for. */
+const WAITING: Readonly<Record<Step, string>> = {
+  kubeconfig: 'the kubeconfig files',
+  context: 'the kubeconfig files',
+  method: 'the user entry',
+  policy: 'the plugin policy',
+  plugin: 'the folders of PATH',
+  credential: 'the credential',
+  proxy: 'the CA file',
+  network: 'the network',
+  tls: 'the TLS handshake with the server',
+  identity: "the server's answer",
+}
+
+function isHealthy(findings: readonly Finding[]): boolean {
+  return findings.every(({ verdict }) => verdict !== 'bad')
+}
+
+function verdictOn(findings: readonly Finding[]): string {
+  const bad = findings.filter(({ verdict }) => verdict === 'bad')
+  const odd = findings.filter(({ verdict }) => verdict === 'odd')
+  if (bad.length > 0) {
+    const names = bad.map(({ step }) => step).join(', ')
+    return `${bad.length === 1 ? 'One step' : `${bad.length} steps`} failed: ${names}. Do what the arrows say, from the top.`
+  }
+  const last = findings.at(-1)
+  const who = last?.step === 'identity' ? ` The server knows you as ${last.summary}.` : ''
+  return odd.length > 0 ? `It works; look at the lines marked "!".` : `All is well.${who}`
+}
+
+function statusOf(findings: readonly Finding[]): number {
+  const first = findings.find(({ verdict }) => verdict === 'bad')
+  if (first === undefined) return EXIT.done
+  const { code } = first
+  return code !== undefined && Object.hasOwn(CODES, code) ? CODES[code].exit : EXIT.refused
+}

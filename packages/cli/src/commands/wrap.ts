@@ -1,0 +1,62 @@
+import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { applyWrap, findPlugin, planUnwrap, planWrap, type WrapPlan } from 'kubecred/agent'
+import { confirm } from '../agent/confirm.ts'
+import type { Call, Run } from '../command.ts'
+import { EXIT } from '../exit-status.ts'
+import { parseDuration } from '../flags/duration.ts'
+import { printableLine } from '../render/printable.ts'
+import { UsageError } from '../usage-error.ts'
+
+/** `wrap [CONTEXT]`: puts kubecred-token in front of the plugin of a context, or takes it away. */
+export const wrap: Run = async (call) => {
+  const { flags, io, words } = call
+  if (io.env['KUBERNETES_EXEC_INFO'] !== undefined) {
+    throw new UsageError('a kubeconfig is not for credential plugins to change', 'wrap')
+  }
+  const plan = await makePlan(call)
+  words.line(`user "${printableLine(plan.user)}" in ${printableLine(plan.file)}:`)
+  words.line(words.palette.red(`- ${printableLine(plan.before)}`))
+  words.line(words.palette.green(`+ ${printableLine(plan.after)}`))
+  if (!flags.isOn('yes') && !(await confirm('Write it?', io))) {
+    words.line('Nothing was changed.')
+    return EXIT.refused
+  }
+  const { backup } = await applyWrap(plan)
+  words.line(backup === undefined ? 'Done.' : `Done. The file as it was: ${printableLine(backup)}`)
+  return EXIT.done
+}
+
+async function makePlan({ args, flags, io }: Call): Promise<WrapPlan> {
+  const options = {
+    kubeconfig: flags.text('kubeconfig'),
+    context: args[0] ?? flags.text('context'),
+    env: io.env,
+  }
+  const isUndo = flags.isOn('undo') === true
+  const own = ownFlags(flags)
+  if (!isUndo) return planWrap({ ...options, program: await findProgram(io.env), flags: own })
+  if (own.length > 0) throw new UsageError('--undo takes neither --ttl nor --depends-on', 'wrap')
+  return planUnwrap(options)
+}
+
+function ownFlags(flags: Call['flags']): string[] {
+  const ttl = flags.text('ttl')
+  if (ttl !== undefined && !parseDuration(ttl)) {
+    throw new UsageError(`flag --ttl takes a time such as 10m, not ${JSON.stringify(ttl)}`, 'wrap')
+  }
+  return [
+    ...(ttl === undefined ? [] : [`--ttl=${ttl}`]),
+    ...flags.list('depends-on').map((file) => `--depends-on=${resolve(file)}`),
+  ]
+}
+
+/** The plain name where clients find it, else the full path: a client that does not find it finds no credential. */
+async function findProgram(env: Call['io']['env']): Promise<string> {
+  const name = 'kubecred-token'
+  const isFound = await findPlugin(name, env).then(
+    () => true,
+    () => false,
+  )
+  return isFound ? name : fileURLToPath(new URL('../../bin/kubecred-token.cjs', import.meta.url))
+}

@@ -1,0 +1,39 @@
+import type { Finding } from 'kubecred/diagnose'
+import type { Palette } from './colour.ts'
+import { printableLine } from './printable.ts'
+import { describeTime } from './time.ts'
+import { wrap } from './wrap.ts'
+
+const NAME_WIDTH = 12
+const MARK_WIDTH = 2
+const INDENT = ' '.repeat(MARK_WIDTH + NAME_WIDTH)
+/** Faster than this, nobody cares how fast. */
+const WORTH_TELLING_MS = 100
+
+const MARKS = { good: '✓', odd: '!', bad: '✗', skipped: '-' } as const
+
+/** One step of `doctor` for people: mark, name, what was found, and what to do about it. */
+export function findingText(finding: Finding, palette: Palette, columns: number): string {
+  const { step, verdict, summary, details, remedy, tookMs } = finding
+  const width = columns - INDENT.length
+  const paint = paintFor(verdict, palette)
+  const time = tookMs >= WORTH_TELLING_MS ? ` (${describeTime(tookMs)})` : ''
+  const [first = '', ...rest] = wrap(printableLine(summary) + time, width)
+  const lines = [
+    `${paint(MARKS[verdict])} ${palette.bold(step.padEnd(NAME_WIDTH))}${first}`,
+    ...rest.map((line) => INDENT + line),
+    ...details.flatMap((detail) =>
+      wrap(printableLine(detail), width).map((line) => INDENT + palette.dim(line)),
+    ),
+  ]
+  if (remedy !== undefined && verdict !== 'good') {
+    const [begin = '', ...more] = wrap(printableLine(remedy), width - 2)
+    lines.push(`${INDENT}${paint('→')} ${begin}`, ...more.map((line) => `${INDENT}  ${line}`))
+  }
+  return `${lines.join('\n')}\n`
+}
+
+function paintFor(verdict: Finding['verdict'], palette: Palette): (text: string) => string {
+  const { green, yellow, red, dim } = palette
+  return { good: green, odd: yellow, bad: red, skipped: dim }[verdict]
+}

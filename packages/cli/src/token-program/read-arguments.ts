@@ -1,0 +1,62 @@
+import { parseDuration } from '../flags/duration.ts'
+import { UsageError } from '../usage-error.ts'
+
+/** What `kubecred-token` was told, in front of and behind `--`. */
+export interface TokenArguments {
+  /** The plugin and its arguments; undefined when a context is meant. */
+  readonly plugin: { readonly command: string; readonly args: readonly string[] } | undefined
+  readonly dependsOn: readonly string[]
+  readonly ttlMs: number | undefined
+  readonly kubeconfig: string | undefined
+  readonly context: string | undefined
+  readonly isHelp: boolean
+  readonly isVersion: boolean
+}
+
+const WITH_VALUE = ['depends-on', 'ttl', 'kubeconfig', 'context']
+
+/** Reads the arguments by hand: a parser would take longer to load than all the rest. */
+export function readArguments(argv: readonly string[]): TokenArguments {
+  const border = argv.indexOf('--')
+  const own = border === -1 ? argv : argv.slice(0, border)
+  const [command, ...args] = border === -1 ? [] : argv.slice(border + 1)
+  if (border !== -1 && !command) throw new UsageError('there is no plugin behind "--"')
+  const given = readFlags(own)
+  const last = (name: string): string | undefined => given.get(name)?.at(-1)
+  const wrong = ['kubeconfig', 'context'].find((name) => given.has(name))
+  if (command !== undefined && wrong !== undefined) {
+    throw new UsageError(`flag --${wrong} is for a context, and there is a plugin behind "--"`)
+  }
+  return {
+    plugin: command === undefined ? undefined : { command, args },
+    dependsOn: given.get('depends-on') ?? [],
+    ttlMs: readTtl(last('ttl')),
+    kubeconfig: last('kubeconfig'),
+    context: last('context'),
+    isHelp: given.has('help'),
+    isVersion: given.has('version'),
+  }
+}
+
+function readTtl(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const milliseconds = parseDuration(text)
+  if (milliseconds !== undefined && milliseconds > 0) return milliseconds
+  throw new UsageError(`flag --ttl takes a time such as 10m, not ${JSON.stringify(text)}`)
+}
+
+function readFlags(own: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  const given = new Map<string, string[]>()
+  for (let at = 0; at < own.length; at += 1) {
+    const [, name = '', , inline] = /^--([a-z-]+)(=(.*))?$/s.exec(own[at] ?? '') ?? []
+    if (name === 'help' || name === 'version') given.set(name, ['true'])
+    else if (!WITH_VALUE.includes(name)) {
+      throw new UsageError(`unexpected argument ${JSON.stringify(own[at])}`)
+    } else {
+      const value = inline ?? own[++at]
+      if (!value) throw new UsageError(`flag --${name} needs a value`)
+      given.set(name, [...(given.get(name) ?? []), value])
+    }
+  }
+  return given
+}

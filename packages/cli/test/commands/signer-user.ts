@@ -1,0 +1,34 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Sandbox } from '@kubecred/sandbox'
+import { SignerScene } from '../../../core/test/fixtures/signer-scene.ts'
+
+/** A signer with a key that the sandbox knows as jane's. */
+export async function makeSigner(sandbox: Sandbox): Promise<SignerScene> {
+  return new SignerScene(await sandbox.issueCertificate({ user: 'jane', groups: ['dev'] }))
+}
+
+/** Writes a kubeconfig whose user is authenticated by a signer. Returns its path. */
+export function writeSignerConfig(
+  sandbox: Sandbox,
+  { folder, program }: SignerScene,
+  more: Readonly<Record<string, string>> = {},
+): string {
+  const path = join(folder, 'kubeconfig')
+  const cluster = {
+    server: sandbox.url,
+    'certificate-authority-data': Buffer.from(sandbox.caPem).toString('base64'),
+  }
+  const config = { pathExec: program, folder, stays: 'yes', pin: 'marked-pin', ...more }
+  const user = { 'auth-provider': { name: 'externalSigner', config } }
+  writeFileSync(
+    path,
+    JSON.stringify({
+      clusters: [{ name: 'k', cluster }],
+      users: [{ name: 'u', user }],
+      contexts: [{ name: 'c', context: { cluster: 'k', user: 'u' } }],
+      'current-context': 'c',
+    }),
+  )
+  return path
+}

@@ -1,0 +1,129 @@
+import { chmodSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Sandbox, startSandbox } from '@kubecred/sandbox'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { SignerScene } from '../../../core/test/fixtures/signer-scene.ts'
+import { type FakeOptions, runFake } from '../run-fake.ts'
+import { makeSigner, writeSignerConfig } from './signer-user.ts'
+
+let sandbox: Sandbox
+let signer: SignerScene
+beforeAll(async () => {
+  sandbox = await startSandbox()
+})
+beforeEach(async () => {
+  signer = await makeSigner(sandbox)
+})
+afterEach(() => signer[Symbol.asyncDispose]())
+afterAll(() => sandbox.close())
+
+const ONCE = ['CertificateRequest by variable', 'SignRequest by line']
+
+async function run(
+  argv: readonly string[],
+  more: Readonly<Record<string, string>> = {},
+  options: FakeOptions = {},
+) {
+  const kubeconfig = writeSignerConfig(sandbox, signer, more)
+  const outcome = await runFake([...argv, '--kubeconfig', kubeconfig], options)
+  expect(outcome.out + outcome.err).not.toContain('marked-pin')
+  return outcome
+}
+
+/** The findings of the doctor, by step. */
+async function examine(more: Readonly<Record<string, string>> = {}, options: FakeOptions = {}) {
+  const { out, status } = await run(['doctor', '-o', 'json'], more, options)
+  const { findings } = JSON.parse(out) as { findings: { step: string }[] }
+  return { status, found: Object.fromEntries(findings.map((each) => [each.step, each])) }
+}
+
+describe('a user with an external signer', () => {
+  it('is known by whoami, with one signature', async () => {
+    const { status, out, err } = await run(['whoami'])
+    expect({ status, err }).toEqual({ status: 0, err: '' })
+    expect(out).toMatch(/^user:\s+jane$/m)
+    expect(out).toMatch(/^through:.*signer/m)
+    expect(signer.asked()).toEqual(ONCE)
+  })
+
+  it('is known to fetch, with one signature', async () => {
+    const { status, out } = await run(['fetch', '/api/v1/namespaces'])
+    expect(status).toBe(0)
+    expect(JSON.parse(out)).toMatchObject({ kind: 'NamespaceList' })
+    expect(sandbox.requests.at(-1)?.user).toBe('jane')
+    expect(signer.asked()).toEqual(ONCE)
+  })
+
+  it('is told of a prompt', async () => {
+    const { status, err } = await run(['whoami'], { behaviour: 'prompts', only: 'signature' })
+    expect(status).toBe(0)
+    expect(err).toContain('Touch the device')
+  })
+})
+
+describe('the doctor, with an external signer,', () => {
+  it('finds nothing wrong with a good one, which signs once', async () => {
+    const { status, found } = await examine()
+    expect(status).toBe(0)
+    expect(found).toMatchObject({
+      method: { verdict: 'good', summary: `external signer ${JSON.stringify(signer.program)}` },
+      policy: { verdict: 'good' },
+      plugin: { verdict: 'good', summary: signer.program },
+      credential: {
+        verdict: 'good',
+        summary: expect.stringContaining('certificate with a key elsewhere'),
+      },
+      identity: { verdict: 'good', summary: 'jane' },
+    })
+    expect(signer.asked()).toEqual(ONCE)
+  })
+
+  it.each([
+    ['kubecred-pkcs11', 'npm install --global @kubecred/pkcs11'],
+    ['some-other-signer', 'Install the signer, or write its full path in pathExec'],
+  ])('says how to get one that is missing: %s', async (pathExec, remedy) => {
+    const { status, found } = await examine({ pathExec }, { env: { PATH: signer.folder } })
+    expect(found).toMatchObject({
+      plugin: {
+        verdict: 'bad',
+        code: 'ERR_PLUGIN_NOT_FOUND',
+        remedy: expect.stringContaining(remedy),
+      },
+      credential: { verdict: 'skipped', summary: 'the signer cannot run' },
+      tls: { verdict: 'good' },
+      identity: { verdict: 'skipped' },
+    })
+    expect(status).not.toBe(0)
+  })
+
+  it('sees one that may not run', async () => {
+    const kuberc = join(signer.folder, 'kuberc')
+    const policy = { credentialPluginPolicy: 'DenyAll' }
+    const head = { apiVersion: 'kubectl.config.k8s.io/v1beta1', kind: 'Preference' }
+    writeFileSync(kuberc, JSON.stringify({ ...head, ...policy }))
+    const { found } = await examine({}, { env: { KUBERC: kuberc } })
+    expect(found).toMatchObject({
+      policy: { verdict: 'bad', code: 'ERR_PLUGIN_DENIED' },
+      credential: { verdict: 'skipped' },
+    })
+    expect(signer.asked()).toEqual([])
+  })
+
+  it('sees one that is no program', async () => {
+    chmodSync(signer.program, 0o644)
+    const { found } = await examine()
+    expect(found).toMatchObject({
+      plugin: { verdict: 'bad', code: 'ERR_PLUGIN_NOT_EXECUTABLE' },
+      credential: { verdict: 'skipped', summary: 'the signer cannot run' },
+    })
+  })
+
+  it.each([
+    ['certificate', 'credential'],
+    ['signature', 'identity'],
+  ])('shows what one says that fails with the %s', async (only, step) => {
+    const { found } = await examine({ behaviour: 'fails', only })
+    expect(found[step]).toMatchObject({ verdict: 'bad', code: 'ERR_SIGNER_FAILED' })
+    expect(found[step]).toMatchObject({ summary: expect.stringContaining('status 7') })
+  })
+})

@@ -1,0 +1,129 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Sandbox, startSandbox } from '@kubecred/sandbox'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runFake } from '../run-fake.ts'
+
+let sandbox: Sandbox
+beforeAll(async () => {
+  sandbox = await startSandbox()
+})
+afterAll(() => sandbox.close())
+
+type Users = Readonly<Record<string, object>>
+
+function write(users: Users, more: object = {}): string {
+  const names = Object.keys(users)
+  const path = join(sandbox.folder, `status-${Object.keys(users).join('-').slice(0, 40)}.json`)
+  const cluster = { server: sandbox.url }
+  writeFileSync(
+    path,
+    JSON.stringify({
+      clusters: [{ name: 'here', cluster }],
+      users: names.map((name) => ({ name, user: users[name] })),
+      contexts: names.map((name) => ({ name, context: { cluster: 'here', user: name } })),
+      'current-context': names[0],
+      ...more,
+    }),
+  )
+  return path
+}
+
+function jwt(exp: number): string {
+  const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+  return `${encode({ alg: 'RS256' })}.${encode({ exp })}.c2ln`
+}
+
+const inHours = (hours: number): number => Math.floor(Date.now() / 1000) + hours * 3600
+
+describe('kubecred status', () => {
+  it('shows every context with its source, its state and the time left, and runs nothing', async () => {
+    const exec = await sandbox.plugin({ user: 'jane' })
+    const runs = sandbox.pluginRuns
+    const kubeconfig = write({
+      corp: { exec: { ...exec, env: [], apiVersion: 'client.authentication.k8s.io/v1beta1' } },
+      fresh: { token: jwt(inHours(3.2)) },
+      gone: { token: jwt(inHours(-3.2)) },
+      plain: { token: 'opaque' },
+      nobody: {},
+      broken: { 'auth-provider': { name: 'gcp' } },
+    })
+    const { out, err, status } = await runFake(['status', '--kubeconfig', kubeconfig])
+    expect({ status, err }).toEqual({ status: 0, err: '' })
+    const lines = out.trimEnd().split('\n')
+    expect(lines).toHaveLength(7)
+    expect(lines[0]).toMatch(/^ {2}CONTEXT +SOURCE +STATE$/)
+    expect(lines[1]).toMatch(/^\* corp +exec plugin .* +not fetched yet$/)
+    expect(lines[2]).toMatch(/^ {2}fresh +token .* valid for 3 h$/)
+    expect(lines[3]).toMatch(/^ {2}gone +token .* expired 3 h ago$/)
+    expect(lines[4]).toMatch(/^ {2}plain +token .* valid, without an end$/)
+    expect(lines[5]).toMatch(/^ {2}nobody .* anonymous: no credential$/)
+    expect(lines[6]).toMatch(/^ {2}broken +broken: /)
+    expect(sandbox.pluginRuns).toBe(runs)
+  })
+
+  it('runs plugins when told, and says what came of it', async () => {
+    const exec = await sandbox.plugin({ user: 'jane', lifeMs: 3_600_000 })
+    const kubeconfig = sandbox.writeKubeconfig({ user: { exec } })
+    const { out } = await runFake(['status', '--run', '--kubeconfig', kubeconfig])
+    expect(out).toMatch(/valid for \d+ min, fetched 0\.\d+s ago in /)
+    const failing = sandbox.writeKubeconfig({ user: { exec: { command: 'no-such-plugin' } } })
+    const { out: failed, status } = await runFake(['status', '--run', '--kubeconfig', failing])
+    expect(status).toBe(0)
+    expect(failed).toMatch(/broken: credential plugin "no-such-plugin" was not found/)
+  })
+
+  it('gives programs the same as data, without secrets', async () => {
+    const kubeconfig = write({ one: { token: jwt(inHours(1)) } })
+    const { out } = await runFake(['status', '-o', 'json', '--kubeconfig', kubeconfig])
+    expect(JSON.parse(out)).toEqual({
+      contexts: [
+        {
+          context: 'one',
+          isCurrent: true,
+          server: sandbox.url,
+          source: { kind: 'static', name: 'token' },
+          state: 'valid',
+          expiresAt: expect.any(Number),
+        },
+      ],
+    })
+  })
+
+  it('is quick with 500 contexts: one of them is not much slower than another', async () => {
+    const users = Object.fromEntries(
+      Array.from({ length: 500 }, (_, at) => [`context-${at}`, { token: jwt(inHours(at + 1)) }]),
+    )
+    const kubeconfig = write(users)
+    const one = write({ single: { token: jwt(inHours(1)) } })
+    const time = async (file: string): Promise<number> => {
+      const startedAt = performance.now()
+      await runFake(['status', '--kubeconfig', file])
+      return performance.now() - startedAt
+    }
+    await time(one)
+    const { out } = await runFake(['status', '--kubeconfig', kubeconfig])
+    expect(out.trimEnd().split('\n')).toHaveLength(501)
+    expect(await time(kubeconfig)).toBeLessThan(100 * Math.max(5, await time(one)))
+  })
+
+  it('goes on showing what changes, until it is told to stop', async () => {
+    const kubeconfig = write({ moving: { token: jwt(inHours(5)) } })
+    const ending = new AbortController()
+    const watching = runFake(['status', '--watch', '--kubeconfig', kubeconfig], {
+      signal: ending.signal,
+    })
+    setTimeout(() => write({ moving: { token: jwt(inHours(-5)) } }), 300)
+    setTimeout(() => ending.abort(Object.assign(new Error('enough'), { exitStatus: 130 })), 2500)
+    const { out } = await watching
+    expect(out).toMatch(/valid for [45] h[\s\S]*expired [45] h ago/)
+  })
+
+  it('says so when there is nothing', async () => {
+    const { out, status } = await runFake(['status'])
+    expect({ out, status }).toEqual({
+      out: 'There is no context in the kubeconfig.\n',
+      status: 0,
+    })
+  })
+})

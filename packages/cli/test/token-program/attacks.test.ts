@@ -1,0 +1,84 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { AgentHome, answers } from './agent-home.ts'
+
+let home: AgentHome
+let plugin: string
+
+beforeEach(() => {
+  home = new AgentHome()
+  plugin = home.plugin('p', answers())
+})
+afterEach(() => home.close())
+
+describe.runIf(process.platform === 'linux')('an agent that is attacked', () => {
+  const speak = async (text: string | Buffer): Promise<string> => {
+    const socket = connect(home.place.socket)
+    socket.on('error', () => {})
+    let heard = ''
+    socket.setEncoding('utf8').on('data', (chunk: string) => {
+      heard += chunk
+    })
+    socket.write(text)
+    await new Promise((resolve) => socket.once('close', resolve))
+    return heard
+  }
+
+  it('does not read more than a frame, with a line break or without', async () => {
+    await home.token(['--', plugin])
+    const { pid } = (await home.status()) ?? { pid: 0 }
+    const before = memoryOf(pid)
+    const flood = Buffer.alloc(8 * 1024 * 1024, 'x')
+    for (let times = 0; times < 8; times += 1) expect(await speak(flood)).toContain('too long')
+    expect(memoryOf(pid) - before).toBeLessThan(64 * 1024)
+    expect(await home.token(['--', plugin])).toMatchObject({ token: '1', err: '' })
+  })
+
+  it('opens no debugger on SIGUSR1, and has no options from the environment', async () => {
+    await home.token(['--', plugin], { NODE_OPTIONS: '--inspect-port=0 --title=from-options' })
+    const { pid } = (await home.status()) ?? { pid: 0 }
+    const environment = readFileSync(`/proc/${pid}/environ`, 'utf8')
+    expect(environment).not.toMatch(/NODE_OPTIONS|KUBERNETES_EXEC_INFO|RUNS/)
+    process.kill(pid, 'SIGUSR1')
+    await sleep(300)
+    expect(listening(pid)).toEqual([])
+    expect((await home.status())?.pid).toBe(pid)
+  })
+
+  it('leaves no core file, and no word on the disk', async () => {
+    await home.token(['--', plugin])
+    const { pid } = (await home.status()) ?? { pid: 0 }
+    expect(readFileSync(`/proc/${pid}/limits`, 'utf8')).toMatch(/Max core file size\s+0\s+0/)
+    const names = execFileSync('ls', ['-A', home.place.folder]).toString().trim()
+    expect(names).toBe('agent-1.sock')
+    expect(lstatSync(home.place.socket).mode & 0o777).toBe(0o600)
+  })
+
+  it('is told to start by a lock that a dead process left behind, or that is nonsense', async () => {
+    mkdirSync(home.place.folder, { mode: 0o700 })
+    const dead = spawnSync('true').pid
+    writeFileSync(home.place.lock, JSON.stringify({ pid: dead, startedAt: 1 }))
+    expect(await home.token(['--', plugin])).toMatchObject({ token: '1', err: '' })
+    await home.program(['agent', 'stop'])
+    writeFileSync(home.place.lock, 'nonsense')
+    expect(await home.token(['--', plugin])).toMatchObject({ token: '2', err: '' })
+    expect(existsSync(home.place.lock)).toBe(false)
+  })
+})
+
+function memoryOf(pid: number): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
+}
+
+/** Inodes of TCP sockets that the process listens on. */
+function listening(pid: number): string[] {
+  const own = execFileSync('ls', ['-l', `/proc/${pid}/fd`]).toString()
+  return ['tcp', 'tcp6']
+    .flatMap((kind) => readFileSync(`/proc/${pid}/net/${kind}`, 'utf8').split('\n').slice(1))
+    .map((line) => line.trim().split(/\s+/))
+    .filter((fields) => fields[3] === '0A' && own.includes(`socket:[${fields[9]}]`))
+    .map((fields) => fields[1] ?? '')
+}

@@ -1,0 +1,113 @@
+import { once } from 'node:events'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { createServer, type Server } from 'node:net'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { AgentHome, answers } from './agent-home.ts'
+
+const isRoot = process.getuid?.() === 0
+const NOBODY = 65_534
+
+let home: AgentHome
+let plugin: string
+const servers: Server[] = []
+
+beforeEach(() => {
+  home = new AgentHome()
+  plugin = home.plugin('p', answers())
+})
+afterEach(async () => {
+  for (const server of servers.splice(0)) server.close()
+  await home.close()
+})
+
+/** Somebody who would like to be asked. Hears what they are sent. */
+async function listenAt(path: string): Promise<string[]> {
+  const heard: string[] = []
+  const server = createServer((socket) => {
+    socket.on('error', () => {})
+    socket.on('data', (chunk) => heard.push(chunk.toString()))
+    socket.end('{"is":"credential","text":"stolen"}\n')
+  })
+  servers.push(server)
+  server.listen(path)
+  await once(server, 'listening')
+  return heard
+}
+
+describe('a place that is not ours alone is not used: nothing is sent there, and the plugin runs without an agent', () => {
+  const expectAlone = async (reason: RegExp, heard: readonly string[] = []): Promise<void> => {
+    const ended = await home.token(['--', plugin])
+    expect(ended).toMatchObject({ status: 0, token: '1' })
+    expect(ended.err).toMatch(reason)
+    expect(ended.err).toContain('KUBECRED_AGENT=off')
+    expect(heard).toEqual([])
+  }
+
+  it('a folder that is a link', async () => {
+    const elsewhere = home.path('elsewhere')
+    mkdirSync(elsewhere, { mode: 0o700 })
+    symlinkSync(elsewhere, home.place.folder)
+    const heard = await listenAt(join(elsewhere, 'agent-1.sock'))
+    await expectAlone(/it is a symbolic link/, heard)
+    expect(existsSync(join(elsewhere, 'agent-1.lock'))).toBe(false)
+  })
+
+  it.each([0o770, 0o701, 0o755])('a folder with mode %o', async (mode) => {
+    mkdirSync(home.place.folder)
+    const heard = await listenAt(home.place.socket)
+    chmodSync(home.place.socket, 0o600)
+    chmodSync(home.place.folder, mode)
+    await expectAlone(/others than you have access/, heard)
+  })
+
+  it('a socket that others may use', async () => {
+    mkdirSync(home.place.folder, { mode: 0o700 })
+    const heard = await listenAt(home.place.socket)
+    chmodSync(home.place.socket, 0o666)
+    await expectAlone(/others than you have access/, heard)
+  })
+
+  it('a socket that is a link, or no socket', async () => {
+    mkdirSync(home.place.folder, { mode: 0o700 })
+    const heard = await listenAt(home.path('s'))
+    symlinkSync(home.path('s'), home.place.socket)
+    await expectAlone(/it is not a socket/, heard)
+    rmSync(home.place.socket)
+    writeFileSync(home.place.socket, '')
+    home.plugin('p', answers('1'))
+    await expectAlone(/it is not a socket|others than you/)
+  })
+
+  it('a folder in one that others can write to', async () => {
+    chmodSync(dirname(home.place.folder), 0o777)
+    await expectAlone(/others can write to it/)
+  })
+
+  it.runIf(isRoot)('a folder, and a socket, of another user', async () => {
+    mkdirSync(home.place.folder, { mode: 0o700 })
+    const heard = await listenAt(home.place.socket)
+    chmodSync(home.place.socket, 0o600)
+    chownSync(home.place.socket, NOBODY, NOBODY)
+    await expectAlone(/agent-1.sock" is not used: it belongs to another user/, heard)
+    chownSync(home.place.folder, NOBODY, NOBODY)
+    home.plugin('p', answers('1'))
+    await expectAlone(/kubecred" is not used: it belongs to another user/, heard)
+  })
+
+  it('a path that the kernel would cut', async () => {
+    const long = join(home.path('x'.repeat(120)))
+    mkdirSync(long, { mode: 0o700 })
+    const ended = await home.token(['--', plugin], { XDG_RUNTIME_DIR: long })
+    expect(ended).toMatchObject({ status: 0, token: '1' })
+    expect(ended.err).toMatch(/has \d{3} bytes, and 100 is the limit/)
+  })
+})

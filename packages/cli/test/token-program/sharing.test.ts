@@ -1,0 +1,151 @@
+import { writeFileSync } from 'node:fs'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { AgentHome, answers, collect, execInfo } from './agent-home.ts'
+
+let home: AgentHome
+
+beforeEach(() => {
+  home = new AgentHome()
+})
+afterEach(() => home.close())
+
+const waitForGo = (file: string): string => `until [ -e "${file}" ]; do sleep 0.05; done`
+const waiting = (count: number) => (status: { entries: readonly { waiting: number }[] }) =>
+  status.entries.some((entry) => entry.waiting >= count)
+
+describe('kubecred-token -- PLUGIN', () => {
+  it('prints what the plugin printed, and passes on what it said', async () => {
+    const plugin = home.plugin('p', `echo 'a word for people' >&2\n${answers('first')}`)
+    const { status, out, err } = await home.token(['--', plugin])
+    expect({ status, err }).toEqual({ status: 0, err: 'a word for people\n' })
+    expect(JSON.parse(out)).toEqual({
+      kind: 'ExecCredential',
+      apiVersion: 'client.authentication.k8s.io/v1',
+      status: { token: 'first', expirationTimestamp: '2099-01-01T00:00:00Z' },
+    })
+  })
+
+  it('runs the plugin once for fifty processes that come at once, and for those that come later', async () => {
+    const plugin = home.plugin('p', `${waitForGo(home.path('go'))}\n${answers()}`)
+    const many = Array.from({ length: 50 }, () => home.token(['--', plugin]))
+    await home.until(waiting(50))
+    writeFileSync(home.path('go'), '')
+    const ended = await Promise.all(many)
+    expect(ended.map(({ status }) => status)).toEqual(many.map(() => 0))
+    expect(new Set(ended.map(({ token }) => token))).toEqual(new Set(['1']))
+    expect(await home.token(['--', plugin])).toMatchObject({ status: 0, token: '1', err: '' })
+    expect(home.runs).toBe(1)
+  })
+
+  it('has one agent, whoever starts it: twenty who find a dead socket agree', async () => {
+    const plugin = home.plugin('p', `${waitForGo(home.path('go'))}\n${answers()}`)
+    const before = home.token(['--', plugin])
+    const { pid } = await home.until((status) => waiting(1)(status) && home.runs === 1)
+    process.kill(pid, 'SIGKILL')
+    const many = Array.from({ length: 20 }, () => home.token(['--', plugin]))
+    await home.until(waiting(21))
+    writeFileSync(home.path('go'), '')
+    const ended = await Promise.all([before, ...many])
+    expect(new Set(ended.map(({ status }) => status))).toEqual(new Set([0]))
+    expect((await home.status())?.entries).toMatchObject([{ runs: 1 }])
+    // One of the dead agent, one of its successor.
+    expect(home.runs).toBe(2)
+  })
+
+  it('goes on when the agent is killed while the plugin runs, and the next call works too', async () => {
+    const plugin = home.plugin('p', `${waitForGo(home.path('go'))}\n${answers('late')}`)
+    const asking = home.token(['--', plugin])
+    const { pid } = await home.until(waiting(1))
+    process.kill(pid, 'SIGKILL')
+    writeFileSync(home.path('go'), '')
+    expect(await asking).toMatchObject({ status: 0, token: 'late' })
+    expect(await home.token(['--', plugin])).toMatchObject({ status: 0, token: 'late' })
+    expect((await home.status())?.pid).not.toBe(pid)
+  })
+
+  it('keeps running for those who wait when others leave', async () => {
+    const plugin = home.plugin('p', `${waitForGo(home.path('go'))}\n${answers()}`)
+    const leaving = home.start(['--', plugin])
+    await home.until(waiting(1))
+    const staying = home.token(['--', plugin])
+    await home.until(waiting(2))
+    const left = collect(leaving)
+    leaving.kill('SIGKILL')
+    writeFileSync(home.path('go'), '')
+    expect(await staying).toMatchObject({ status: 0, token: '1' })
+    await left
+    expect(home.runs).toBe(1)
+  })
+
+  it('shares nothing that has no end: whoever did not start the run makes their own', async () => {
+    const plugin = home.plugin('p', `${waitForGo(home.path('go'))}\n${answers(undefined, '')}`)
+    const many = [home.token(['--', plugin]), home.token(['--', plugin])]
+    await home.until(waiting(2))
+    writeFileSync(home.path('go'), '')
+    const tokens = (await Promise.all(many)).map(({ token }) => token)
+    expect(new Set(tokens).size).toBe(2)
+    await home.token(['--', plugin])
+    expect(home.runs).toBe(3)
+    expect((await home.status())?.entries).toEqual([])
+  })
+
+  it('shares it for as long as --ttl says', async () => {
+    const plugin = home.plugin('p', answers(undefined, ''))
+    const args = ['--ttl', '10m', '--', plugin]
+    expect(await home.token(args)).toMatchObject({ token: '1' })
+    expect(await home.token(args)).toMatchObject({ token: '1' })
+  })
+
+  it("passes a failure on: the plugin's words, its exit status, and what to do", async () => {
+    const plugin = home.plugin('p', `echo 'you are not logged in' >&2; exit 7`)
+    const first = await home.token(['--', plugin, '--client-secret=hush-hush'])
+    expect(first).toMatchObject({ status: 7, out: '' })
+    expect(first.err).toMatch(/^you are not logged in\nkubecred-token: credential plugin/)
+    expect(first.err).toContain('ERR_PLUGIN_EXITED')
+    expect(first.err).not.toContain('hush-hush')
+    // Asked again at once, nobody runs it: but they too are told what it said.
+    const second = await home.token(['--', plugin, '--client-secret=hush-hush'])
+    expect(second.status).toBe(7)
+    expect(second.err).toContain('  you are not logged in')
+    expect(home.runs).toBe(1)
+  })
+
+  it('works without an agent when told to', async () => {
+    const plugin = home.plugin('p', answers())
+    const env = { KUBECRED_AGENT: 'off' }
+    expect(await home.token(['--', plugin], env)).toMatchObject({ token: '1', err: '' })
+    expect(await home.token(['--', plugin], env)).toMatchObject({ token: '2', err: '' })
+    expect(await home.status()).toBeUndefined()
+  })
+
+  it('answers in the version that was asked for, and tells the plugin all it was told', async () => {
+    const plugin = home.plugin('p', `printf '%s' "$KUBERNETES_EXEC_INFO" > info\n${answers()}`)
+    const cluster = { server: 'https://x', config: { id: 12345678901234567890n } }
+    const info = execInfo(false).replace('"spec":{', `"spec":{"cluster":${encode(cluster)},`)
+    await home.token(['--', plugin], { KUBERNETES_EXEC_INFO: info })
+    expect(home.lines('info').join()).toContain('"id":12345678901234567890')
+    expect(JSON.parse(home.lines('info').join()).spec.interactive).toBe(false)
+  })
+
+  it.each([
+    [[], { KUBERNETES_EXEC_INFO: undefined }, 90],
+    [['--', 'x'], { KUBERNETES_EXEC_INFO: undefined }, 90],
+    [['--', 'x'], { KUBERNETES_EXEC_INFO: '{' }, 90],
+    [['--', 'no-such-plugin'], {}, 30],
+    [['--'], {}, 2],
+    [['--ttl', 'soon', '--', 'x'], {}, 2],
+    [['--ttl'], {}, 2],
+    [['surplus'], {}, 2],
+  ])('ends %j with %j in %i', async (args, env, status) => {
+    const ended = await home.token(args, env)
+    expect(ended).toMatchObject({ status, out: '' })
+    expect(ended.err).toMatch(/^kubecred-token: /)
+    expect(await home.status()).toBeUndefined()
+  })
+})
+
+function encode(value: unknown): string {
+  return JSON.stringify(value, (_, member) =>
+    typeof member === 'bigint' ? `#${member}#` : member,
+  ).replace(/"#(\d+)#"/g, '$1')
+}

@@ -1,0 +1,104 @@
+import { spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Running } from '../spawn-program.ts'
+import { AgentHome, answers, execInfo, TOKEN_PROGRAM } from './agent-home.ts'
+
+const SCRIPT = 'script'
+const hasScript = spawnSync(SCRIPT, ['--version']).status === 0
+
+let home: AgentHome
+
+beforeEach(() => {
+  home = new AgentHome()
+})
+afterEach(() => home.close())
+
+/** A plugin that asks when it may, and says what it was told. */
+const ASKS = `
+case "$KUBERNETES_EXEC_INFO" in
+*'"interactive":true'*)
+  [ -t 0 ] && [ -t 2 ] || { echo 'no terminal' >&2; exit 9; }
+  printf 'Password: ' >&2
+  IFS= read -r password
+  [ "$password" = 'open sesame' ] || { echo 'wrong password' >&2; exit 1; } ;;
+*) [ -t 0 ] && { echo 'a terminal, but nobody to ask' >&2; exit 9; } ;;
+esac
+${answers('from-a-person')}`
+
+/** A client at a pseudo-terminal: what we write is typed, what is shown comes back. */
+function atTerminal(plugin: string): Running {
+  const command = ['env', '-i']
+  for (const [name, value] of Object.entries(home.env)) command.push(`${name}=${value}`)
+  command.push(`KUBERNETES_EXEC_INFO=${execInfo(true)}`, process.execPath, TOKEN_PROGRAM)
+  const line = [...command, '--', plugin].map((word) => `'${word}'`).join(' ')
+  return new Running(SCRIPT, ['-qfec', `cd '${home.folder}'; ${line}; exit $?`, '/dev/null'])
+}
+
+const type = (running: Running, keys: string): void => void running.child.stdin?.write(keys)
+
+describe.skipIf(!hasScript)(
+  'a plugin that asks, behind kubecred-token (needs script: apt install bsdutils)',
+  () => {
+    it('has the terminal; one person answers for all who wait', async () => {
+      const plugin = home.plugin('p', ASKS)
+      const first = atTerminal(plugin)
+      await first.until('out', /Password: /)
+      const others = [atTerminal(plugin), home.token(['--', plugin])] as const
+      await home.until(({ entries }) => entries.some(({ waiting }) => waiting === 3))
+      type(first, 'open sesame\r')
+      expect(await first.end()).toBe(0)
+      expect(await others[0].end()).toBe(0)
+      expect(await others[1]).toMatchObject({ status: 0, token: 'from-a-person' })
+      for (const { out } of [first, others[0]]) expect(out).toContain('"token":"from-a-person"')
+      expect(others[0].out).not.toContain('Password')
+      expect(home.runs).toBe(1)
+    })
+
+    it('is asked by the next one when the person leaves', async () => {
+      const plugin = home.plugin('p', ASKS)
+      const first = atTerminal(plugin)
+      await first.until('out', /Password: /)
+      const second = atTerminal(plugin)
+      await home.until(({ entries }) => entries.some(({ waiting }) => waiting === 2))
+      type(first, '\x03')
+      expect(await first.end()).not.toBe(0)
+      await second.until('out', /Password: /)
+      type(second, 'open sesame\r')
+      expect(await second.end()).toBe(0)
+    })
+
+    it('begins anew at once after the only person left', async () => {
+      const plugin = home.plugin('p', ASKS)
+      const first = atTerminal(plugin)
+      await first.until('out', /Password: /)
+      type(first, '\x03')
+      await first.end()
+      const second = atTerminal(plugin)
+      await second.until('out', /Password: /)
+      type(second, 'open sesame\r')
+      expect(await second.end()).toBe(0)
+    })
+
+    it('fails with its own status, and its words are shown once', async () => {
+      const running = atTerminal(home.plugin('p', ASKS))
+      await running.until('out', /Password: /)
+      type(running, 'guess\r')
+      expect(await running.end()).toBe(1)
+      expect(running.out.match(/wrong password/g)).toHaveLength(1)
+      expect(running.out).toContain('failed with exit code 1')
+    })
+
+    it('is not asked twice when the agent dies meanwhile', async () => {
+      const running = atTerminal(home.plugin('p', ASKS))
+      await running.until('out', /Password: /)
+      const { pid } = await home.until(({ entries }) => entries.length === 1)
+      process.kill(pid, 'SIGKILL')
+      writeFileSync(home.path('unused'), '')
+      type(running, 'open sesame\r')
+      expect(await running.end()).toBe(0)
+      expect(running.out).toContain('"token":"from-a-person"')
+      expect(home.runs).toBe(1)
+    })
+  },
+)

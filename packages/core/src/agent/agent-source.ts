@@ -1,0 +1,90 @@
+import { stat } from 'node:fs/promises'
+import { findExecutable } from '../node/find-executable.ts'
+import { nodeCrypto } from '../node/node-crypto.ts'
+import { nodePrograms } from '../node/node-programs.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { RunOutcome, RunRequest } from '../ports/programs.ts'
+import { decodeExecInfo } from '../protocol/decode-exec-info.ts'
+import type { ExecConfig } from '../protocol/exec-config.ts'
+import { parseJson } from '../protocol/parse-json.ts'
+import { ALLOW_ALL } from '../protocol/plugin-policy.ts'
+import { Secret } from '../secret/secret.ts'
+import { type ExecLimits, execSource } from '../sources/exec-source.ts'
+import type { Source } from '../sources/source.ts'
+import { joinExecInfo } from './exec-info-text.ts'
+import type { GetRequest } from './wire.ts'
+
+/** What an agent's source has to know about those who wait for it. */
+export interface Audience {
+  /** What was asked last: its environment is the freshest. */
+  latest(): GetRequest
+  /** Whether somebody who waits can be asked at a terminal. */
+  hasTerminal(): boolean
+  /** Lets somebody with a terminal run it; undefined when nobody with one is left. */
+  delegate(signal: AbortSignal): Promise<RunOutcome | undefined>
+  /** Whether anybody waits at all. */
+  isEmpty(): boolean
+}
+
+/** The exec stanza that a request stands for. */
+export function execConfigOf({ execInfo, command, args }: GetRequest): ExecConfig {
+  return {
+    apiVersion: decodeExecInfo(parseJson(execInfo)).apiVersion,
+    command,
+    args: args.map((arg) => new Secret(arg)),
+    env: [],
+    provideClusterInfo: false,
+    // Ahead of time it is never told that it may ask; when somebody waits, as they say.
+    interactiveMode: 'IfAvailable',
+  }
+}
+
+/**
+ * A plugin as the agent runs it: with the environment of who asked last, in their folder, or at their terminal.
+ *
+ * The policy was asked by who asks, who also found the file: here exactly that file runs.
+ */
+export function agentSource(
+  exec: ExecConfig,
+  audience: Audience,
+  { clock, limits }: { readonly clock: Clock; readonly limits: ExecLimits },
+): Source {
+  const { run, sha256 } = nodePrograms({})
+  return execSource(
+    { exec, policy: ALLOW_ALL, limits },
+    {
+      crypto: nodeCrypto,
+      clock,
+      terminal: { isTerminal: () => audience.hasTerminal() },
+      hostEnv: () => audience.latest().env,
+      programs: {
+        locate: () => findExecutable(audience.latest().path, { path: undefined }),
+        sha256,
+        async run(request) {
+          if (request.interactive) {
+            const outcome = await audience.delegate(request.signal)
+            if (outcome !== undefined) return outcome
+            if (audience.isEmpty() || request.signal.aborted) return ABANDONED
+          }
+          return run(await fromHere(request, audience.latest()))
+        },
+      },
+    },
+  )
+}
+
+const ABANDONED: RunOutcome = { ended: 'aborted', tookMs: 0, stderrTail: '' }
+
+/** Without a terminal, whatever the source had decided: who had one is gone. */
+async function fromHere(request: RunRequest, { cwd, execInfo }: GetRequest): Promise<RunRequest> {
+  const isThere = await stat(cwd).then(
+    (facts) => facts.isDirectory(),
+    () => false,
+  )
+  return {
+    ...request,
+    interactive: false,
+    env: { ...request.env, KUBERNETES_EXEC_INFO: joinExecInfo(execInfo, false) },
+    cwd: isThere ? cwd : '/',
+  }
+}

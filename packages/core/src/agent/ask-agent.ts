@@ -1,0 +1,96 @@
+import { connect, type Socket } from 'node:net'
+import { AgentUnusableError } from '../errors/agent-errors.ts'
+import { readFrames, writeFrame } from './frames.ts'
+import { type AgentPlace, checkSocket } from './place.ts'
+import type { Answer, DepositedOutcome, Request } from './wire.ts'
+
+/** An answer after which nothing more comes. */
+export type LastAnswer = Exclude<Answer, { is: 'stderr' | 'run' }>
+
+export interface AskListener {
+  /** What the plugin says while it runs. */
+  onStderr?(text: string): void
+  /** Runs the plugin here; its outcome is deposited. */
+  onRun?(): Promise<DepositedOutcome>
+}
+
+/**
+ * Asks the agent, if there is one.
+ *
+ * @returns The last answer; `absent` when nobody listens, `lost` when the agent went away before it answered.
+ * @throws {AgentUnusableError} When the place is not safe.
+ */
+export async function askAgent(
+  place: AgentPlace,
+  request: Request,
+  listener: AskListener = {},
+): Promise<LastAnswer | 'absent' | 'lost'> {
+  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+    if (!checkSocket(place)) return 'absent'
+    const socket = await dial(place)
+    if (socket === 'absent') return 'absent'
+    if (socket !== 'busy') return converse(socket, request, listener)
+    await new Promise((resolve) => setTimeout(resolve, BUSY_PAUSE_MS))
+  }
+  throw new AgentUnusableError('the agent does not take connections')
+}
+
+/** More connections wait than the kernel keeps: that passes. */
+const BUSY_PAUSE_MS = 50
+const MOST_TRIES = 100
+
+function dial(place: AgentPlace): Promise<Socket | 'absent' | 'busy'> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(place.socket)
+    socket.once('connect', () => {
+      socket.removeAllListeners('error')
+      resolve(socket)
+    })
+    socket.once('error', ({ code }: NodeJS.ErrnoException) => {
+      if (code === 'ECONNREFUSED' || code === 'ENOENT') resolve('absent')
+      else if (code === 'EAGAIN') resolve('busy')
+      else reject(new AgentUnusableError(`the agent cannot be reached (${code})`))
+    })
+  })
+}
+
+function converse(
+  socket: Socket,
+  request: Request,
+  { onStderr, onRun }: AskListener,
+): Promise<LastAnswer | 'lost'> {
+  return new Promise((resolve) => {
+    socket.on('error', () => {
+      // `close` comes next, and says the same.
+    })
+    socket.once('close', () => resolve('lost'))
+    readFrames(socket, {
+      onTooLong: () => socket.destroy(),
+      onFrame: (text) => {
+        const answer = parseAnswer(text)
+        if (answer === undefined) socket.destroy()
+        else if (answer.is === 'stderr') onStderr?.(answer.text)
+        else if (answer.is !== 'run') {
+          resolve(answer)
+          socket.destroy()
+        } else if (onRun === undefined) socket.destroy()
+        else void deposit(socket, onRun)
+      },
+    })
+    writeFrame(socket, request)
+  })
+}
+
+async function deposit(socket: Socket, run: () => Promise<DepositedOutcome>): Promise<void> {
+  writeFrame(socket, { do: 'deposit', outcome: await run() })
+}
+
+/** It comes from a program of our own, behind a folder of our own: what is left to check is that it is whole. */
+function parseAnswer(text: string): Answer | undefined {
+  try {
+    const value = JSON.parse(text) as Answer | null
+    return typeof value?.is === 'string' ? value : undefined
+  } catch {
+    return undefined
+  }
+}

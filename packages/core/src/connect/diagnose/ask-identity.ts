@@ -1,0 +1,119 @@
+import { showControlCharacters } from '../../secret/scrub.ts'
+import type { Cluster } from '../cluster.ts'
+import { failure, type Look } from './finding.ts'
+import { spanOf } from './span-of.ts'
+
+const REVIEW = 'authentication.k8s.io/v1'
+const PATH = `/apis/${REVIEW}/selfsubjectreviews`
+/** Servers and laptops are never quite of one mind. */
+const TOLERATED_SKEW_MS = 30_000
+const LONGEST = 300
+const ANONYMOUS = 'system:anonymous'
+
+/** Who the server says we are. */
+export async function askIdentity(
+  cluster: Cluster,
+  { signal, now }: { signal: AbortSignal | undefined; now: () => number },
+): Promise<Look> {
+  try {
+    const response = await cluster.fetch(PATH, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json' },
+      body: JSON.stringify({ apiVersion: REVIEW, kind: 'SelfSubjectReview' }),
+      ...(signal && { signal }),
+    })
+    const skew = skewOf(response.headers.get('date'), now())
+    const text = await response.text()
+    return response.ok ? recognised(text, skew) : refused(response.status, text, skew)
+  } catch (error) {
+    signal?.throwIfAborted()
+    return failure(error)
+  }
+}
+
+function recognised(text: string, skew: string | undefined): Look {
+  const { username, groups } = readReview(text)
+  const details = [
+    ...(groups.length > 0 ? [`groups: ${groups.join(', ')}`] : []),
+    ...(skew === undefined ? [] : [skew]),
+  ]
+  if (username === undefined) {
+    return {
+      verdict: 'bad',
+      summary: 'what answers is no API server: its answer is no SelfSubjectReview',
+      details,
+      remedy: 'Check the server address of the cluster entry, and the proxy on the way.',
+    }
+  }
+  const isAnonymous = username === ANONYMOUS
+  return {
+    verdict: isAnonymous || skew !== undefined ? 'odd' : 'good',
+    summary: isAnonymous ? `the server does not know who is asking (${ANONYMOUS})` : username,
+    details,
+    ...(isAnonymous && {
+      remedy: 'Check the credential: the server took the request without one.',
+    }),
+    ...(!isAnonymous && skew !== undefined && { remedy: 'Set the clock of this machine.' }),
+  }
+}
+
+const REMEDIES: Readonly<Record<number, string>> = {
+  401: 'The server does not accept this credential: log in again, and check that it was made for this cluster and not another.',
+  403: 'The server knows you but forbids the question itself; ask its administrator about system:basic-user.',
+  404: 'Servers before Kubernetes 1.28 cannot say who you are; the credential may be good all the same.',
+}
+
+function refused(status: number, text: string, skew: string | undefined): Look {
+  const said = readMessage(text)
+  if (said?.includes(ANONYMOUS)) {
+    return {
+      verdict: 'bad',
+      summary: `the server does not know who is asking (${ANONYMOUS})`,
+      remedy:
+        'Give the user entry a way to log in, or choose another one with --user or --context.',
+    }
+  }
+  return {
+    // Somebody who is known well enough to be forbidden something is authenticated.
+    verdict: status === 403 || status === 404 ? 'odd' : 'bad',
+    summary: `the server answered ${status}${said === undefined ? '' : `: ${said}`}`,
+    details: skew === undefined ? [] : [skew],
+    remedy: REMEDIES[status] ?? 'Ask the administrator of the server; its log says more.',
+  }
+}
+
+function skewOf(date: string | null, now: number): string | undefined {
+  const server = date === null ? Number.NaN : Date.parse(date)
+  const difference = now - server
+  if (!(Math.abs(difference) > TOLERATED_SKEW_MS)) return undefined
+  const side = difference > 0 ? 'ahead of' : 'behind'
+  return `the clock of this machine is ${spanOf(Math.abs(difference))} ${side} the server's`
+}
+
+interface Review {
+  readonly username: string | undefined
+  readonly groups: readonly string[]
+}
+
+function readReview(text: string): Review {
+  const { username, groups } = (parse(text) as { status?: { userInfo?: Record<string, unknown> } })
+    ?.status?.userInfo ?? { username: undefined, groups: undefined }
+  const list: unknown[] = Array.isArray(groups) ? groups : []
+  return {
+    username: typeof username === 'string' ? showControlCharacters(username) : undefined,
+    groups: list.map((group) => showControlCharacters(String(group))),
+  }
+}
+
+function readMessage(text: string): string | undefined {
+  const { message } = (parse(text) ?? {}) as { message?: unknown }
+  return typeof message === 'string' ? showControlCharacters(message).slice(0, LONGEST) : undefined
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

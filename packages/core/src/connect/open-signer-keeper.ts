@@ -1,0 +1,74 @@
+import type { SignerConfig } from '../kubeconfig/external-signer-config.ts'
+import { DEFAULT_LIFECYCLE, type LifecyclePolicy } from '../lifecycle/policy.ts'
+import { nodeCrypto } from '../node/node-crypto.ts'
+import { nodePrograms } from '../node/node-programs.ts'
+import { nodeSignerChannels } from '../node/node-signer-channels.ts'
+import { nodeTerminal } from '../node/node-terminal.ts'
+import { type Borrowed, borrowKeeper, borrowTurns } from '../node/process-registry.ts'
+import { systemClock } from '../node/system-clock.ts'
+import type { Programs } from '../ports/programs.ts'
+import { encodeJson } from '../protocol/json.ts'
+import { type ExternalSigner, externalSignerSource } from '../sources/external-signer-source.ts'
+import { Keeper } from '../vault/keeper.ts'
+
+export interface SignerSurroundings {
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Folders to look in before PATH. */
+  readonly folders: readonly string[] | undefined
+  readonly lifecycle: Partial<LifecyclePolicy>
+  /** What else makes two keepers different. It may hold secrets. */
+  readonly identity: unknown
+}
+
+/**
+ * The keeper of an external signer: the same for all connections of this process that mean the same signer, asked in
+ * the same way. Those that ask the same signer in another way stand in one line with them.
+ */
+export async function openSignerKeeper(
+  signer: ExternalSigner,
+  { env, folders, lifecycle, identity }: SignerSurroundings,
+): Promise<Borrowed> {
+  const { config, ...how } = signer
+  const programs = nodePrograms(env, folders)
+  const device = nodeCrypto.digest(encodeJson(['signer', await describeDevice(config, programs)]))
+  const turns = borrowTurns(device)
+  const borrowed = borrowKeeper(
+    nodeCrypto.digest(encodeJson(['signer keeper', device, how, lifecycle, identity])),
+    () => {
+      const source = externalSignerSource(
+        signer,
+        {
+          programs,
+          channels: nodeSignerChannels,
+          terminal: nodeTerminal,
+          crypto: nodeCrypto,
+          clock: systemClock,
+          hostEnv: () => env,
+          turns: turns.turns,
+          policy: { ...DEFAULT_LIFECYCLE, ...lifecycle },
+        },
+        device,
+      )
+      return new Keeper(source, { crypto: nodeCrypto, clock: systemClock }, lifecycle)
+    },
+  )
+  return {
+    keeper: borrowed.keeper,
+    async release() {
+      await borrowed.release()
+      turns.release()
+    },
+  }
+}
+
+/** Everything the signer is told, and where it is: by the file, since a name may mean another one elsewhere. */
+async function describeDevice(
+  { at, protocol, parameters }: SignerConfig,
+  programs: Programs,
+): Promise<unknown> {
+  const told = [...parameters].sort(([a], [b]) => (a < b ? -1 : 1))
+  const values = told.map(([name, value]) => [name, value.expose()])
+  if (at.kind === 'socket') return [at, protocol, values]
+  const located = await programs.locate(at.command)
+  return [at, located.is === 'found' ? located.realPath : undefined, protocol, values]
+}

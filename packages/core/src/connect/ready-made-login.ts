@@ -1,0 +1,67 @@
+import { NotSupportedError } from '../errors/index.ts'
+import type { Connection } from '../kubeconfig/connection.ts'
+import { quoteName } from '../kubeconfig/quote-name.ts'
+import type { ConnectionFields } from '../vault/connection-fields.ts'
+import { ConnectionInfo } from '../vault/connection-info.ts'
+import type { LoginContext } from '../vault/login-handler.ts'
+
+/** What a ready-made login is told: at least a signal; all the rest where a handler passes its context on. */
+export type ReadyMadeContext = Pick<LoginContext, 'signal'> & Partial<LoginContext>
+
+type Returned = ConnectionInfo | ConnectionFields | undefined
+
+/**
+ * A login that others can use in their handlers, alone or one after the other.
+ *
+ * It returns nothing where it does not apply, so that the next one can be asked; it throws where it does apply
+ * and something is wrong. It stops when `context.signal` says so, and keeps nothing from one call to the next.
+ *
+ * @example
+ * export const loginViaCorp: ReadyMadeLogin<CorpOptions> = async ({ signal }, { account } = {}) => {
+ *   if (account === undefined) return undefined
+ *   const { server, token, expiration } = await askCorp(account, { signal })
+ *   return { server, token, expiration }
+ * }
+ */
+export type ReadyMadeLogin<Options extends object = object> = (
+  context: ReadyMadeContext,
+  options?: Options,
+) => Returned | Promise<Returned>
+
+/** What every login of ours can be told about what it returns. */
+export interface ReadyMadeOptions {
+  /** Larger is preferred. */
+  readonly priority?: number | undefined
+  /** Whether HTTPS_PROXY and its kin count; true unless told. */
+  readonly trustEnv?: boolean | undefined
+}
+
+/**
+ * Makes a login of a connection. What is odd about it is told once, at the first login.
+ *
+ * @throws {NotSupportedError} When the user is to act as somebody else: without that, it might do more than it should.
+ */
+export function infoOf(
+  connection: Connection,
+  { signal, logger, reason = 'first' }: ReadyMadeContext,
+  { priority, trustEnv = true }: ReadyMadeOptions & { readonly priority: number },
+): ConnectionInfo {
+  signal.throwIfAborted()
+  const { name = '', impersonate } = connection.user
+  if (impersonate !== undefined) {
+    throw new NotSupportedError(
+      `user ${quoteName(name)} is to act as ${quoteName(impersonate.user)}, which a login cannot ask for`,
+      {
+        hint: 'Use connect() without a vault, or remove the impersonation and send Impersonate-User with your requests.',
+      },
+    )
+  }
+  if (reason === 'first') for (const warning of connection.warnings) logger?.warn(warning)
+  return new ConnectionInfo({
+    connection,
+    priority,
+    expiresAt: Number.POSITIVE_INFINITY,
+    trustEnv,
+    scheme: undefined,
+  })
+}

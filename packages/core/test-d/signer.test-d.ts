@@ -1,0 +1,44 @@
+import type {
+  ListenOptions,
+  SignatureScheme,
+  SignContext,
+  SignerConfiguration,
+  SignerContext,
+  SignerHandlers,
+  SignerOptions,
+  SignerServer,
+} from 'kubecred/signer'
+import { ecdsaToDer, listenSigner, runSigner, terminalPrompt } from 'kubecred/signer'
+import { describe, expectTypeOf, it } from 'vitest'
+
+describe('a signer', () => {
+  it('is two functions, asynchronous or not', () => {
+    expectTypeOf(runSigner).toBeCallableWith({
+      certificate: () => 'PEM',
+      sign: async ({ digest }) => digest,
+    })
+    expectTypeOf(runSigner).parameter(1).toEqualTypeOf<SignerOptions | undefined>()
+    type Returned = ReturnType<typeof runSigner>
+    expectTypeOf<Awaited<Returned>>().toBeNever()
+  })
+
+  it('is told what to sign, and may have to do without the message', () => {
+    expectTypeOf<SignContext['message']>().toEqualTypeOf<Uint8Array | undefined>()
+    expectTypeOf<SignContext['digest']>().toEqualTypeOf<Uint8Array>()
+    expectTypeOf<SignContext['scheme']>().toEqualTypeOf<SignatureScheme>()
+    expectTypeOf<SignContext>().toExtend<SignerContext>()
+    expectTypeOf<SignerContext['configuration']>().toEqualTypeOf<SignerConfiguration>()
+    expectTypeOf<SignerConfiguration>().toEqualTypeOf<Readonly<Record<string, string>>>()
+  })
+
+  it('can wait at a socket', () => {
+    expectTypeOf(listenSigner).parameters.toEqualTypeOf<[SignerHandlers, ListenOptions]>()
+    expectTypeOf(listenSigner).returns.resolves.toEqualTypeOf<SignerServer>()
+    expectTypeOf<SignerServer>().toExtend<AsyncDisposable>()
+    expectTypeOf(terminalPrompt).returns.returns.resolves.toBeString()
+  })
+
+  it('converts signatures', () => {
+    expectTypeOf(ecdsaToDer).toEqualTypeOf<(signature: Uint8Array) => Uint8Array>()
+  })
+})

@@ -1,0 +1,265 @@
+import { X509Certificate } from 'node:crypto'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { makePair } from '../../fixtures/make-certificates.ts'
+import {
+  certificateRequest,
+  runSigner,
+  signerWith,
+  signRequest,
+  startSigner,
+  VERSION,
+  writeProgram,
+} from './spawn-signer.ts'
+
+let pem: string
+beforeAll(async () => {
+  pem = (await makePair({ intermediate: true })).certificate
+})
+
+const SIGNATURE = Buffer.from('signature').toString('base64')
+const ANSWER = `{"apiVersion":"${VERSION}","kind":"SignResponse","signature":"${SIGNATURE}"}\n`
+const TWO_NUMBERS = 'Buffer.from([0x30, 6, 2, 1, 1, 2, 1, 1])'
+const HINT = /^SignRequestError: .*\n.*name it in pathExec of the auth-provider externalSigner/
+
+describe('a signer', () => {
+  it('answers the request of the specification in one line, whatever is still open', async () => {
+    const path = signerWith({
+      sign: "setInterval(() => {}, 1000); return Buffer.from('signature')",
+    })
+    expect(await runSigner(path, signRequest())).toEqual({ status: 0, out: ANSWER, err: '' })
+  })
+
+  it('answers in the words of 2020 where it is asked in them', async () => {
+    const path = signerWith({ certificate: `return ${JSON.stringify(pem)}` })
+    const signed = await runSigner(path, signRequest({ kind: 'Sign' }))
+    expect(JSON.parse(signed.out)).toMatchObject({ kind: 'ExternalSigner', signature: SIGNATURE })
+    const certified = await runSigner(path, { ...certificateRequest(), kind: 'Certificate' })
+    expect(JSON.parse(certified.out)).toMatchObject({ kind: 'ExternalPublicKey' })
+  })
+
+  it.each([
+    ['PEM', (text: string) => `return ${JSON.stringify(text)}`],
+    ['PEM as bytes', (text: string) => `return Buffer.from(${JSON.stringify(text)})`],
+    [
+      'DER',
+      (text: string) =>
+        `return Buffer.from('${new X509Certificate(text).raw.toString('base64')}', 'base64')`,
+    ],
+  ])('gives the first certificate of %s as DER', async (_, body) => {
+    const { out } = await runSigner(signerWith({ certificate: body(pem) }), certificateRequest())
+    expect(JSON.parse(out)).toEqual({
+      apiVersion: VERSION,
+      kind: 'CertificateResponse',
+      certificate: new X509Certificate(pem).raw.toString('base64'),
+    })
+  })
+
+  it('gives the whole chain to a client that says who it is', async () => {
+    const path = signerWith({ certificate: `return ${JSON.stringify(pem)}` })
+    const { out } = await runSigner(path, certificateRequest(), { KUBECRED_SIGNER_FD: '99' })
+    const chain = Buffer.from(JSON.parse(out).certificate, 'base64').toString()
+    expect(chain.match(/BEGIN CERTIFICATE/g)).toHaveLength(2)
+    expect(new X509Certificate(chain).subject).toBe('CN=jane')
+  })
+
+  it('is told what to sign, how, and with which configuration', async () => {
+    const body = 'console.error(JSON.stringify({ scheme, digest, message, configuration }))'
+    const path = signerWith({ sign: `${body}; return Buffer.from('x')` })
+    const { err } = await runSigner(path, signRequest())
+    expect(JSON.parse(err)).toMatchObject({
+      scheme: 'rsa_pss_rsae_sha256',
+      digest: { data: expect.arrayContaining([0x4e, 0xa4]) },
+      configuration: { objectId: '2', pin: '123456' },
+    })
+  })
+
+  it('is told the message where the client knows it', async () => {
+    const path = signerWith({ sign: 'return message ?? Buffer.from("none")' })
+    const message = Buffer.from('hello')
+    const { createHash } = await import('node:crypto')
+    const digest = createHash('sha256').update(message).digest('base64')
+    const env = { KUBECRED_SIGNER_MESSAGE: message.toString('base64') }
+    const told = await runSigner(path, signRequest({ digest }), env)
+    expect(JSON.parse(told.out).signature).toBe(message.toString('base64'))
+    const untold = await runSigner(path, signRequest({ digest }))
+    expect(Buffer.from(JSON.parse(untold.out).signature, 'base64').toString()).toBe('none')
+  })
+
+  it('refuses a message that has another digest', async () => {
+    const env = { KUBECRED_SIGNER_MESSAGE: Buffer.from('other').toString('base64') }
+    const { status, out, err } = await runSigner(signerWith({}), signRequest(), env)
+    expect([status, out]).toEqual([2, ''])
+    expect(err).toContain('message in the request to this signer has another digest')
+  })
+
+  it('leaves nothing of the request to the programs it starts', async () => {
+    const body = `
+      const { spawnSync } = await import('node:child_process')
+      const { stdout } = spawnSync(process.execPath, ['-p', 'JSON.stringify(process.env)'])
+      return Buffer.from(/EXTERNAL_SIGNER|KUBECRED_SIGNER/.exec(stdout.toString())?.[0] ?? 'clean')`
+    const env = { KUBECRED_SIGNER_FD: '9' }
+    const { out } = await runSigner(
+      signerWith({ sign: body, options: '{ longRunning: false }' }),
+      signRequest(),
+      env,
+    )
+    expect(Buffer.from(JSON.parse(out).signature, 'base64').toString()).toBe('clean')
+  })
+
+  it('may be around functions that are not asynchronous', async () => {
+    const path = writeProgram(`import { runSigner } from 'kubecred/signer'
+runSigner({ certificate: () => '', sign: () => Buffer.from('signature') })`)
+    expect(await runSigner(path, signRequest())).toMatchObject({ status: 0, out: ANSWER })
+  })
+
+  it.each([
+    ['console.log', "console.log('chatter')"],
+    ['process.stdout.end', "process.stdout.end('chatter')"],
+  ])('keeps standard output for the answer: %s', async (_, body) => {
+    const path = signerWith({ sign: `${body}; return Buffer.from('signature')` })
+    const { out, err } = await runSigner(path, signRequest())
+    expect(out).toBe(ANSWER)
+    expect(err).toContain('chatter')
+  })
+})
+
+describe('what the person should do', () => {
+  const path = signerWith({
+    sign: "await prompt('Touch\\u001b[2J the\\n device'); return Buffer.from('signature')",
+  })
+
+  it('is told on standard error, since a foreign client reads one object', async () => {
+    const { out, err } = await runSigner(path, signRequest())
+    expect([out, err]).toEqual([ANSWER, 'TouchU+001B[2J the device\n'])
+  })
+
+  it('is told through the client that says who it is', async () => {
+    const digest = '47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='
+    const env = { KUBECRED_SIGNER_MESSAGE: '' }
+    const { err } = await runSigner(path, signRequest({ digest }), env)
+    expect(err).toContain('message in the request to this signer is empty')
+    const said = await runSigner(path, signRequest(), { KUBECRED_SIGNER_FD: '99' })
+    expect(
+      said.out
+        .split('\n')
+        .filter(Boolean)
+        .map((text) => JSON.parse(text)),
+    ).toMatchObject([
+      { kind: 'UserPrompt', prompt: 'TouchU+001B[2J the device' },
+      { kind: 'SignResponse' },
+    ])
+  })
+
+  it('is told on standard error to a client of 2020', async () => {
+    const env = { KUBECRED_SIGNER_FD: '99' }
+    const { out, err } = await runSigner(path, signRequest({ kind: 'Sign' }), env)
+    expect(out.trim().split('\n')).toHaveLength(1)
+    expect(err).toContain('the device')
+  })
+})
+
+describe('a failure', () => {
+  it.each([
+    ['an error', "throw new Error('the device is locked')", 1, 'Error: the device is locked\n'],
+    ['a status', "throw Object.assign(new Error('x'), { exitStatus: 7 })", 7, 'Error: x\n'],
+    ['nothing', 'throw undefined', 1, 'Error: the signer threw undefined in place of an error\n'],
+    [
+      'a wait for nothing',
+      'await new Promise(() => {})',
+      1,
+      'Error: the function of the signer waits for something that cannot happen\n',
+    ],
+  ])('is told on standard error: %s', async (_, sign, status, err) => {
+    expect(await runSigner(signerWith({ sign }), signRequest())).toEqual({ status, out: '', err })
+  })
+
+  it.each([
+    ['no signature', 'return undefined', 'returned no signature'],
+    ['an empty one', 'return Buffer.alloc(0)', 'returned no signature'],
+    ['text', "return 'signature'", 'returned no signature'],
+    ['too much', 'return Buffer.alloc(5000)', 'returned more than a signature'],
+  ])('is a mistake of the author: %s', async (_, sign, words) => {
+    const { status, out, err } = await runSigner(signerWith({ sign }), signRequest())
+    expect([status, out]).toEqual([1, ''])
+    expect(err).toMatch(/^SignerAnswerError: the signer signer-\d+\.mjs /)
+    expect(err).toContain(words)
+  })
+
+  it('is a mistake of the author: r || s where DER belongs', async () => {
+    const ecdsa = signRequest({ signerOptsType: 'crypto.Hash', signerOpts: '5' })
+    const raw = await runSigner(signerWith({ sign: 'return Buffer.alloc(64, 1)' }), ecdsa)
+    expect(raw.err).toContain('Convert r || s with ecdsaToDer()')
+    const der = await runSigner(signerWith({ sign: `return ${TWO_NUMBERS}` }), ecdsa)
+    expect(der.status).toBe(0)
+  })
+
+  it.each(['return undefined', "return 'PEM'", 'return Buffer.from([1, 2, 3])'])(
+    'is a mistake of the author: %s for a certificate',
+    async (certificate) => {
+      const { status, err } = await runSigner(signerWith({ certificate }), certificateRequest())
+      expect(status).toBe(1)
+      expect(err).toMatch(/^SignerCertificateError: .*\nReturn a Buffer with DER, or the text/)
+    },
+  )
+
+  it('shows no PIN, even if the library that failed quotes it', async () => {
+    const sign = "throw new Error('C_Login ' + configuration.pin + ' for ' + configuration.uri)"
+    const configuration = { pin: '4711', uri: 'pkcs11:id=%02?pin-value=8%2015', pinFile: '/pin' }
+    const { err } = await runSigner(signerWith({ sign }), signRequest({ configuration }))
+    expect(err).toBe('Error: C_Login [secret] for pkcs11:id=%02?pin-value=[secret]\n')
+  })
+
+  it('without a request says what it is, with the status 2', async () => {
+    for (const nothing of ['', ' ', undefined]) {
+      const env = { EXTERNAL_SIGNER_PLUGIN_CONFIG: nothing }
+      const { status, out, err } = await runSigner(signerWith({}), '', env)
+      expect([status, out]).toEqual([2, ''])
+      expect(err).toMatch(HINT)
+      expect(err).toContain('This is a signer; a Kubernetes client starts it')
+    }
+  })
+
+  it('is told when nobody reads the answer', async () => {
+    const sign = "await new Promise((r) => setTimeout(r, 100)); return Buffer.from('x')"
+    const signer = startSigner(signerWith({ sign }), signRequest())
+    signer.child.stdout?.destroy()
+    const { status, err } = await signer.end()
+    expect(status).toBe(1)
+    expect(err).toContain('the client closed standard output before the answer')
+  })
+
+  it('of a question without a terminal says so', async () => {
+    const sign = "return Buffer.from(await ask('PIN: ', { secret: true }))"
+    // In a session of its own there is no terminal to be found.
+    const before =
+      "if (process.argv[2] !== 'child') {\n" +
+      "const { spawnSync } = await import('node:child_process')\n" +
+      "const { status } = spawnSync('setsid', ['-w', process.execPath, process.argv[1], 'child'], { stdio: ['ignore', 1, 2] })\n" +
+      'process.exit(status)\n}'
+    const { status, err } = await runSigner(signerWith({ sign, before }), signRequest())
+    expect(status).toBe(1)
+    expect(err).toMatch(
+      /^SignerFailedError: the signer .* cannot ask anybody: there is no terminal/,
+    )
+  })
+})
+
+describe('a signal', () => {
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const)('%s ends a signature with %i and no answer', async (name, status) => {
+    const sign = `
+      console.error('ready')
+      await new Promise((resolve) => signal.addEventListener('abort', resolve))
+      console.error(signal.reason.message)
+      return Buffer.from('x')`
+    const keeping = { before: 'setInterval(() => {}, 1000)' }
+    const signer = startSigner(signerWith({ sign, ...keeping }), signRequest())
+    await signer.until('err', /ready/)
+    signer.child.kill(name)
+    const err = `ready\nthe signer was stopped by ${name}\n`
+    expect(await signer.end()).toEqual({ status, out: '', err })
+  })
+})

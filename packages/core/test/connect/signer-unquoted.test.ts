@@ -1,0 +1,32 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connect } from 'kubecred'
+import { expect, it } from 'vitest'
+
+it('a parameter of a signer without quotes is told as what it is, by its name', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kubecred-unquoted-'))
+  const kubeconfig = join(folder, 'config')
+  writeFileSync(
+    kubeconfig,
+    `users:
+- name: u
+  user:
+    auth-provider:
+      name: externalSigner
+      config: { pathExec: /bin/true, slotId: 0 }
+clusters: [{ name: k, cluster: { server: 'https://127.0.0.1:1' } }]
+contexts: [{ name: c, context: { cluster: k, user: u } }]
+current-context: c
+`,
+  )
+  try {
+    await expect(connect({ kubeconfig })).rejects.toMatchObject({
+      code: 'ERR_SIGNER_CONFIG',
+      message: expect.stringContaining('slotId'),
+      hint: expect.stringContaining('quotes'),
+    })
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})

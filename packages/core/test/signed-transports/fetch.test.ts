@@ -1,0 +1,4 @@
+import { fetchDriver } from '../transports/drivers/fetch.ts'
+import { describeSigned } from './signed-table.ts'
+
+describeSigned(fetchDriver)

@@ -1,0 +1,51 @@
+import { withResolvers } from '../adapters/https/with-resolvers.ts'
+import { type Habits, type SoftwareKey, softwareKey } from '../tls/software-key.ts'
+import type { Driver } from '../transports/driver.ts'
+import { VaultStage } from '../transports/vault-stage.ts'
+
+/** A server, a client of the driver's kind, and the key that signs for it. Nothing but a certificate says who it is. */
+export interface SignedStage extends AsyncDisposable {
+  readonly stage: VaultStage
+  readonly key: SoftwareKey
+}
+
+export async function openSigned(driver: Driver, habits: Habits = {}): Promise<SignedStage> {
+  const keys: SoftwareKey[] = []
+  const stage = await VaultStage.open(driver, {
+    logins: ([sandbox]) => ({
+      card: async () => {
+        const { certificate, key: pem } = await sandbox.issueCertificate({ user: 'jane' })
+        const key = softwareKey(pem, habits)
+        keys.push(key)
+        const { url: server, caPem: caData } = sandbox
+        return { server, caData, certificateData: certificate, signingKey: key }
+      },
+    }),
+  })
+  const [key] = keys
+  if (key === undefined) throw new Error('nobody has logged in')
+  return { stage, key, [Symbol.asyncDispose]: () => stage[Symbol.asyncDispose]() }
+}
+
+/** A signature that takes as long as the test wants. */
+export class HeldSignature {
+  readonly #letGoOn = withResolvers<void>()
+  readonly #begun = withResolvers<AbortSignal>()
+
+  /** Resolves when the first was asked for, to the signal that says whether anybody still waits for it. */
+  get begun(): Promise<AbortSignal> {
+    return this.#begun.promise
+  }
+
+  readonly habits: Habits = {
+    sign: async (signature, { signal }) => {
+      this.#begun.resolve(signal)
+      await this.#letGoOn.promise
+      return signature()
+    },
+  }
+
+  letGoOn(): void {
+    this.#letGoOn.resolve()
+  }
+}

@@ -1,0 +1,68 @@
+import { describe, it } from 'vitest'
+import { type Case, type Driver, strongest } from '../transports/driver.ts'
+import { describeTransport, LIMIT_MS } from '../transports/table.ts'
+import { wholeLogins } from '../transports/vault-cases/next-login.ts'
+import { foreignServer, severalServers } from '../transports/vault-cases/several-servers.ts'
+import { failures } from './cases/failures.ts'
+import { atOnce, inTurn } from './cases/few-signatures.ts'
+import { headerOnly } from './cases/header-only.ts'
+import { abortWhileSigning, closeWhileSigning } from './cases/leaving.ts'
+import { withSigningKey } from './with-signing-key.ts'
+
+/** The rows that a connection could spoil which is made in another way, or made again. The others are about tokens. */
+const ROWS: readonly Case[] = [
+  'cold herd',
+  'warm',
+  '401 once',
+  'revoked mid-stream',
+  'certificate rotated',
+  'certificate refused in the handshake',
+  'CA rotated',
+  "caller's own Authorization",
+  'POST with a string',
+  'POST with a stream',
+  'upgrade',
+  'upgrade refused once',
+  'abort',
+  'proxy',
+  'redirect to another origin',
+  'server restart',
+]
+
+/** Those of them that are run for every transport; all of them are, for one of each seam. */
+export const OF_EACH: readonly Case[] = [
+  'certificate rotated',
+  'certificate refused in the handshake',
+  "caller's own Authorization",
+  'POST with a stream',
+  'upgrade',
+]
+
+type Runs = Readonly<Record<string, (driver: Driver) => Promise<void>>>
+
+/** What only a signing key can be asked, and what of a vault needs connections of several identities. */
+const RUNS: Runs = {
+  'requests one after the other cost one signature': inTurn,
+  'requests at once cost few signatures': atOnce,
+  'says what is wrong with a signer, and goes on': failures,
+  'lets a caller go while somebody signs': abortWhileSigning,
+  'ends with the cluster while somebody signs': closeWhileSigning,
+  'sends a request as one user, never as half of two': wholeLogins,
+  'sends to each of two servers what is for it': severalServers,
+  'sends nothing to a server that no login is for': foreignServer,
+}
+
+const HEADER_ONLY: Runs = { 'refuses a key that only signs, and signs nothing': headerOnly }
+
+/** Runs one transport with private keys that only sign. That a cell cannot hold at all is seen with other keys. */
+export function describeSigned(driver: Driver, cases: readonly Case[] = ROWS): void {
+  const tried = withSigningKey(driver)
+  const hasCertificates = strongest(tried) === 'both'
+  const rows = hasCertificates ? cases.filter((name) => tried.cannot?.[name] === undefined) : []
+  if (rows.length > 0) describeTransport(tried, rows)
+  describe.concurrent(tried.name, () => {
+    for (const [name, run] of Object.entries(hasCertificates ? RUNS : HEADER_ONLY)) {
+      it(name, () => run(tried), LIMIT_MS)
+    }
+  })
+}

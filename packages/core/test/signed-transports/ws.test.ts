@@ -1,0 +1,4 @@
+import { wsDriver } from '../transports/drivers/ws.ts'
+import { describeSigned } from './signed-table.ts'
+
+describeSigned(wsDriver)

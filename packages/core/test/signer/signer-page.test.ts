@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { decodeBytes } from '../../src/protocol/base64.ts'
+import { readSignerMessage } from '../../src/protocol/signer-answer.ts'
+import { encodeSignRequest } from '../../src/protocol/signer-request.ts'
+import { parseYaml } from '../../src/protocol/yaml.ts'
+import { Secret } from '../../src/secret/secret.ts'
+import { connectionWith } from '../kubeconfig/build-from-text.ts'
+
+const page = readFileSync(new URL('../../../../docs/signer.md', import.meta.url), 'utf8')
+
+function blocks(language: string): string[] {
+  const found = page.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm'))
+  return [...found].map(([, text = '']) => text)
+}
+
+describe('docs/signer.md', () => {
+  const [request, response] = blocks('json').map((text) => JSON.parse(text))
+
+  it('has a stanza that we read', () => {
+    const [stanza = ''] = blocks('yaml')
+    const { users } = parseYaml(stanza) as { users: { user: object }[] }
+    const { externalSigner } = connectionWith({ user: users[0]?.user ?? {} }).user
+    expect(externalSigner?.at).toEqual({ kind: 'program', command: '/usr/bin/my-signer' })
+    expect(externalSigner?.parameters.size).toBe(5)
+  })
+
+  it('shows what we really write', () => {
+    const { configuration, digest } = request as {
+      configuration: Record<string, string>
+      digest: string
+    }
+    const parameters = new Map(
+      Object.entries(configuration).map(([name, value]) => [name, new Secret(value)]),
+    )
+    const bytes = decodeBytes(digest) ?? new Uint8Array()
+    const text = encodeSignRequest(
+      { protocol: 'specification', parameters },
+      { scheme: 'rsa_pss_rsae_sha256', digest: bytes, message: bytes },
+    )
+    expect(text).toBe(JSON.stringify(request))
+  })
+
+  it('shows an answer that we take, and lines before it', () => {
+    const asked = { wish: 'signature', protocol: 'specification', signer: '"s"' } as const
+    expect(readSignerMessage(response, asked)).toMatchObject({ is: 'answer' })
+    const lines = [...page.matchAll(/`(\{"apiVersion":…[^`]*\})`/g)].map(([, text = '']) =>
+      readSignerMessage(
+        { ...JSON.parse(text.replace('…', '""')), apiVersion: response.apiVersion },
+        asked,
+      ),
+    )
+    expect(lines).toEqual([
+      { is: 'prompt', text: 'Touch the device' },
+      { is: 'failure', text: 'the device is locked' },
+    ])
+  })
+})

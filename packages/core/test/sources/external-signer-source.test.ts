@@ -1,0 +1,182 @@
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { processRegistry } from '../../src/node/process-registry.ts'
+import {
+  type MadePair,
+  makePair,
+  makeRsaPair,
+  makeSelfSigned,
+} from '../fixtures/make-certificates.ts'
+import { isRunning } from '../fixtures/processes.ts'
+import { keyOf, SignerScene, toSign } from '../fixtures/signer-scene.ts'
+
+const SCHEME = 'ecdsa_secp256r1_sha256'
+let pair: MadePair
+beforeAll(async () => {
+  pair = await makePair()
+})
+afterEach(async () => {
+  const { slots, running } = processRegistry()
+  await vi.waitFor(() => expect([slots.taken, running.size]).toEqual([0, 0]), 10_000)
+})
+
+describe('a signer that answers once', () => {
+  it('gives its certificate, and is started for every signature', async () => {
+    await using scene = new SignerScene(pair)
+    const acquired = await scene.acquire(scene.source())
+    expect(acquired.credential.certificate).toMatchObject({
+      chain: pair.certificate,
+      signingKeyId: 'the signer',
+    })
+    expect(acquired.expiresAt).toBe(acquired.credential.certificate?.notAfter)
+    const key = keyOf(acquired)
+    for (const text of ['one', 'two']) {
+      expect(scene.isValid(SCHEME, Buffer.from(text), await key.sign(toSign(text)))).toBe(true)
+    }
+    expect(scene.asked()).toEqual([
+      'CertificateRequest by variable',
+      'SignRequest by variable',
+      'SignRequest by variable',
+    ])
+    expect(scene.eventsOf('signed').map(({ scheme }) => scheme)).toEqual([SCHEME, SCHEME])
+  })
+
+  it('may print its answer over several lines', async () => {
+    await using scene = new SignerScene(pair)
+    const key = await scene.key({ behaviour: 'pretty' })
+    expect(scene.isValid(SCHEME, Buffer.from('x'), await key.sign(toSign('x')))).toBe(true)
+  })
+
+  it('may give a whole chain as PEM', async () => {
+    const chained = await makePair({ intermediate: true })
+    await using scene = new SignerScene(chained)
+    const { credential } = await scene.acquire(scene.source({ chain: 'yes' }))
+    expect(credential.certificate?.chain).toBe(chained.certificate)
+  })
+})
+
+describe('a signer that stays', () => {
+  it('gets further requests as lines, and ends with the keeper', async () => {
+    await using scene = new SignerScene(pair)
+    const key = await scene.key({ stays: 'yes' })
+    for (const text of ['one', 'two', 'three']) {
+      expect(scene.isValid(SCHEME, Buffer.from(text), await key.sign(toSign(text)))).toBe(true)
+    }
+    const [{ pid } = { pid: 0 }] = scene.log()
+    expect(scene.asked()).toEqual([
+      'CertificateRequest by variable',
+      ...Array(3).fill('SignRequest by line'),
+    ])
+    expect(processRegistry().slots.taken).toBe(0)
+    expect(isRunning(pid)).toBe(true)
+    scene.close()
+    await vi.waitFor(() => expect(isRunning(pid)).toBe(false))
+    expect(scene.log().at(-1)).toMatchObject({ via: 'end' })
+    await expect(key.sign(toSign('x'))).rejects.toMatchObject({ code: 'ERR_CLOSED' })
+  })
+
+  it('is ended when it was not asked for long, and started again when it is', async () => {
+    await using scene = new SignerScene(pair)
+    const key = await scene.key({ stays: 'yes' }, { limits: { idleMs: 50 } })
+    const [{ pid } = { pid: 0 }] = scene.log()
+    await vi.waitFor(() => expect(isRunning(pid)).toBe(false))
+    await key.sign(toSign('x'))
+    expect(scene.asked()).toEqual(['CertificateRequest by variable', 'SignRequest by variable'])
+  })
+
+  it('is ended by force when it does not hear that nothing more comes', async () => {
+    await using scene = new SignerScene(pair)
+    await scene.key({ stays: 'yes', deaf: 'yes' })
+    const [{ pid } = { pid: 0 }] = scene.log()
+    scene.close()
+    await vi.waitFor(() => expect(scene.log().at(-1)).toMatchObject({ via: 'end' }))
+    await vi.waitFor(() => expect(isRunning(pid)).toBe(false), 10_000)
+  })
+
+  it('has the device for itself until it is gone', async () => {
+    await using scene = new SignerScene(pair)
+    const key = await scene.key({ stays: 'yes', deaf: 'yes' }, { limits: { idleMs: 50 } })
+    const [{ pid } = { pid: 0 }] = scene.log()
+    await vi.waitFor(() => expect(scene.log().at(-1)).toMatchObject({ via: 'end' }))
+    expect(isRunning(pid)).toBe(true)
+    const signature = await key.sign(toSign('x'))
+    expect(isRunning(pid)).toBe(false)
+    expect(scene.isValid(SCHEME, Buffer.from('x'), signature)).toBe(true)
+  })
+
+  it('is started again when it died between two requests', async () => {
+    await using scene = new SignerScene(pair)
+    const key = await scene.key({ stays: 'yes' })
+    const [{ pid } = { pid: 0 }] = scene.log()
+    process.kill(pid, 'SIGKILL')
+    await vi.waitFor(() => expect(scene.eventsOf('plugin-ended')).toHaveLength(1))
+    await key.sign(toSign('x'))
+    expect(scene.asked()).toEqual(['CertificateRequest by variable', 'SignRequest by variable'])
+  })
+
+  it('gets the terminal when somebody waits who can be asked, also when it was started without', async () => {
+    await using scene = new SignerScene(pair)
+    let isTerminal = true
+    const ports = { terminal: { isTerminal: () => isTerminal } }
+    const source = scene.source({ stays: 'yes' }, { ports })
+    const key = keyOf(await scene.acquire(source, { reason: 'ahead' }))
+    await key.sign(toSign('x'))
+    await key.sign(toSign('x'))
+    // A refresh ahead of time asks the one that is there: it may be unlocked.
+    await scene.acquire(source, { reason: 'ahead' })
+    isTerminal = false
+    await key.sign(toSign('x'))
+    expect(scene.asked()).toEqual([
+      'CertificateRequest by variable',
+      'SignRequest by variable',
+      'SignRequest by line',
+      'CertificateRequest by line',
+      'SignRequest by line',
+    ])
+  })
+})
+
+describe('every kind of key', () => {
+  const RSA = ['rsa_pss_rsae_sha256', 'rsa_pss_rsae_sha384', 'rsa_pss_rsae_sha512'] as const
+  it.each([
+    { name: 'RSA', make: () => makeRsaPair(), schemes: RSA },
+    {
+      name: 'P-384',
+      make: () => makeSelfSigned({ name: 'ECDSA', namedCurve: 'P-384' }),
+      schemes: ['ecdsa_secp384r1_sha384'] as const,
+    },
+    {
+      name: 'P-521',
+      make: () => makeSelfSigned({ name: 'ECDSA', namedCurve: 'P-521' }),
+      schemes: ['ecdsa_secp521r1_sha512'] as const,
+    },
+    {
+      name: 'Ed25519',
+      make: () => makeSelfSigned({ name: 'Ed25519' }),
+      schemes: ['ed25519'] as const,
+    },
+  ])('$name', async ({ make, schemes }) => {
+    await using scene = new SignerScene(await make())
+    const key = await scene.key({ stays: 'yes' })
+    const { signal } = new AbortController()
+    const everything = ['ecdsa_secp256r1_sha256', ...[...schemes].reverse()] as const
+    expect(await key.choose(everything, signal)).toBe(schemes[0])
+    expect(await key.choose(['ecdsa_secp256r1_sha256'], signal)).toBeUndefined()
+    for (const scheme of schemes) {
+      const signature = await key.sign(toSign('hello', scheme))
+      expect(scene.isValid(scheme, Buffer.from('hello'), signature)).toBe(true)
+    }
+  })
+
+  it('of which the signers of 2020 use RSA only', async () => {
+    await using rsa = new SignerScene(await makeRsaPair())
+    const key = await rsa.key({}, { protocol: 'reference2020' })
+    const signature = await key.sign(toSign('hello', 'rsa_pss_rsae_sha256'))
+    expect(rsa.isValid('rsa_pss_rsae_sha256', Buffer.from('hello'), signature)).toBe(true)
+    expect(rsa.asked()).toEqual(['Certificate by variable', 'Sign by variable'])
+    await using curve = new SignerScene(pair)
+    await expect(curve.key({}, { protocol: 'reference2020' })).rejects.toMatchObject({
+      code: 'ERR_SIGNER_CERTIFICATE',
+      message: expect.stringContaining('RSA only'),
+    })
+  })
+})

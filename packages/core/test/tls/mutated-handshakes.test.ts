@@ -1,0 +1,126 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { RecordSplitter } from '../../src/tls/records.ts'
+import { meet } from './memory-scene.ts'
+import { type Mutation, mutation } from './mutations.ts'
+import { jane } from './scene.ts'
+import { softwareKey } from './software-key.ts'
+
+const RUNS = process.env['CI'] === 'true' ? 5_000 : 300
+const HANDSHAKE = 22
+const ENCRYPTED = 23
+
+it('is a good handshake when nobody changes it', async () => {
+  expect(await attempt({ side: 'toServer', index: 99, change: (bytes) => bytes })).toMatchObject({
+    isSigned: true,
+    isAuthenticated: true,
+    echoed: 'hello',
+    changed: undefined,
+  })
+})
+
+it.each([1, 2, 7, 100])('is a good handshake in pieces of %i bytes', async (length) => {
+  const cut = (bytes: Buffer): Buffer[] =>
+    Array.from({ length: Math.ceil(bytes.length / length) }, (_, at) =>
+      bytes.subarray(at * length, (at + 1) * length),
+    )
+  const signingKey = softwareKey(jane.key)
+  const meeting = meet({ signingKey, middle: { toClient: cut, toServer: cut } })
+  const socket = await meeting.connecting
+  socket.write('hello')
+  expect(await new Promise((resolve) => socket.once('data', resolve))).toEqual(Buffer.from('hello'))
+  expect(meeting.accepted[0]?.authorized).toBe(true)
+  meeting.end()
+})
+
+describe('a handshake that somebody changes on its way', () => {
+  it('ends, and nobody is taken for somebody', { timeout: 600_000 }, async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom('toClient' as const, 'toServer' as const),
+        fc.nat(1),
+        mutation(),
+        async (side, index, change) => {
+          const { changed, isSigned, isAuthenticated, echoed } = await attempt({
+            side,
+            index,
+            change,
+          })
+          const matters =
+            changed !== undefined && !isPrefix(essence(changed.from), essence(changed.to))
+          // The server's own flight: nothing is signed for another one.
+          if (matters && side === 'toClient' && index === 0) expect(isSigned).toBe(false)
+          // Our flight, or the hello that both have signed.
+          if (matters && side === 'toServer') expect(isAuthenticated).toBe(false)
+          if (echoed !== '')
+            expect([isSigned, isAuthenticated, echoed]).toEqual([true, true, 'hello'])
+        },
+      ),
+      { numRuns: RUNS },
+    )
+  })
+})
+
+interface Attempt {
+  readonly side: 'toClient' | 'toServer'
+  readonly index: number
+  readonly change: Mutation
+}
+
+/** One handshake with one change, and an echo if it succeeds. It always ends. */
+async function attempt({ side, index, change }: Attempt) {
+  const signingKey = softwareKey(jane.key)
+  const abort = new AbortController()
+  let changed: { readonly from: Buffer; readonly to: Buffer } | undefined
+  const middle = {
+    [side]: (bytes: Buffer, at: number) => {
+      if (at !== index) return [bytes]
+      changed = { from: bytes, to: change(bytes) }
+      return [changed.to]
+    },
+  }
+  const meeting = meet({ signingKey, middle, signal: abort.signal })
+  let echoed = ''
+  const settled = meeting.connecting.then(
+    (socket) => {
+      socket
+        .on('error', () => {})
+        .on('data', (chunk) => {
+          echoed += chunk
+        })
+      socket.write('hello')
+    },
+    () => {},
+  )
+  await meeting.idle()
+  // A part that is missing makes both sides wait, like any TLS: until somebody has enough.
+  abort.abort()
+  await settled
+  await meeting.idle()
+  const result = {
+    changed,
+    isSigned: signingKey.requests.length > 0,
+    isAuthenticated: meeting.accepted.some(({ authorized }) => authorized),
+    echoed,
+  }
+  meeting.end()
+  return result
+}
+
+/** What both sides rely on: the messages of hellos, and all encrypted records. */
+function essence(bytes: Buffer): string[] {
+  try {
+    const records = new RecordSplitter().push(bytes)
+    return records
+      .filter(({ type }) => type === HANDSHAKE || type === ENCRYPTED)
+      .map(({ type, fragment, bytes: all }) =>
+        (type === HANDSHAKE ? fragment : all).toString('hex'),
+      )
+  } catch {
+    return ['no TLS']
+  }
+}
+
+function isPrefix(beginning: readonly string[], whole: readonly string[]): boolean {
+  return beginning.every((part, index) => part === whole[index])
+}

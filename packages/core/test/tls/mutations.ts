@@ -1,0 +1,65 @@
+import fc from 'fast-check'
+
+/** One way to damage bytes on their way. */
+export type Mutation = (bytes: Buffer) => Buffer
+
+/** Any of the ways: a bit, a byte, some bytes out, in, twice, or in another place. */
+export function mutation(): fc.Arbitrary<Mutation> {
+  const place = fc.double({ min: 0, max: 0.999_999, noNaN: true })
+  const length = fc.integer({ min: 1, max: 40 })
+  return fc.oneof(
+    fc.tuple(place, fc.nat(7)).map(([at, bit]) => flipBit(at, bit)),
+    fc.tuple(place, fc.nat(255)).map(([at, value]) => setByte(at, value)),
+    fc.tuple(place, length).map(([at, count]) => splice(at, count, () => Buffer.alloc(0))),
+    fc
+      .tuple(place, fc.uint8Array({ minLength: 1, maxLength: 40 }))
+      .map(([at, more]) => splice(at, 0, () => Buffer.from(more))),
+    fc
+      .tuple(place, length)
+      .map(([at, count]) => splice(at, count, (taken) => Buffer.concat([taken, taken]))),
+    fc
+      .tuple(place, length)
+      .map(([at, count]) => splice(at, count, (taken) => Buffer.from(taken).reverse())),
+    place.map(
+      (at): Mutation =>
+        (bytes) =>
+          bytes.subarray(0, Math.floor(at * bytes.length)),
+    ),
+  )
+}
+
+/** Damages the parts as if they were one. */
+export function mutate(parts: readonly Buffer[], change: Mutation): Buffer[] {
+  // Where a part ends must stay: it says when something was sent.
+  const lengths = parts.map(({ length }) => length)
+  let rest = change(Buffer.concat(parts))
+  return lengths.map((length, index) => {
+    const part = index === lengths.length - 1 ? rest : rest.subarray(0, length)
+    rest = rest.subarray(part.length)
+    return part
+  })
+}
+
+function flipBit(at: number, bit: number): Mutation {
+  return (bytes) => setByte(at, (bytes[place(at, bytes)] ?? 0) ^ (1 << bit))(bytes)
+}
+
+function setByte(at: number, value: number): Mutation {
+  return (bytes) => {
+    const changed = Buffer.from(bytes)
+    changed[place(at, bytes)] = value
+    return changed
+  }
+}
+
+function splice(at: number, count: number, put: (taken: Buffer) => Buffer): Mutation {
+  return (bytes) => {
+    const start = place(at, bytes)
+    const taken = bytes.subarray(start, start + count)
+    return Buffer.concat([bytes.subarray(0, start), put(taken), bytes.subarray(start + count)])
+  }
+}
+
+function place(at: number, bytes: Buffer): number {
+  return Math.floor(at * bytes.length)
+}

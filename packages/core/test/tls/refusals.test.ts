@@ -1,0 +1,157 @@
+import { once } from 'node:events'
+import { connect as connectTcp } from 'node:net'
+import { describe, expect, it, vi } from 'vitest'
+import { HandshakeFollower } from '../../src/tls/handshake-follower.ts'
+import { HandshakeProblem } from '../../src/tls/handshake-problem.ts'
+import { listen } from '../fixtures/proxies.ts'
+import { makeAuthority } from './identities.ts'
+import {
+  type DialingOptions,
+  dialSigned,
+  echo,
+  eventually,
+  failure,
+  jane,
+  openTcp,
+  startServer,
+} from './scene.ts'
+import { softwareKey } from './software-key.ts'
+
+const stranger = await makeAuthority('somebody else')
+
+describe('a server that is not accepted', () => {
+  const refused: [string, DialingOptions['tls'], string][] = [
+    ['has another authority', { ca: stranger.ca }, 'SELF_SIGNED_CERT_IN_CHAIN'],
+    ['has another name', { servername: 'other.test' }, 'ERR_TLS_CERT_ALTNAME_INVALID'],
+    ['fails a check of the caller', { checkServerIdentity: () => new Error('no') }, ''],
+  ]
+  it.each(refused)('%s: the key is not asked, the server is told', async (_, tls, code) => {
+    await using server = await startServer()
+    const signingKey = softwareKey(jane.key)
+    const socket = await openTcp(server.port)
+    const error = await failure(dialSigned(server.port, { signingKey, socket, tls: { ...tls } }))
+    expect(error).toMatchObject(code === '' ? { message: 'no' } : { code })
+    expect([signingKey.offers, signingKey.requests]).toEqual([[], []])
+    expect(socket.destroyed).toBe(true)
+    await eventually(() => expect(server.failures).toEqual(['CERTIFICATE_UNKNOWN']))
+    expect(server.seen).toEqual([])
+  })
+
+  it('is accepted when the caller says so', async () => {
+    await using server = await startServer()
+    const tls = { ca: stranger.ca, rejectUnauthorized: false }
+    const socket = await dialSigned(server.port, { tls })
+    expect(await echo(socket, 'hello')).toBe('hello')
+    expect(socket.authorized).toBe(false)
+    expect(server.seen[0]?.authorized).toBe(true)
+    socket.destroy()
+  })
+})
+
+describe('a server that refuses the certificate', () => {
+  it('ends the connection after the handshake, as with any key', async () => {
+    await using server = await startServer()
+    const identity = await stranger.client('P-256')
+    const socket = await dialSigned(server.port, { identity })
+    socket.resume()
+    await once(socket, 'close')
+    expect(server.seen).toEqual([])
+  })
+})
+
+describe('a handshake that cannot be followed', () => {
+  it('because of its cipher suite fails', async () => {
+    const ciphers = 'TLS_AES_128_CCM_SHA256'
+    await using server = await startServer({ ciphers })
+    const signingKey = softwareKey(jane.key)
+    const error = await failure(dialSigned(server.port, { signingKey, tls: { ciphers } }))
+    expect(error).toMatchObject({
+      code: 'ERR_HANDSHAKE_NOT_SIGNED',
+      message: expect.stringContaining('a cipher suite that is not known here'),
+    })
+    expect([signingKey.offers, server.seen]).toEqual([[], []])
+  })
+
+  it('because Node does not tell its secrets fails', async () => {
+    using _ = vi.spyOn(HandshakeFollower.prototype, 'takeKeylog').mockReturnValue()
+    await using server = await startServer()
+    const signingKey = softwareKey(jane.key)
+    expect(await failure(dialSigned(server.port, { signingKey }))).toMatchObject({
+      code: 'ERR_HANDSHAKE_NOT_SIGNED',
+      message: expect.stringContaining('Node did not tell the secrets'),
+    })
+    expect([signingKey.offers, server.seen]).toEqual([[], []])
+  })
+
+  it('because its end does not fit fails with an alert', async () => {
+    const conclude = vi.spyOn(HandshakeFollower.prototype, 'conclude')
+    conclude.mockImplementation(() => {
+      throw new HandshakeProblem(40, 'the transcript is another')
+    })
+    using _ = conclude
+    await using server = await startServer()
+    const signingKey = softwareKey(jane.key)
+    expect(await failure(dialSigned(server.port, { signingKey }))).toMatchObject({
+      code: 'ERR_HANDSHAKE_NOT_SIGNED',
+      message: 'the TLS handshake was not signed: the transcript is another',
+    })
+    expect([signingKey.offers, server.seen]).toEqual([[], []])
+    const heard = ['HANDSHAKE_FAILURE']
+    await eventually(() => expect(server.failures).toEqual(heard))
+  })
+})
+
+describe('a server that is no TLS server', () => {
+  it.each([
+    ['speaks HTTP', 'HTTP/1.1 400 Bad Request\r\n\r\n', /^ERR_SSL_/],
+    ['says nothing and closes', '', /^ECONNRESET$/],
+  ])('%s', async (_, text, code) => {
+    await using server = await listen((socket) => socket.once('data', () => socket.end(text)))
+    const signingKey = softwareKey(jane.key)
+    const error = await failure(dialSigned(server.port, { signingKey }))
+    expect(error).toMatchObject({ code: expect.stringMatching(code) })
+    expect(signingKey.offers).toEqual([])
+    await eventually(() => expect(server.open.size).toBe(0))
+  })
+
+  it('has closed before', async () => {
+    await using server = await listen((socket) => socket.end())
+    for (const allowHalfOpen of [true, false]) {
+      const socket = connectTcp({ port: server.port, host: '127.0.0.1', allowHalfOpen })
+      await once(socket.resume(), 'end')
+      const error = await failure(dialSigned(server.port, { socket }))
+      expect(error).toBeInstanceOf(Error)
+      expect(socket.destroyed).toBe(true)
+    }
+  })
+})
+
+describe('options', () => {
+  it.each(['key', 'cert', 'pfx', 'session', 'secureContext', 'pskCallback'])(
+    'refuse tls.%s',
+    async (name) => {
+      await using server = await startServer()
+      const socket = await openTcp(server.port)
+      const error = await failure(dialSigned(server.port, { socket, tls: { [name]: 'x' } }))
+      expect(error).toBeInstanceOf(TypeError)
+      expect(error).toMatchObject({ message: expect.stringContaining(`tls.${name}`) })
+      expect(socket.destroyed).toBe(true)
+    },
+  )
+
+  const huge = Array(200).fill(jane.chain).join('')
+  it.each([
+    ['has no certificate', '', 'no certificate'],
+    ['has a broken one', jane.chain.replace('MII', 'AAA'), 'certificate 1 of the chain'],
+    ['is too long for a server', huge, 'a server takes no more than'],
+  ])('refuse a chain that %s', async (_, chain, says) => {
+    await using server = await startServer()
+    const socket = await openTcp(server.port)
+    const error = await failure(
+      dialSigned(server.port, { socket, identity: { chain, key: jane.key } }),
+    )
+    expect(error).toBeInstanceOf(TypeError)
+    expect(error).toMatchObject({ message: expect.stringContaining(says) })
+    expect(socket.destroyed).toBe(true)
+  })
+})

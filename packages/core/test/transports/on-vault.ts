@@ -1,0 +1,8 @@
+import type { Driver } from './driver.ts'
+
+/** The same transport with its credentials from a vault. */
+export function onVault(driver: Driver): Driver {
+  const { name, cannot, cannotOnVault } = driver
+  const both = { ...cannot, ...cannotOnVault }
+  return { ...driver, name: `${name}, on a vault`, cannot: both, isOnVault: true }
+}

@@ -1,0 +1,117 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { ConnectionFields } from 'kubecred/vault'
+import { expect } from 'vitest'
+import { asAdmin, seen } from '../admin.ts'
+import { type Driver, handsRefusalsBack, NAMESPACES } from '../driver.ts'
+import { distinct } from '../scene.ts'
+import { infoFor, VaultStage } from '../vault-stage.ts'
+
+const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps'
+
+/** What the server refuses is left alone: the request goes on with the next login, and so do those after it. */
+export async function nextLogin(driver: Driver): Promise<void> {
+  let first: ConnectionFields | undefined
+  await using stage = await VaultStage.open(driver, {
+    logins: ([sandbox]) => ({
+      // Gives the same again and again: it does not know better.
+      first: async () => {
+        const token = sandbox.issueToken({ user: 'first' }).token
+        first ??= { server: sandbox.url, caData: sandbox.caPem, token, priority: 10 }
+        return first
+      },
+      second: () => infoFor(driver, sandbox, 'second'),
+    }),
+  })
+  const { sandbox } = stage
+  const users = (): unknown[] => seen(sandbox).map(({ tokenUser }) => tokenUser)
+  expect(await stage.outcome()).toEqual([200])
+  expect(users()).toEqual(['first'])
+
+  sandbox.revoke('first')
+  await expectRefusedOnce(driver, stage)
+  expect(users().slice(0, 3)).toEqual(['first', 'first', 'second'])
+  const answers = await Promise.all(Array.from({ length: 20 }, () => stage.outcome()))
+  expect(distinct(answers.flat())).toEqual([200])
+  expect(distinct(users().slice(2))).toEqual(['second'])
+  expect(seen(sandbox).filter(({ status }) => status === 401)).toHaveLength(1)
+}
+
+/** Each handler is asked again ahead of its own end: requests go on, and notice nothing. */
+export async function loginAhead(driver: Driver): Promise<void> {
+  const lifeMs = await chooseLife(driver)
+  let logins = 0
+  await using stage = await VaultStage.open(driver, {
+    logins: ([sandbox]) => ({
+      short: () => {
+        logins += 1
+        const { token } = sandbox.issueToken({ user: `user-${logins}`, lifeMs })
+        const expiration = new Date(Date.now() + lifeMs)
+        return { server: sandbox.url, caData: sandbox.caPem, token, expiration }
+      },
+    }),
+  })
+  const statuses: unknown[] = []
+  while (logins < 4) {
+    statuses.push(await stage.outcome())
+    // Not to wait for anything: so that the transports beside this one have some air.
+    await pause(10)
+  }
+  expect(distinct(statuses.flat())).toEqual([200])
+  // Not by way of refusals: one may meet its token's last moment, but not every expiry.
+  const refused = seen(stage.sandbox).filter(({ status }) => status === 401)
+  expect(refused.length).toBeLessThanOrEqual(1)
+}
+
+/** Short, but half of it is long enough for a request, on a machine as busy as this one is now. */
+async function chooseLife(driver: Driver): Promise<number> {
+  const beganAt = performance.now()
+  await using stage = await VaultStage.open(driver, {
+    logins: ([sandbox]) => ({ it: () => infoFor(driver, sandbox, 'it') }),
+  })
+  await stage.ask()
+  return Math.min(Math.max(1000, 4 * (performance.now() - beganAt)), 10_000)
+}
+
+/** A body arrives whole with the next login. */
+export async function nextLoginWithBody(driver: Driver): Promise<void> {
+  await using stage = await VaultStage.open(driver, {
+    logins: ([sandbox]) => ({
+      bad: () => ({ server: sandbox.url, caData: sandbox.caPem, token: 'bad', priority: 10 }),
+      worse: () => ({ server: sandbox.url, caData: sandbox.caPem, token: 'worse', priority: 5 }),
+      good: () => infoFor(driver, sandbox, 'good'),
+    }),
+  })
+  const { sandbox } = stage
+  const body = JSON.stringify({ metadata: { name: 'made' }, data: { text: 'Grüße' } })
+  const headers = { 'content-type': 'application/json' }
+  const post = { path: CONFIG_MAPS, method: 'POST', headers, body }
+  expect((await stage.ask(post)).status).toBe(201)
+  const posts = seen(sandbox).filter(({ method }) => method === 'POST')
+  expect(posts.map(({ status }) => status)).toEqual([401, 401, 201])
+  const { text } = await asAdmin(sandbox, 'GET', `${CONFIG_MAPS}/made`)
+  expect(JSON.parse(text)).toMatchObject({ data: { text: 'Grüße' } })
+}
+
+/** Two users at one server, none preferred: a request comes from one of them, never from half of each. */
+export async function wholeLogins(driver: Driver): Promise<void> {
+  await using stage = await VaultStage.open(driver, {
+    logins: ([sandbox]) => ({
+      ann: () => infoFor(driver, sandbox, 'ann'),
+      bob: () => infoFor(driver, sandbox, 'bob'),
+    }),
+  })
+  const answers = await Promise.all(Array.from({ length: 24 }, () => stage.outcome()))
+  expect(distinct(answers.flat())).toEqual([200])
+  const records = seen(stage.sandbox).filter(({ path }) => path === NAMESPACES)
+  const halves = records.filter(({ tokenUser, certificateUser }) =>
+    certificateUser === undefined ? false : tokenUser !== certificateUser,
+  )
+  expect(halves).toEqual([])
+  expect(new Set(records.map(({ tokenUser }) => tokenUser))).toEqual(new Set(['ann', 'bob']))
+}
+
+/** The request itself goes on; or, with a transport that hands the 401 back, the next one. */
+async function expectRefusedOnce(driver: Driver, stage: VaultStage): Promise<void> {
+  if (handsRefusalsBack(driver)) expect(await stage.outcome()).toEqual([401])
+  expect(await stage.outcome()).toEqual([200])
+}

@@ -1,0 +1,91 @@
+import { type Sandbox, startSandbox } from '@kubecred/sandbox'
+import { CoreV1Api, KubeConfig } from '@kubernetes/client-node'
+import { attach } from 'kubecred/client-node'
+import { Vault } from 'kubecred/vault'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { codesOf } from '../transports/codes-of.ts'
+import { until } from '../transports/until.ts'
+
+let one: Sandbox
+let two: Sandbox
+beforeEach(async () => {
+  ;[one, two] = await Promise.all([startSandbox(), startSandbox()])
+})
+afterEach(() => Promise.all([one.close(), two.close()]))
+
+const infoOf = (sandbox: Sandbox, user: string) => ({
+  server: sandbox.url,
+  caData: sandbox.caPem,
+  token: sandbox.issueToken({ user }).token,
+})
+
+/** Two contexts, with users that are nobody. */
+function twoContexts(): KubeConfig {
+  const kc = new KubeConfig()
+  kc.loadFromOptions({
+    clusters: [
+      { name: 'one', server: one.url },
+      { name: 'two', server: two.url },
+    ],
+    users: [{ name: 'nobody', exec: { command: '/nowhere/plugin' } }],
+    contexts: [
+      { name: 'one', cluster: 'one', user: 'nobody' },
+      { name: 'two', cluster: 'two', user: 'nobody' },
+    ],
+    currentContext: 'one',
+  })
+  return kc
+}
+
+it('has the logins of each context from the vault, and never those of another', async () => {
+  const vault = new Vault()
+  vault.onLogin(() => infoOf(one, 'ann'), { id: 'one' })
+  vault.onLogin(() => infoOf(two, 'bob'), { id: 'two' })
+  const kc = twoContexts()
+  await using attachment = attach(kc, { vault })
+  const apis = ['one', 'two'].map((name) => {
+    kc.setCurrentContext(name)
+    return kc.makeApiClient(CoreV1Api)
+  })
+  for (const api of [...apis, ...apis]) await api.listNamespace()
+  expect(new Set(one.requests.map(({ user }) => user))).toEqual(new Set(['ann']))
+  expect(new Set(two.requests.map(({ user }) => user))).toEqual(new Set(['bob']))
+  expect(attachment.status()).toMatchObject({ by: 'kubecred' })
+})
+
+it('refuses a user that is to act as somebody else: a login would do more than that', async () => {
+  const vault = new Vault()
+  vault.onLogin(() => infoOf(one, 'admin'), { id: 'one' })
+  const kc = twoContexts()
+  kc.users = [{ name: 'nobody', impersonateUser: 'guest' }]
+  await using _ = attach(kc, { vault })
+  const sent = kc
+    .makeApiClient(CoreV1Api)
+    .listNamespace()
+    .then(() => [], codesOf)
+  expect(await sent).toContain('ERR_NOT_SUPPORTED')
+  expect(one.requests).toEqual([])
+})
+
+it('ends who waits for the first login when it is closed, and the login with them', async () => {
+  let asked: AbortSignal | undefined
+  const vault = new Vault()
+  vault.onLogin(
+    ({ signal }) => {
+      asked = signal
+      return new Promise(() => {})
+    },
+    { id: 'slow' },
+  )
+  const kc = twoContexts()
+  const attachment = attach(kc, { vault })
+  const sent = kc
+    .makeApiClient(CoreV1Api)
+    .listNamespace()
+    .then(() => [], codesOf)
+  await until(() => asked !== undefined)
+  await attachment.close()
+  expect(await sent).toContain('ERR_CLOSED')
+  expect(asked?.aborted).toBe(true)
+  expect(vault.status()).toBeUndefined()
+})

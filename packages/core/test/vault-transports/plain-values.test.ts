@@ -1,0 +1,65 @@
+import { type Sandbox, startSandbox } from '@kubecred/sandbox'
+import { connect } from 'kubecred'
+import { Vault } from 'kubecred/vault'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { seen } from '../transports/admin.ts'
+
+let one: Sandbox
+let two: Sandbox
+beforeEach(async () => {
+  ;[one, two] = await Promise.all([startSandbox(), startSandbox()])
+})
+afterEach(() => Promise.all([one.close(), two.close()]))
+
+const infoOf = (sandbox: Sandbox, user: string) => ({
+  server: sandbox.url,
+  caData: sandbox.caPem,
+  token: sandbox.issueToken({ user }).token,
+})
+
+it('hands out plain values for the server it shows, and says once when no login is for that any more', async () => {
+  let isMoved = false
+  const vault = new Vault({ freezeLimitMs: 1000 })
+  vault.onLogin(() => (isMoved ? infoOf(two, 'new') : infoOf(one, 'old')), { id: 'it' })
+  await using cluster = await connect({ vault })
+  const [first, { ca }] = [await cluster.headers(), await cluster.tlsOptions()]
+  expect(ca).toBe(one.caPem)
+  isMoved = true
+  // The old server's values are refused; what comes next is for another one, and must not go here.
+  await expect(cluster.reportRefused(first)).rejects.toMatchObject({ code: 'ERR_LOGIN_FAILED' })
+  expect(cluster.server).toBe(one.url)
+  await expect(cluster.headers()).rejects.toMatchObject({ code: 'ERR_FOREIGN_ORIGIN' })
+  expect(cluster.server).toBe(two.url)
+  expect(await cluster.headers()).not.toEqual(first)
+  expect((await cluster.tlsOptions()).ca).toBe(two.caPem)
+})
+
+it('hands out the CA of the newest login, although no request was sent', async () => {
+  const vault = new Vault()
+  vault.onLogin(() => infoOf(one, 'it'), { id: 'it' })
+  await using cluster = await connect({ vault })
+  const headers = await cluster.headers()
+  const before = one.caPem
+  expect((await cluster.tlsOptions()).ca).toBe(before)
+  await one.rotateServerAuthority()
+  one.revoke('it')
+  expect(await cluster.reportRefused(headers)).toBe(true)
+  expect((await cluster.tlsOptions()).ca).toBe(one.caPem)
+  expect(one.caPem).not.toBe(before)
+})
+
+it('shows the server that a path went to, whatever URLs were asked for', async () => {
+  const vault = new Vault()
+  vault.onLogin(() => ({ ...infoOf(one, 'one'), priority: 1 }), { id: 'one' })
+  vault.onLogin(() => infoOf(two, 'two'), { id: 'two' })
+  await using cluster = await connect({ vault })
+  await expect.poll(() => vault.status()?.logins.every(({ state }) => state === 'ready')).toBe(true)
+  await cluster.fetch('/version')
+  await cluster.fetch(`${two.url}/version`)
+  expect(cluster.server).toBe(one.url)
+  one.revoke('one')
+  one.respondWith(() => ({ status: 401, body: {} }))
+  expect((await cluster.fetch('/version')).status).toBe(200)
+  expect(cluster.server).toBe(two.url)
+  expect(seen(two).map(({ tokenUser }) => tokenUser)).toEqual(['two', 'two'])
+})

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest'
+import { openScene } from './vault-scene.ts'
+
+const server = 'https://one.test:6443'
+const forbidden = { code: 403, header: {} }
+
+describe('a 403 that counts as a refusal, on a vault', () => {
+  it('asks the same handler once for something newer, and nobody else', async () => {
+    const tokens = ['old', 'new']
+    const { vault } = openScene({
+      first: () => ({ server, priority: 1, token: tokens.shift() ?? 'new' }),
+      second: () => ({ server, token: 'other' }),
+    })
+    await vault.lease()
+    const better = await vault.replace(await vault.lease(), forbidden)
+    expect(better?.authorization).toBe('Bearer new')
+    await vault.close()
+  })
+
+  it('leaves the login in use where there is nothing newer: one thing forbidden does not end all others', async () => {
+    const { vault, events } = openScene({ only: () => ({ server, token: 'same' }) })
+    const lease = await vault.lease()
+    expect(await vault.replace(lease, forbidden)).toBeUndefined()
+    expect(vault.isDepleted).toBe(false)
+    expect((await vault.lease()).authorization).toBe('Bearer same')
+    expect(events.map(({ type }) => type)).not.toContain('depleted')
+    await vault.close()
+  })
+})
+
+describe('what a handler is told of a refusal', () => {
+  it('is the status that the server gave, also when it is asked again later', async () => {
+    const told: (number | undefined)[] = []
+    const { vault, clock, settle } = openScene({
+      only: ({ refused }) => {
+        told.push(refused?.status)
+        return { server, token: 'same' }
+      },
+    })
+    vault.reject(await vault.lease(), { code: 0, header: {} })
+    const waiting = Promise.resolve(vault.lease()).catch(() => {})
+    for (let second = 0; second < 10; second += 1) {
+      await settle()
+      clock.advance(1000)
+    }
+    await settle()
+    expect(told.length).toBeGreaterThan(2)
+    expect([...new Set(told.slice(1))]).toEqual([0])
+    await vault.close()
+    await waiting
+  })
+})

@@ -1,0 +1,120 @@
+/**
+ * What a vault must do, written down once more and as simply as possible.
+ *
+ * It knows nothing of how the engine does it: it is told what handlers answered, what servers said and how
+ * time passed, and says who may be given what.
+ */
+
+const FIRST_EXCLUSION_MS = 30_000
+const LONGEST_EXCLUSION_MS = 600_000
+
+/** What a handler returned. */
+export interface ModelLogin {
+  readonly token: string
+  readonly server: string
+  readonly priority: number
+  readonly expiresAt: number
+}
+
+interface Exclusion {
+  refusals: number
+  until: number
+  isTried: boolean
+}
+
+export class VaultModel {
+  /** What every handler returned last. */
+  readonly #held = new Map<string, ModelLogin>()
+  readonly #exclusions = new Map<string, Exclusion>()
+  readonly #everRefused = new Set<string>()
+  readonly #handlers: readonly string[]
+
+  constructor(handlers: readonly string[]) {
+    this.#handlers = handlers
+  }
+
+  returned(handler: string, login: ModelLogin): void {
+    this.#held.set(handler, login)
+  }
+
+  /** Those of the highest priority that may be given to somebody who wants this server, or any. */
+  choices(wish: string | undefined, now: number): ModelLogin[] {
+    const usable = this.#alive(now).filter(
+      (login) => !this.isExcluded(login, now) && (wish ?? login.server) === login.server,
+    )
+    const highest = Math.max(...usable.map(({ priority }) => priority))
+    return usable.filter(({ priority }) => priority === highest)
+  }
+
+  /** Whether everybody is logged in, and nobody there. */
+  isForeign(wish: string | undefined, now: number): boolean {
+    const alive = this.#alive(now)
+    const isComplete = alive.length === this.#handlers.length
+    return wish !== undefined && isComplete && alive.every(({ server }) => server !== wish)
+  }
+
+  /**
+   * The same where a login has ended and nothing has come after it: its server may still count as known. A handler
+   * that has nothing to say is not logged in anywhere, and never there.
+   */
+  mayBeForeign(wish: string | undefined, now: number): boolean {
+    const mayBeElsewhere = this.#handlers.every((handler) => {
+      const login = this.#held.get(handler)
+      return login?.server !== wish || this.outcomesOf(handler, now).includes('nothing')
+    })
+    return wish !== undefined && this.#held.size > 0 && mayBeElsewhere
+  }
+
+  isExcluded({ token, server }: ModelLogin, now: number): boolean {
+    return now < (this.#exclusions.get(token + server)?.until ?? 0)
+  }
+
+  /** What may be said of a handler to somebody for whom it has nothing. */
+  outcomesOf(handler: string, now: number): string[] {
+    const login = this.#held.get(handler)
+    const others = ['nothing', 'failed', 'running']
+    if (login === undefined || now > login.expiresAt) return others
+    // Of two things that happen at the same moment, either may come first.
+    if (now === login.expiresAt) return [...others, 'refused', 'credential']
+    if (this.isExcluded(login, now)) return ['refused']
+    // It may be tried again, or has been asked for something better since.
+    const wasRefused = this.#everRefused.has(login.token + login.server)
+    return wasRefused ? [...others, 'refused', 'credential'] : ['credential']
+  }
+
+  /** Handlers that returned this last. */
+  holdersOf({ token, server }: ModelLogin): string[] {
+    return [...this.#held].flatMap(([handler, login]) =>
+      login.token === token && login.server === server ? [handler] : [],
+    )
+  }
+
+  /** Somebody got it: after an exclusion that is a try, and the others leave it alone. */
+  taken({ token, server }: ModelLogin, now: number): void {
+    const known = this.#exclusions.get(token + server)
+    if (known === undefined) return
+    known.until = now + FIRST_EXCLUSION_MS
+    known.isTried = true
+  }
+
+  /** A server said no. Late answers of requests that were on their way change nothing. */
+  refused({ token, server }: ModelLogin, now: number): void {
+    this.#everRefused.add(token + server)
+    const known = this.#exclusions.get(token + server) ?? { refusals: 0, until: 0, isTried: false }
+    if (now < known.until && !known.isTried) return
+    const pause = Math.min(FIRST_EXCLUSION_MS * 2 ** known.refusals, LONGEST_EXCLUSION_MS)
+    this.#exclusions.set(token + server, {
+      refusals: known.refusals + 1,
+      until: now + pause,
+      isTried: false,
+    })
+  }
+
+  accepted({ token, server }: ModelLogin): void {
+    this.#exclusions.delete(token + server)
+  }
+
+  #alive(now: number): ModelLogin[] {
+    return [...this.#held.values()].filter(({ expiresAt }) => now < expiresAt)
+  }
+}

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest'
+import { PermanentError, TemporaryError } from '../../src/vault/login-handler.ts'
+import { openScene } from './vault-scene.ts'
+import { pass } from './visibility-time.ts'
+
+const server = 'https://one.test'
+const refusal = { code: 401, header: {} }
+const START = 1_000_000_000
+
+describe('the error of a request that waited in vain', () => {
+  it('says of a handler that keeps trying how often it failed, why, and when it tries again', async () => {
+    const { vault, clock } = openScene(
+      {
+        busy: () => {
+          throw new TemporaryError('the login service is down', { delayMs: 7000 })
+        },
+        silent: () => new Promise(() => {}),
+        locked: () => {
+          throw new PermanentError('no')
+        },
+      },
+      { freezeLimitMs: 10_000 },
+    )
+    const failed = Promise.resolve(vault.lease()).catch((error: unknown) => error)
+    await pass(clock, 12)
+    const error = await failed
+    expect(error).toMatchObject({
+      outcomes: [
+        {
+          handler: 'busy',
+          result: 'running',
+          attempts: 2,
+          reason: 'the login service is down',
+          nextTryAt: START + 14_000,
+        },
+        { handler: 'silent', result: 'running', attempts: 1 },
+        { handler: 'locked', result: 'failed', reason: 'no', nextTryAt: expect.any(Number) },
+      ],
+      nextTryAt: expect.any(Number),
+      message: expect.stringMatching(
+        /busy has failed 2 times so far: the login service is down \(next try in 4 s\); silent has not answered; locked failed: no \(next try in \d+ s\)$/,
+      ),
+    })
+    await vault.close()
+  })
+
+  it('says of a refused one when it is tried again, and of an ignored error what it was', async () => {
+    const { vault, clock } = openScene(
+      {
+        refused: () => ({ server, token: 'same' }),
+        ignored: [
+          () => {
+            throw new Error('there is no such file')
+          },
+          { errors: 'ignored' },
+        ],
+      },
+      { freezeLimitMs: 5000 },
+    )
+    vault.reject(await vault.lease(), refusal)
+    const failed = Promise.resolve(vault.lease()).catch((error: unknown) => error)
+    await pass(clock, 6)
+    expect(await failed).toMatchObject({
+      outcomes: [
+        { handler: 'refused', result: 'refused', nextTryAt: START + 30_000 },
+        { handler: 'ignored', result: 'nothing', reason: 'there is no such file' },
+      ],
+      message: expect.stringMatching(
+        /refuses \(next try in 25 s\); ignored returned nothing, since it failed: there is no such file/,
+      ),
+      // Of all handlers the first one.
+      nextTryAt: START + 7000,
+    })
+    await vault.close()
+  })
+})

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runFake } from '../../../cli/test/run-fake.ts'
+import { hasSoftHsm, NEEDS, PIN, SOFTHSM } from '../soft-token.ts'
+import { TokenScene } from './token-scene.ts'
+
+let scene: TokenScene
+beforeAll(async () => {
+  if (!hasSoftHsm) return
+  scene = await TokenScene.open()
+  await scene.addKey({ type: 'EC:prime256v1', id: '02' }, 'jane')
+}, 60_000)
+afterAll(() => scene?.[Symbol.asyncDispose]())
+
+async function examine(config: Readonly<Record<string, string>>, pin = PIN) {
+  scene.signer.asked()
+  const all = { pathLib: SOFTHSM, objectIdHex: '02', ...config }
+  const argv = ['doctor', '-o', 'json', '--kubeconfig', scene.writeKubeconfig(all)]
+  const env = { ...scene.hsm.environment, KUBECRED_PKCS11_PIN: pin }
+  const { out, status } = await runFake(argv, { env })
+  const { findings } = JSON.parse(out) as { findings: { step: string }[] }
+  return { status, found: Object.fromEntries(findings.map((each) => [each.step, each])) }
+}
+
+describe.skipIf(!hasSoftHsm)(`the doctor, with a token (${NEEDS})`, () => {
+  it('finds the way from the kubeconfig to the user', async () => {
+    const { status, found } = await examine({})
+    expect(found).toMatchObject({
+      method: { summary: expect.stringContaining('external signer') },
+      plugin: { verdict: 'good' },
+      credential: { verdict: 'good' },
+      identity: { verdict: 'good', summary: 'jane' },
+    })
+    expect(status).toBe(0)
+    expect(scene.signer.asked()).toEqual(['CertificateRequest', 'SignRequest'])
+  })
+
+  it.each([
+    [
+      'token',
+      { tokenLabel: 'in-the-drawer' },
+      /no token fits the label "in-the-drawer"; there is "kube" \(.*\)$/,
+      'Correct tokenLabel or tokenSerial, or plug the right device in',
+    ],
+    [
+      'key',
+      { objectIdHex: '77' },
+      /has no private key with the id 77$/,
+      'See which keys there are: kubecred-pkcs11 list --login',
+    ],
+    [
+      'library',
+      { pathLib: '/usr/lib/nobody/has.so' },
+      /there is no library "\/usr\/lib\/nobody\/has.so"$/,
+      'Correct pathLib, or install the library',
+    ],
+  ])('says what to do when the %s is not there', async (_, config, summary, remedy) => {
+    const { status, found } = await examine(config)
+    expect(found['credential']).toMatchObject({
+      verdict: 'bad',
+      code: 'ERR_SIGNER_FAILED',
+      summary: expect.stringMatching(summary),
+      remedy: expect.stringContaining(remedy),
+    })
+    expect(found['identity']).toMatchObject({ verdict: 'skipped' })
+    expect(status).not.toBe(0)
+    expect(scene.signer.asked()).toEqual(['CertificateRequest'])
+  })
+
+  it('says that the PIN is wrong where the server is asked, and tries it once', async () => {
+    const { found } = await examine({}, '654321')
+    expect(found['credential']).toMatchObject({ verdict: 'good' })
+    expect(found['identity']).toMatchObject({
+      verdict: 'bad',
+      summary: expect.stringContaining('the PIN is wrong'),
+    })
+    expect(JSON.stringify(found)).not.toContain('654321')
+    expect(scene.signer.asked()).toEqual(['CertificateRequest', 'SignRequest'])
+  })
+})

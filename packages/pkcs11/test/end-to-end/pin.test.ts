@@ -1,0 +1,123 @@
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import type { ConnectOptions } from 'kubecred'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { makePair } from '../../../core/test/fixtures/make-certificates.ts'
+import { buildGo, type GoBuild, isThere, startGo } from '../../../core/test/tls/programs.ts'
+import { authority } from '../../../core/test/tls/scene.ts'
+import { hasSoftHsm, NEEDS, PIN } from '../soft-token.ts'
+import { Running } from '../spawn-signer.ts'
+import { type Server, TokenScene } from './token-scene.ts'
+
+/** The built program; bootstrap builds it before the tests run. */
+const CLI = fileURLToPath(new URL('../../../cli/dist/main.js', import.meta.url))
+// util-linux's `script` gives a program a real terminal; BSD's takes other flags.
+const hasScript = spawnSync('script', ['--version']).status === 0
+const TRANSPORTS: ConnectOptions['transport'][] = [undefined, 'pool', 'https', 'http2']
+const QUESTION = /PIN of token "kube" \(serial \w+, slot \d+\): /
+
+let scene: TokenScene
+beforeAll(async () => {
+  if (!hasSoftHsm) return
+  scene = await TokenScene.open()
+  await scene.addKey({ type: 'EC:prime256v1', id: '02' }, 'jane')
+}, 60_000)
+afterEach(() => scene?.disconnect())
+afterAll(() => scene?.[Symbol.asyncDispose]())
+
+/** Runs the program at a terminal, as a person does. */
+function atTerminal(command: string, server?: Server): Running {
+  const { library, environment } = scene.hsm.spied
+  scene.signer.asked()
+  const kubeconfig = scene.writeKubeconfig({ pathLib: library, objectIdHex: '02' }, server)
+  const line = `"${process.execPath}" "${CLI}" ${command} --kubeconfig "${kubeconfig}"`
+  const env = { ...process.env, ...environment, SHELL: '/bin/sh' }
+  return new Running('script', ['-qfec', line, '/dev/null'], { stdio: 'pipe', env })
+}
+
+const wrongServers = async (): Promise<Server[]> => [
+  { url: scene.sandbox.url, caPem: (await makePair()).certificate },
+  { url: scene.sandbox.url, caPem: scene.sandbox.caPem, name: 'wrong.example' },
+]
+
+describe.skipIf(!hasSoftHsm)(`a server that is not the right one (${NEEDS})`, () => {
+  it.each(TRANSPORTS)('gets no signature, and nobody is asked for a PIN: %s', async (transport) => {
+    for (const server of await wrongServers()) {
+      const { cluster, events } = await scene.connect('02', server, { transport })
+      const code = 'ERR_SERVER_UNTRUSTED'
+      await expect(cluster.fetch('/api')).rejects.toMatchObject({ code })
+      expect(scene.signer.asked()).toEqual(['CertificateRequest'])
+      const types = new Set(events.map(({ type }) => type))
+      for (const type of ['user-prompt', 'signed', 'sign-failed'] as const) {
+        expect(types).not.toContain(type)
+      }
+      expect(scene.hsm.callsOf('C_Login')).toBe(0)
+      await scene.disconnect()
+    }
+  })
+
+  it.skipIf(!hasScript)('makes no question at a terminal', async () => {
+    for (const server of await wrongServers()) {
+      const person = atTerminal('whoami', server)
+      const { out, status } = await person.end()
+      expect(status).not.toBe(0)
+      expect(out).toMatch(/certificate|altnames/)
+      expect(out).not.toContain('PIN of token')
+      expect(scene.signer.asked()).toEqual(['CertificateRequest'])
+    }
+  })
+})
+
+describe.skipIf(!hasSoftHsm)('a wrong PIN', () => {
+  it.each(TRANSPORTS)('costs one try, however many requests wait: %s', async (transport) => {
+    const { cluster } = await scene.connect('02', scene.sandbox, {
+      transport,
+      pin: '654321',
+      // A machine that is busy may take longer than the usual second.
+      policy: { backoffFirstMs: 60_000, backoffLimitMs: 60_000 },
+    })
+    const get = () => cluster.fetch('/api').then(String, (error: Error) => error.message)
+    const failures = await Promise.all(Array.from({ length: 20 }, get))
+    for (const failure of failures) expect(failure).toContain('the PIN is wrong')
+    // And those who come after them.
+    expect(await get()).toContain('the PIN is wrong')
+    const signatures = scene.signer.asked().filter((kind) => kind === 'SignRequest')
+    expect(signatures).toHaveLength(1)
+    expect(scene.hsm.callsOf('C_Login')).toBe(1)
+    expect(scene.hsm.isPinCountLow('kube')).toBe(true)
+    // The token forgets it with the right one, before it locks itself.
+    await scene.disconnect()
+    const { cluster: right } = await scene.connect('02')
+    expect((await right.fetch('/api')).status).toBe(200)
+  })
+})
+
+const canType = hasSoftHsm && hasScript && isThere('go', 'version')
+describe.skipIf(!canType)(
+  `a server of Go that waits for a moment (${NEEDS}, go and script)`,
+  () => {
+    let build: GoBuild
+    beforeAll(() => {
+      build = buildGo()
+    }, 240_000)
+    afterAll(() => build?.[Symbol.dispose]())
+
+    it('is reached at last by somebody who types the PIN once, and slowly', async () => {
+      await using server = await startGo(build, '-ca', scene.clientCa, '-patience', '2s')
+      const url = `https://127.0.0.1:${server.port}`
+      const person = atTerminal('fetch /', { url, caPem: authority.ca, name: 'localhost' })
+      await person.until('out', QUESTION)
+      // It says so when it has given up.
+      while (!/TLS handshake error.*timeout/.test(server.said())) {
+        await new Promise((resolve) => server.child.stderr.once('data', resolve))
+      }
+      person.child.stdin?.write(`${PIN}\r`)
+      const { out, status } = await person.end()
+      expect(out).toContain('jane HTTP/1.1 0')
+      expect(status).toBe(0)
+      expect(out.match(/PIN of token/g)).toHaveLength(1)
+      expect(scene.signer.asked()).toEqual(['CertificateRequest', 'SignRequest', 'SignRequest'])
+      expect(scene.hsm.callsOf('C_Login')).toBe(1)
+    })
+  },
+)

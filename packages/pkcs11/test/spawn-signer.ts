@@ -1,0 +1,195 @@
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
+import { constants, createHash, type KeyObject, verify, X509Certificate } from 'node:crypto'
+import { once } from 'node:events'
+import type { Writable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import { afterAll } from 'vitest'
+
+/** The built program; bootstrap builds it before the tests run. */
+export const PROGRAM = fileURLToPath(new URL('../dist/main.js', import.meta.url))
+const VERSION = 'external-signer.authentication.k8s.io/v1alpha1'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+export type Configuration = Readonly<Record<string, string>>
+
+export interface Ended {
+  readonly status: number | null
+  readonly out: string
+  readonly err: string
+}
+
+const running = new Set<ChildProcess>()
+// A test that failed half-way must not leave a server behind.
+afterAll(() => {
+  for (const child of running) child.kill('SIGKILL')
+})
+
+/** A running program whose output can be waited for. */
+export class Running {
+  readonly child: ChildProcess
+  readonly #closed: Promise<unknown[]>
+  out = ''
+  err = ''
+
+  constructor(command: string, args: readonly string[], options: SpawnOptions) {
+    this.child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], ...options })
+    this.#closed = once(this.child, 'close')
+    running.add(this.child)
+    this.child.once('close', () => running.delete(this.child))
+    this.child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      this.out += text
+    })
+    this.child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.err += text
+    })
+  }
+
+  async until(stream: 'out' | 'err', pattern: RegExp): Promise<void> {
+    while (!pattern.test(this[stream])) {
+      const source = this.child[stream === 'out' ? 'stdout' : 'stderr'] ?? this.child
+      const isOver = await Promise.race([
+        once(source, 'data').then(() => false),
+        this.#closed.then(() => true),
+      ])
+      if (isOver && !pattern.test(this[stream])) {
+        throw new Error(`ended without ${pattern}: ${this.out}${this.err}`)
+      }
+    }
+  }
+
+  async end(): Promise<Ended> {
+    const [status] = await this.#closed
+    return { status: status as number | null, out: this.out, err: this.err }
+  }
+}
+
+/** In a session of its own, so that a terminal of whoever runs the tests is not found. */
+export function start(
+  args: readonly string[],
+  env: Environment,
+  options: SpawnOptions = {},
+): Running {
+  return new Running(process.execPath, [PROGRAM, ...args], {
+    env: { ...process.env, ...env },
+    detached: true,
+    ...options,
+  })
+}
+
+export const certificateRequest = (configuration: Configuration): object => ({
+  apiVersion: VERSION,
+  kind: 'CertificateRequest',
+  configuration,
+})
+
+export const MESSAGE = Buffer.from('what TLS wants to be signed')
+
+const SCHEMES = {
+  rsa_pss_rsae_sha256: {
+    hash: 'sha256',
+    type: '*rsa.PSSOptions',
+    opts: { SaltLength: -1, Hash: 5 },
+  },
+  rsa_pss_rsae_sha384: {
+    hash: 'sha384',
+    type: '*rsa.PSSOptions',
+    opts: { SaltLength: -1, Hash: 6 },
+  },
+  rsa_pss_rsae_sha512: {
+    hash: 'sha512',
+    type: '*rsa.PSSOptions',
+    opts: { SaltLength: -1, Hash: 7 },
+  },
+  ecdsa_secp256r1_sha256: { hash: 'sha256', type: 'crypto.Hash', opts: 5 },
+  ecdsa_secp384r1_sha384: { hash: 'sha384', type: 'crypto.Hash', opts: 6 },
+  ecdsa_secp521r1_sha512: { hash: 'sha512', type: 'crypto.Hash', opts: 7 },
+  ed25519: { hash: undefined, type: 'crypto.Hash', opts: 0 },
+} as const
+
+export type Scheme = keyof typeof SCHEMES
+
+export function signRequest(scheme: Scheme, configuration: Configuration): object {
+  const { hash, type, opts } = SCHEMES[scheme]
+  const digest = hash === undefined ? MESSAGE : createHash(hash).update(MESSAGE).digest()
+  return {
+    apiVersion: VERSION,
+    kind: 'SignRequest',
+    digest: digest.toString('base64'),
+    configuration,
+    signerOptsType: type,
+    signerOpts: JSON.stringify(opts),
+  }
+}
+
+export function isGoodSignature(scheme: Scheme, key: KeyObject, signature: string): boolean {
+  const { hash } = SCHEMES[scheme]
+  const padding = {
+    padding: constants.RSA_PKCS1_PSS_PADDING,
+    saltLength: constants.RSA_PSS_SALTLEN_DIGEST,
+  }
+  const how = scheme.startsWith('rsa') ? { key, ...padding } : key
+  return verify(hash, MESSAGE, how, Buffer.from(signature, 'base64'))
+}
+
+/** Asks the signer one thing, as a client does that knows only one answer per process. */
+export function ask(request: object, env: Environment): Promise<Ended> {
+  return start([], { ...env, EXTERNAL_SIGNER_PLUGIN_CONFIG: JSON.stringify(request) }).end()
+}
+
+export async function askCertificate(
+  configuration: Configuration,
+  env: Environment,
+): Promise<X509Certificate> {
+  const { status, out, err } = await ask(certificateRequest(configuration), env)
+  if (status !== 0) throw new Error(err)
+  return new X509Certificate(Buffer.from(JSON.parse(out).certificate, 'base64'))
+}
+
+/** Asks for a signature; gives it in base64, or fails with what the signer said. */
+export async function askSignature(
+  scheme: Scheme,
+  configuration: Configuration,
+  env: Environment,
+): Promise<string> {
+  const { status, out, err } = await ask(signRequest(scheme, configuration), env)
+  if (status !== 0) throw new Error(err)
+  return JSON.parse(out).signature
+}
+
+export interface Staying {
+  readonly signer: Running
+  readonly requests: Writable
+  /** Sends a request and waits for the answer to it. */
+  next(request: object): Promise<Readonly<Record<string, string>>>
+  end(): Promise<Ended>
+}
+
+/** Starts a signer that stays. The first request goes with it; `next` waits for its answer too. */
+export function stay(first: object, env: Environment, options: SpawnOptions = {}): Staying {
+  const signer = start(
+    [],
+    { ...env, EXTERNAL_SIGNER_PLUGIN_CONFIG: JSON.stringify(first), KUBECRED_SIGNER_FD: '3' },
+    { stdio: ['ignore', 'pipe', 'pipe', 'pipe'], ...options },
+  )
+  const requests = signer.child.stdio[3] as Writable
+  requests.on('error', () => {})
+  const answered = async (count: number): Promise<Readonly<Record<string, string>>> => {
+    await signer.until('out', new RegExp(`(?:[^\\n]*\\n){${count}}`))
+    return JSON.parse(signer.out.split('\n')[count - 1] ?? '')
+  }
+  let count = 1
+  return {
+    signer,
+    requests,
+    async next(request) {
+      if (count === 1) await answered(1)
+      count += 1
+      requests.write(`${JSON.stringify(request)}\n`)
+      return await answered(count)
+    },
+    async end() {
+      requests.end()
+      return await signer.end()
+    },
+  }
+}

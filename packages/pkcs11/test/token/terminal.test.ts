@@ -1,0 +1,151 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hasSoftHsm, PIN, SOFTHSM, SoftHsm } from '../soft-token.ts'
+import { isGoodSignature, PROGRAM, Running, signRequest } from '../spawn-signer.ts'
+
+// util-linux's `script` gives a program a real terminal; BSD's takes other flags.
+const hasScript = spawnSync('script', ['--version']).status === 0
+const canRun = hasSoftHsm && hasScript
+
+let hsm: SoftHsm
+beforeAll(() => {
+  if (!canRun) return
+  hsm = new SoftHsm()
+  hsm.addToken('kube')
+  hsm.addKey('kube', { type: 'EC:prime256v1', id: '02', label: 'p256' })
+  hsm.addKey('kube', { type: 'EC:prime256v1', id: '03', label: 'always', alwaysAuthenticate: true })
+}, 60_000)
+afterAll(() => hsm?.[Symbol.dispose]())
+
+interface AtTerminal {
+  readonly running: Running
+  type(after: RegExp, keys: string): Promise<void>
+  end(): Promise<{ shown: string; answer: string; status: string; isRestored: boolean }>
+}
+
+function atTerminal(
+  { args = '', redirect = '', env = {} }: { args?: string; redirect?: string; env?: object },
+  objectIdHex = '02',
+): AtTerminal {
+  const { library, environment } = hsm.spied
+  const out = join(hsm.folder, 'answer')
+  const look = '[ "$before" = "$(stty -g)" ] && echo restored'
+  const run = `"${process.execPath}" "${PROGRAM}" ${args} >"${out}" ${redirect}`
+  const command = `before=$(stty -g); ${run}; echo "status=$?"; ${look}`
+  const request = signRequest('ecdsa_secp256r1_sha256', { pathLib: library, objectIdHex })
+  const running = new Running('script', ['-qfec', command, '/dev/null'], {
+    stdio: 'pipe',
+    env: {
+      ...process.env,
+      ...environment,
+      SHELL: '/bin/sh',
+      EXTERNAL_SIGNER_PLUGIN_CONFIG: JSON.stringify(request),
+      ...env,
+    },
+  })
+  return {
+    running,
+    async type(after, keys) {
+      await running.until('out', after)
+      running.child.stdin?.write(keys)
+    },
+    async end() {
+      const { out: shown } = await running.end()
+      return {
+        shown: shown.replace(/status=[\s\S]*/, ''),
+        answer: readFileSync(out, 'utf8'),
+        status: /status=(\d+)/.exec(shown)?.[1] ?? '',
+        isRestored: /status=\d+\s+restored/.test(shown),
+      }
+    },
+  }
+}
+
+const QUESTION = /PIN of token "kube" \(serial \w+, slot \d+\): /
+
+describe.skipIf(!canRun)('at a terminal (needs softhsm2, opensc and script)', () => {
+  it.each([
+    ['', ''],
+    ['when standard input and error are something else', '</dev/null 2>/dev/null'],
+  ])('the PIN is asked for and not shown %s', async (_, redirect) => {
+    const terminal = atTerminal({ redirect })
+    await terminal.type(QUESTION, `${PIN}\r`)
+    const { shown, answer, status, isRestored } = await terminal.end()
+    expect([status, isRestored]).toEqual(['0', true])
+    expect(shown).toMatch(new RegExp(`^${QUESTION.source}\\r\\n$`))
+    const { signature } = JSON.parse(answer)
+    expect(isGoodSignature('ecdsa_secp256r1_sha256', hsm.publicKey('kube', '02'), signature)).toBe(
+      true,
+    )
+  })
+
+  it('a wrong PIN is tried once, and the next question warns', async () => {
+    const terminal = atTerminal({})
+    await terminal.type(QUESTION, '654321\r')
+    const { shown, status, answer } = await terminal.end()
+    expect([status, answer]).toEqual(['1', ''])
+    expect(shown).toContain('the PIN is wrong (CKR_PIN_INCORRECT)')
+    expect(shown).not.toContain('654321')
+    expect(hsm.callsOf('C_Login')).toBe(1)
+    const again = atTerminal({})
+    await again.type(/\(a wrong PIN was entered; few tries left\): /, `${PIN}\r`)
+    expect((await again.end()).status).toBe('0')
+  })
+
+  it('the PIN of a key that wants it always is asked for once for one signature', async () => {
+    const terminal = atTerminal({}, '03')
+    await terminal.type(QUESTION, `${PIN}\r`)
+    const { shown, status } = await terminal.end()
+    expect(status).toBe('0')
+    expect(shown.match(/PIN of token/g)).toHaveLength(1)
+    expect(hsm.callsOf('C_Login')).toBe(2)
+  })
+
+  it.each([
+    ['Ctrl-C', '\x03', '130'],
+    ['Ctrl-D', '\x04', '1'],
+    ['nothing', '\r', '1'],
+  ])(
+    '%s in place of a PIN costs no try and leaves the terminal as it was',
+    async (_, key, status) => {
+      const terminal = atTerminal({})
+      await terminal.type(QUESTION, key)
+      expect(await terminal.end()).toMatchObject({ status, isRestored: true, answer: '' })
+      expect(hsm.callsOf('C_Login')).toBe(0)
+    },
+  )
+
+  it.each(['SIGTERM', 'SIGHUP', 'SIGINT'])(
+    '%s while it asks leaves the terminal as it was',
+    async (signal) => {
+      const terminal = atTerminal({})
+      await terminal.running.until('out', QUESTION)
+      const shell = spawnSync('pgrep', ['-P', String(terminal.running.child.pid)])
+        .stdout.toString()
+        .trim()
+      const children = spawnSync('pgrep', ['-P', shell]).stdout.toString().trim()
+      process.kill(Number(children.split('\n').at(-1)), signal as NodeJS.Signals)
+      const { status, isRestored } = await terminal.end()
+      expect(isRestored).toBe(true)
+      expect(status).toBe({ SIGTERM: '143', SIGHUP: '129', SIGINT: '130' }[signal])
+    },
+  )
+
+  it('list asks for PINs with --login, and shows the private key', async () => {
+    const terminal = atTerminal({ args: `list --login --lib ${SOFTHSM}` })
+    await terminal.type(QUESTION, `${PIN}\r`)
+    const { answer, status, isRestored } = await terminal.end()
+    expect([status, isRestored]).toEqual(['0', true])
+    expect(answer).toContain('      key          P-256\n')
+  })
+
+  it('list asks through the processes it starts', async () => {
+    const terminal = atTerminal({ args: 'list --login' })
+    await terminal.type(QUESTION, `${PIN}\r`)
+    const { answer, status, isRestored } = await terminal.end()
+    expect([status, isRestored]).toEqual(['0', true])
+    expect(answer).toContain('      key          P-256\n')
+  })
+})

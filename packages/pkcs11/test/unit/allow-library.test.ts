@@ -1,0 +1,81 @@
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { allowLibrary } from '../../src/allow-library.ts'
+import { p11KitModules } from '../../src/p11-kit-modules.ts'
+import { isSystemPath } from '../../src/system-path.ts'
+
+/** A file that only root could have put where it is, on every system. */
+const SYSTEM_FILE = process.execPath.startsWith('/usr/') ? process.execPath : '/etc/passwd'
+let folder: string
+let library: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'kubecred-library-'))
+  library = join(folder, 'my lib.so')
+  writeFileSync(library, '')
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+describe('a library', () => {
+  it('may be loaded from where only root can write', () => {
+    expect(isSystemPath('/etc/passwd')).toBe(true)
+    expect(allowLibrary('/etc/passwd', {})).toBe('/etc/passwd')
+  })
+
+  it('may not be loaded from anywhere else, with the line that allows it', () => {
+    expect(() => allowLibrary(library, {})).toThrow(
+      expect.objectContaining({
+        message: `the library ${library} may not be loaded`,
+        hint: `If you trust it, allow it: export KUBECRED_PKCS11_MODULES='${library}'`,
+      }),
+    )
+  })
+
+  it('may be loaded where the user names it, by that line', () => {
+    const environment = { KUBECRED_PKCS11_MODULES: `/nowhere:${library}` }
+    expect(allowLibrary(library, environment)).toBe(library)
+  })
+
+  it.each(['relative/my lib.so', 'my lib.so', '/', ''])('is not allowed by %j', (named) => {
+    expect(() => allowLibrary(library, { KUBECRED_PKCS11_MODULES: named })).toThrow('may not be')
+  })
+
+  it('is judged by where a link leads', () => {
+    const link = join(folder, 'link.so')
+    symlinkSync(SYSTEM_FILE, link)
+    expect(allowLibrary(link, {})).not.toBe(link)
+    const into = join(folder, 'into.so')
+    symlinkSync(library, into)
+    expect(() => allowLibrary(into, {})).toThrow(`(it is ${library}) may not be loaded`)
+    expect(allowLibrary(into, { KUBECRED_PKCS11_MODULES: into })).toBe(library)
+  })
+
+  it.each([0o775, 0o757])('in a folder that others can write (%o) is not root’s', (mode) => {
+    const open = join(folder, 'open')
+    mkdirSync(open)
+    chmodSync(open, mode)
+    copyFileSync(library, join(open, 'lib.so'))
+    expect(isSystemPath(join(open, 'lib.so'))).toBe(false)
+  })
+
+  it('is none when there is nothing, or a folder', () => {
+    expect(() => allowLibrary(join(folder, 'none.so'), {})).toThrow('there is no library')
+    expect(() => allowLibrary('/etc', {})).toThrow('is no file')
+  })
+})
+
+describe('p11-kit', () => {
+  it('is believed only in folders that are root’s', () => {
+    writeFileSync(join(folder, 'evil.module'), `module: ${library}\n`)
+    expect(p11KitModules([folder])).toEqual([])
+  })
+})

@@ -1,0 +1,23 @@
+import { createPublicKey, webcrypto } from 'node:crypto'
+
+/** Names of curves: OpenSSL has its own. */
+const CURVES: Readonly<Record<string, string>> = {
+  prime256v1: 'P-256',
+  secp384r1: 'P-384',
+  secp521r1: 'P-521',
+}
+
+/** Reads a public key of any kind that a client certificate may have, as PEM. */
+export async function importPublicKey(pem: string): Promise<webcrypto.CryptoKey> {
+  const key = createPublicKey(pem)
+  const { asymmetricKeyType: type = '', asymmetricKeyDetails: details } = key
+  const der = key.export({ type: 'spki', format: 'der' })
+  const read = async (algorithm: { name: string; hash?: string; namedCurve?: string }) =>
+    webcrypto.subtle.importKey('spki', der, algorithm, true, ['verify'])
+  if (type === 'rsa') return read({ name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' })
+  if (type === 'ed25519') return read({ name: 'Ed25519' })
+  const namedCurve = CURVES[details?.namedCurve ?? '']
+  if (namedCurve === undefined)
+    throw new Error(`no certificate is issued for a key of kind ${type}`)
+  return read({ name: 'ECDSA', namedCurve })
+}
