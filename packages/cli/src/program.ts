@@ -4,7 +4,7 @@ import { EXIT } from './exit-status.ts'
 import { didYouMean } from './flags/closest.ts'
 import { COMMON_FLAGS, flagFacts } from './flags/flag-table.ts'
 import { type CommandLine, parseCommandLine } from './flags/parse-command-line.ts'
-import { Interruption } from './interruption.ts'
+import { Interruption, interruptedBy } from './interruption.ts'
 import { choosePalette } from './render/colour.ts'
 import { Story } from './render/story.ts'
 import { Words } from './render/words.ts'
@@ -34,11 +34,17 @@ export async function runProgram(argv: readonly string[], io: Io): Promise<numbe
     if (status === EXIT.done) io.signal.throwIfAborted()
     return status
   } catch (error) {
-    const reason: unknown = signal.aborted ? signal.reason : error
+    const reason: unknown = signal.aborted ? signal.reason : asInterruption(error)
     if (reason instanceof Interruption) return reason.exitStatus
     const { explainError } = await import('./render/error-text.ts')
     return explainError(withCommand(reason, name), words, story)
   }
+}
+
+/** Ctrl-C reaches a plugin at the terminal as well as us, and its end may be known first. */
+function asInterruption(error: unknown): unknown {
+  const { code, signal } = (error ?? {}) as { code?: unknown; signal?: unknown }
+  return code === 'ERR_PLUGIN_KILLED' && signal === 'SIGINT' ? interruptedBy('SIGINT') : error
 }
 
 /** Loaded only when asked for: most commands have no limit. */
