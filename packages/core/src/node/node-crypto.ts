@@ -8,6 +8,7 @@ import {
 } from 'node:crypto'
 import type { ChainFacts, ChainProblem, Crypto, PairProblem } from '../ports/crypto.ts'
 import type { KeyPair } from '../protocol/credential.ts'
+import { SCHEME_FACTS } from '../protocol/signing-key.ts'
 import { Secret } from '../secret/secret.ts'
 import { processRegistry } from './process-registry.ts'
 import { schemesOf } from './schemes-of-key.ts'
@@ -132,12 +133,10 @@ function isSignature(
   signature: Uint8Array,
 ): boolean {
   const key = new X509Certificate(chain).publicKey
-  const hash = scheme === 'ed25519' ? null : scheme.slice(-'sha256'.length)
-  const padding = scheme.startsWith('rsa')
-    ? { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST }
-    : {}
+  const { hash, saltLength } = SCHEME_FACTS[scheme]
+  const pss = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength }
   try {
-    return verify(hash, message, { key, ...padding }, signature)
+    return verify(hash, message, saltLength === undefined ? key : { key, ...pss }, signature)
   } catch {
     // No signature of this kind of key at all.
     return false

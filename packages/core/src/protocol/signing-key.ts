@@ -11,6 +11,49 @@ export const SIGNATURE_SCHEMES = {
 
 export type SignatureScheme = keyof typeof SIGNATURE_SCHEMES
 
+/** What a scheme signs with. */
+export interface SchemeFacts {
+  /** Null: the scheme hashes by itself. */
+  readonly hash: 'sha256' | 'sha384' | 'sha512' | null
+  readonly keyType: 'ec' | 'rsa' | 'ed25519'
+  /** OpenSSL's name of the one curve that the scheme goes with. */
+  readonly curve?: string
+  /** RSASSA-PSS: as long as the hash. */
+  readonly saltLength?: number
+}
+
+/** Of the schemes for one key, the shorter hash comes first: it is what devices are sure to have. */
+export const SCHEME_FACTS: Readonly<Record<SignatureScheme, SchemeFacts>> = {
+  ecdsa_secp256r1_sha256: { hash: 'sha256', keyType: 'ec', curve: 'prime256v1' },
+  ecdsa_secp384r1_sha384: { hash: 'sha384', keyType: 'ec', curve: 'secp384r1' },
+  ecdsa_secp521r1_sha512: { hash: 'sha512', keyType: 'ec', curve: 'secp521r1' },
+  rsa_pss_rsae_sha256: { hash: 'sha256', keyType: 'rsa', saltLength: 32 },
+  rsa_pss_rsae_sha384: { hash: 'sha384', keyType: 'rsa', saltLength: 48 },
+  rsa_pss_rsae_sha512: { hash: 'sha512', keyType: 'rsa', saltLength: 64 },
+  ed25519: { hash: null, keyType: 'ed25519' },
+}
+
+/** A public key as Node describes it. */
+export interface KeyFacts {
+  readonly asymmetricKeyType?: string | undefined
+  readonly asymmetricKeyDetails?:
+    | { readonly namedCurve?: string | undefined; readonly modulusLength?: number | undefined }
+    | undefined
+}
+
+/** Whether a key can make signatures of a scheme. */
+export function fitsKey(
+  scheme: SignatureScheme,
+  { asymmetricKeyType, asymmetricKeyDetails = {} }: KeyFacts,
+): boolean {
+  const { keyType, curve, saltLength } = SCHEME_FACTS[scheme]
+  if (asymmetricKeyType !== keyType) return false
+  const { namedCurve, modulusLength = 0 } = asymmetricKeyDetails
+  if (saltLength === undefined) return namedCurve === curve
+  // RFC 8017, section 9.1.1: hash, salt and two bytes must have room below the modulus.
+  return Math.ceil((modulusLength - 1) / 8) >= 2 * saltLength + 2
+}
+
 /** What is to be signed. */
 export interface SigningRequest {
   readonly scheme: SignatureScheme
