@@ -1,6 +1,7 @@
 import { chmodSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 import { type Sandbox, startSandbox } from '@kubecred/sandbox'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Outcome, runFake } from '../run-fake.ts'
@@ -215,8 +216,7 @@ describe('kubecred doctor', () => {
     const argv = ['doctor', ...(await goodPlugin(['--context', 'a-context-that-is-not-there']))]
     const env = { ...PLAIN, TERM: 'xterm' }
     const { out } = await runFake(argv, { env, terminal: true, columns: 50 })
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what colours are.
-    const plain = out.replaceAll(/\u001b\[\d+m/g, '')
+    const plain = stripVTControlCharacters(out)
     expect(plain).not.toBe(out)
     const prose = plain.split('\n').filter((line) => !line.includes(sandbox.folder))
     expect(Math.max(...prose.slice(0, -3).map((line) => line.length))).toBeLessThanOrEqual(50)

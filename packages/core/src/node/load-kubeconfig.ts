@@ -13,7 +13,11 @@ import type { Overrides } from '../kubeconfig/overrides.ts'
 import { type FolderFacts, windowsHome } from '../kubeconfig/windows-home.ts'
 import { nodeFiles } from './node-files.ts'
 import { readBoundedFile } from './read-bounded-file.ts'
-import { type ReadFile, readKubeconfigFiles } from './read-kubeconfig-files.ts'
+import {
+  type KubeconfigsRead,
+  type ReadFile,
+  readKubeconfigFiles,
+} from './read-kubeconfig-files.ts'
 
 /** Where to look for configuration, and what flags say. */
 export interface LoadOptions {
@@ -42,10 +46,7 @@ const MOST_BYTES = 8 * 1024 * 1024
  */
 export async function loadConnection(options: LoadOptions): Promise<Connection> {
   const cwd = options.cwd ?? process.cwd()
-  const places = placesOf(options, cwd)
-  const readFile = options.readFile ?? readerFor(places)
-  const absent = places.from === 'flag' ? 'an error' : 'skipped'
-  const { configs, missing } = await readKubeconfigFiles(places.files, absent, readFile)
+  const { places, configs, missing } = await readKubeconfigs(options)
   const pod = await findPod(options)
   const isLost = places.from === 'KUBECONFIG' && missing.length > 0 && configs.length === 0
   const lost = `KUBECONFIG names only files that do not exist: ${missing.join(', ')}`
@@ -57,6 +58,23 @@ export async function loadConnection(options: LoadOptions): Promise<Connection> 
     surroundings(cwd, pod, looked),
   )
   return isLost ? { ...connection, warnings: [`${lost}.`, ...connection.warnings] } : connection
+}
+
+/** The files that say something, as they are, and those that do not exist. */
+export interface FoundKubeconfigs extends KubeconfigsRead {
+  readonly places: Places
+}
+
+/**
+ * Finds and reads the files, and makes nothing of them yet.
+ *
+ * @throws {CredentialError} When one of them cannot be read; an explicit one must exist too.
+ */
+export async function readKubeconfigs(options: LoadOptions): Promise<FoundKubeconfigs> {
+  const places = placesOf(options, options.cwd ?? process.cwd())
+  const absent = places.from === 'flag' ? 'an error' : 'skipped'
+  const readFile = options.readFile ?? readerFor(places)
+  return { places, ...(await readKubeconfigFiles(places.files, absent, readFile)) }
 }
 
 /** The connection of the pod we run in, whatever a kubeconfig says; undefined where no account is mounted. */
@@ -89,7 +107,7 @@ function connect(
   }
 }
 
-interface Places {
+export interface Places {
   readonly from: 'flag' | 'KUBECONFIG' | 'home'
   /** Absolute paths, in order of precedence. */
   readonly files: readonly string[]
@@ -109,6 +127,10 @@ export function placesOf(options: LoadOptions, cwd: string): Places {
   const home = options.home ?? homeFolder(options.env)
   return { from: 'home', files: home ? [nodePath.join(home, '.kube', 'config')] : [] }
 }
+
+/** Reads a kubeconfig that is a file, and no pipe: that could not be read again. */
+export const readRegularKubeconfig: ReadFile = (path) =>
+  readBoundedFile(path, { mostBytes: MOST_BYTES, pipes: 'refused' })
 
 function readerFor(places: Places): ReadFile {
   const pipes = places.from === 'flag' ? 'allowed' : 'refused'

@@ -47,14 +47,7 @@ export async function locateProgram(
     const path = showControlCharacters(located.path)
     throw new PluginNotExecutableError(command, `cannot run: ${located.reason} (${path})`)
   }
-  const verdict = await judgePlugin(policy, command, located, {
-    find: async (name) => {
-      const other = await programs.locate(name)
-      return other.is === 'found' ? other : undefined
-    },
-    // What cannot be read has not the digest it was pinned to.
-    sha256: (path) => programs.sha256(path).catch(() => ''),
-  })
+  const verdict = await judgeProgram(policy, command, located, programs)
   if (verdict !== undefined) deny(verdict)
   if (located.writableByOthers !== undefined) {
     if (refuseWritable === true) deny(located.writableByOthers)
@@ -62,6 +55,23 @@ export async function locateProgram(
   }
   allow()
   return located
+}
+
+/** Says why a program that was found may not run, or undefined if it may. */
+export function judgeProgram(
+  policy: PluginPolicy,
+  command: string,
+  found: Found,
+  programs: Programs,
+): Promise<string | undefined> {
+  return judgePlugin(policy, command, found, {
+    find: async (name) => {
+      const other = await programs.locate(name)
+      return other.is === 'found' ? other : undefined
+    },
+    // What cannot be read has not the digest it was pinned to.
+    sha256: (path) => programs.sha256(path).catch(() => ''),
+  })
 }
 
 function notFound(

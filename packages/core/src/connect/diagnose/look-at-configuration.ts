@@ -1,15 +1,14 @@
-import process from 'node:process'
 import type { Connection } from '../../kubeconfig/connection.ts'
 import { isInPod } from '../../kubeconfig/in-cluster.ts'
-import { loadConnection, placesOf } from '../../node/load-kubeconfig.ts'
-import { readBoundedFile } from '../../node/read-bounded-file.ts'
-import { readKubeconfigFiles } from '../../node/read-kubeconfig-files.ts'
+import {
+  loadConnection,
+  readKubeconfigs,
+  readRegularKubeconfig,
+} from '../../node/load-kubeconfig.ts'
 import type { ConnectOptions } from '../connect-options.ts'
 import type { Look } from './finding.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
-
-const MOST_BYTES = 8 * 1024 * 1024
 
 const FROM = {
   flag: 'named on the command line',
@@ -19,14 +18,13 @@ const FROM = {
 
 /** Which files there are, and what is in them. */
 export async function lookAtFiles(options: ConnectOptions, env: Environment): Promise<Look> {
-  const places = placesOf({ kubeconfig: options.kubeconfig, env }, process.cwd())
+  const { places, configs, missing } = await readKubeconfigs({
+    kubeconfig: options.kubeconfig,
+    env,
+    // A pipe can be read once, and the next step needs it too.
+    readFile: readRegularKubeconfig,
+  })
   const { from, files } = places
-  const { configs, missing } = await readKubeconfigFiles(
-    files,
-    from === 'flag' ? 'an error' : 'skipped',
-    // A pipe can be read once, and the program needs it too.
-    (path) => readBoundedFile(path, { mostBytes: MOST_BYTES, pipes: 'refused' }),
-  )
   const contexts = new Set(configs.flatMap((config) => [...config.contexts.keys()]))
   const [only] = files
   if (files.length === 1 && configs.length === 1) {

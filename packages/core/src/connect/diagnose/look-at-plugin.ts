@@ -2,7 +2,8 @@ import { homedir } from 'node:os'
 import { loadPluginPolicy } from '../../node/load-plugin-policy.ts'
 import { nodePrograms } from '../../node/node-programs.ts'
 import type { ExecConfig } from '../../protocol/exec-config.ts'
-import { judgePlugin, type PluginPolicy } from '../../protocol/plugin-policy.ts'
+import type { PluginPolicy } from '../../protocol/plugin-policy.ts'
+import { judgeProgram } from '../../sources/locate-program.ts'
 import type { ConnectOptions } from '../connect-options.ts'
 import type { Look } from './finding.ts'
 
@@ -39,13 +40,7 @@ async function whyNot(
   const located = await programs.locate(command)
   // Whether it is there at all is the next step's business.
   if (located.is !== 'found') return undefined
-  return judgePlugin(rules, command, located, {
-    find: async (name) => {
-      const other = await programs.locate(name)
-      return other.is === 'found' ? other : undefined
-    },
-    sha256: (path) => programs.sha256(path).catch(() => ''),
-  })
+  return judgeProgram(rules, command, located, programs)
 }
 
 /** Which file the command is. */

@@ -6,18 +6,14 @@ import { signerName } from '../../kubeconfig/external-signer-config.ts'
 import type { Kubeconfig } from '../../kubeconfig/kubeconfig.ts'
 import { mergeKubeconfigs } from '../../kubeconfig/merge-kubeconfigs.ts'
 import { hostEnvironment } from '../../node/host-environment.ts'
-import { placesOf, surroundings } from '../../node/load-kubeconfig.ts'
+import { readKubeconfigs, surroundings } from '../../node/load-kubeconfig.ts'
 import { nodeCrypto } from '../../node/node-crypto.ts'
 import { nodeFiles } from '../../node/node-files.ts'
-import { readBoundedFile } from '../../node/read-bounded-file.ts'
-import { readKubeconfigFiles } from '../../node/read-kubeconfig-files.ts'
 import { systemClock } from '../../node/system-clock.ts'
 import type { SourceLabel } from '../../ports/observer.ts'
 import { chooseSource } from '../../sources/choose-source.ts'
 import type { ConnectOptions } from '../connect-options.ts'
 import { readClaims } from './read-claims.ts'
-
-const MOST_BYTES = 8 * 1024 * 1024
 
 /** What a context says about its credential, without running or asking anything. Plain data, no secrets. */
 export interface Surveyed {
@@ -46,18 +42,10 @@ export async function survey({
   kubeconfig,
   env = hostEnvironment(),
 }: SurveyOptions = {}): Promise<Surveyed[]> {
-  const cwd = process.cwd()
-  const places = placesOf({ kubeconfig, env }, cwd)
-  const absent = places.from === 'flag' ? 'an error' : 'skipped'
-  const { configs } = await readKubeconfigFiles(places.files, absent, (path) =>
-    readBoundedFile(path, {
-      mostBytes: MOST_BYTES,
-      pipes: places.from === 'flag' ? 'allowed' : 'refused',
-    }),
-  )
+  const { configs } = await readKubeconfigs({ kubeconfig, env })
   const config = mergeKubeconfigs(configs)
   const names = [...config.contexts.keys()]
-  return Promise.all(names.map((name) => look(config, name, cwd)))
+  return Promise.all(names.map((name) => look(config, name, process.cwd())))
 }
 
 async function look(config: Kubeconfig, context: string, cwd: string): Promise<Surveyed> {

@@ -1,17 +1,15 @@
 import type { ClusterEntry, Kubeconfig, UserEntry } from '../../kubeconfig/kubeconfig.ts'
-import { type LoadOptions, placesOf } from '../../node/load-kubeconfig.ts'
-import { readBoundedFile } from '../../node/read-bounded-file.ts'
-import { type ReadFile, readKubeconfigFiles } from '../../node/read-kubeconfig-files.ts'
+import { type LoadOptions, placesOf, readRegularKubeconfig } from '../../node/load-kubeconfig.ts'
+import { readKubeconfigFiles } from '../../node/read-kubeconfig-files.ts'
 import { isSameCluster, isSameUser } from './same-entry.ts'
-
-const MOST_BYTES = 8 * 1024 * 1024
 
 /** The kubeconfigs that can be read, in order; a broken one is no error, because client-node has read what it needs. */
 export async function readFiles(options: LoadOptions, cwd: string): Promise<readonly Kubeconfig[]> {
   const { files } = placesOf(options, cwd)
   const read = await Promise.all(
     files.map((file) =>
-      readKubeconfigFiles([file], 'skipped', readFile).then(
+      // client-node has read them before, so a pipe among them would be empty by now.
+      readKubeconfigFiles([file], 'skipped', readRegularKubeconfig).then(
         ({ configs }) => configs,
         () => [],
       ),
@@ -19,10 +17,6 @@ export async function readFiles(options: LoadOptions, cwd: string): Promise<read
   )
   return read.flat()
 }
-
-/** client-node has read them before, so a pipe among them would be empty by now. */
-const readFile: ReadFile = (path) =>
-  readBoundedFile(path, { mostBytes: MOST_BYTES, pipes: 'refused' })
 
 /** Entries of a cluster and a user that belong together. */
 export interface Found {
