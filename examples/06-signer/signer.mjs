@@ -17,7 +17,9 @@ await runSigner({
     for (const option of options) args.push('-pkeyopt', option)
     return new Promise((resolve, reject) => {
       const done = (error, signature) => (error ? reject(error) : resolve(signature))
-      execFile('openssl', args, { encoding: 'buffer', signal }, done).stdin.end(digest)
+      const { stdin } = execFile('openssl', args, { encoding: 'buffer', signal }, done)
+      // It may end before it has read anything; then `error` says why.
+      stdin.on('error', () => {}).end(digest)
     })
   },
 })
