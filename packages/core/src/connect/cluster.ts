@@ -15,6 +15,8 @@ export interface ClusterStatus {
   readonly context?: string
   readonly cluster?: string
   readonly user?: string
+  /** Whom all requests act as; where a login says that, it is with the login. */
+  readonly as?: string
   readonly server: string
   readonly namespace: string
   /** Of all login handlers, where there are some. */
@@ -154,6 +156,29 @@ export class Cluster implements HasLine {
     return this.#plain.reportRefused(refused, status, signal)
   }
 
+  /**
+   * Fetches the credential anew, now. Requests go on with the old one until the new one is there.
+   *
+   * Nobody needs it to keep a credential fresh. It is for a person who has just changed something, and it does not
+   * wait for the pause after a failure. The plugin cannot ask anybody while the old credential still serves.
+   *
+   * @throws {CredentialError} Why there is no new one.
+   */
+  async renew({ signal }: { signal?: AbortSignal } = {}): Promise<void> {
+    if (this.#closed !== undefined) throw new ClosedError()
+    await this.#parts.line.access.renew(signal)
+  }
+
+  /**
+   * Drops the credential. Requests and streams in flight finish with it; the next request fetches another.
+   *
+   * Connections of this process with the same user share a credential: it is forgotten for all of them.
+   */
+  forget(): void {
+    if (this.#closed !== undefined) throw new ClosedError()
+    this.#parts.line.access.forget()
+  }
+
   /** How the credential is doing: plain data, no secrets. */
   status(): ClusterStatus {
     const { connection, line } = this.#parts
@@ -162,6 +187,7 @@ export class Cluster implements HasLine {
       ...(context !== undefined && { context }),
       ...(cluster.name !== undefined && { cluster: cluster.name }),
       ...(user.name !== undefined && { user: user.name }),
+      ...(user.impersonate !== undefined && { as: user.impersonate.user }),
       server: this.server,
       namespace,
       credential: line.keeper.status(),

@@ -71,6 +71,10 @@ export type Event<C> =
   | { readonly type: 'accepted'; readonly ticket: number }
   /** The source noticed that it has something newer, such as a file that was written. */
   | { readonly type: 'changed' }
+  /** A person wants a new one now, whatever we waited for. */
+  | { readonly type: 'renew' }
+  /** A person wants nothing kept; who needs it again fetches it again. */
+  | { readonly type: 'forget' }
   /** A timer that we asked for rang. */
   | { readonly type: 'woke' }
   | { readonly type: 'closed' }

@@ -44,6 +44,10 @@ export function step<C>(
         : [state]
     case 'changed':
       return whenChanged(state, now, policy)
+    case 'renew':
+      return whenRenewed(state, now)
+    case 'forget':
+      return whenForgotten(state)
     case 'woke':
       return whenWoken(state, now, policy)
     case 'closed':
@@ -78,6 +82,24 @@ function whenChanged<C>(state: State<C>, now: number, policy: LifecyclePolicy): 
   if (held === undefined) return [state]
   const due: State<C> = { ...state, held: { ...held, refreshAt: Math.min(held.refreshAt, now) } }
   return held.isUsed ? beginAhead(due, now, policy) : [due]
+}
+
+/** What we hold serves until the new one is there. Pauses are for programs that ask in a loop, not for a person. */
+function whenRenewed<C>(given: State<C>, now: number): Step<C> {
+  if (given.attempt !== undefined) return [given]
+  const never = Number.NEGATIVE_INFINITY
+  const state: State<C> = { ...given, pausedUntil: never, aheadPausedUntil: never }
+  const { held } = state
+  if (held === undefined) return begin(state, 'first')
+  if (now < held.expiresAt) return begin(state, 'ahead')
+  const [dropped, ...retired] = drop(state, held)
+  const [next, ...begun] = begin(dropped, 'expired')
+  return [next, ...retired, ...begun]
+}
+
+/** A run in flight goes on: what it brings is not what was to be forgotten. */
+function whenForgotten<C>(state: State<C>): Step<C> {
+  return state.held === undefined ? [state] : drop(state, state.held)
 }
 
 function whenAcquired<C>(

@@ -42,6 +42,14 @@ export interface Access {
   accept(lease: Lease, date?: string | string[]): void
   /** Lets connections of this scope end with what is in flight. */
   leave(scope: string): void
+  /**
+   * Fetches anew at a person's wish, while what is held still serves.
+   *
+   * @throws {CredentialError} Why it failed, or the signal's reason.
+   */
+  renew(signal?: AbortSignal): Promise<void>
+  /** Drops what is held; who needs it again fetches it again. */
+  forget(): void
   report(event: Report): void
   status(): KeeperStatus
 }

@@ -42,7 +42,7 @@ export class ConnectionInfo {
   constructor(fields: ConnectionFields | Login) {
     const isLogin = 'connection' in fields
     this.#login = isLogin ? fields : readFields(fields)
-    this.#shown = isLogin ? { server: fields.connection.cluster.server } : show(fields)
+    this.#shown = isLogin ? showLogin(fields) : show(fields)
   }
 
   /** Takes what a handler returned: one of these, or an object with the same fields. */
@@ -88,6 +88,10 @@ export class ConnectionInfo {
   [INSPECT](): string {
     return `ConnectionInfo ${JSON.stringify(this.#shown)}`
   }
+}
+
+function showLogin({ connection: { cluster, user } }: Login): Record<string, unknown> {
+  return { server: cluster.server, ...(user.impersonate && { as: user.impersonate.user }) }
 }
 
 function show(fields: ConnectionFields): Record<string, unknown> {

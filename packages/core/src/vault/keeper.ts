@@ -10,27 +10,21 @@ import {
 } from '../lifecycle/state.ts'
 import { step } from '../lifecycle/step.ts'
 import { verdict } from '../lifecycle/verdict.ts'
-import type { Clock } from '../ports/clock.ts'
-import type { Crypto } from '../ports/crypto.ts'
 import type { Observer, ProcessEnd, SourceLabel } from '../ports/observer.ts'
 import type { ExecResponse } from '../protocol/encode-exec-info.ts'
 import type { Report, Source } from '../sources/source.ts'
 import type { Access } from './access.ts'
 import { Alarm } from './alarm.ts'
 import { acquiredFacts, validityOf } from './certificate-facts.ts'
-import { describeSkew, describeStale } from './clock-warnings.ts'
+import { ClockWarnings } from './clock-warnings.ts'
 import { Connections } from './connections.ts'
 import { Derived } from './derived.ts'
+import type { KeeperPorts } from './keeper-ports.ts'
 import { type Kept, keep, type Lease } from './lease.ts'
 import { readVerdict, withNextTry } from './read-verdict.ts'
 import { describeState, type KeeperStatus } from './status.ts'
 import { Waiters } from './waiters.ts'
 import { Watchers } from './watchers.ts'
-
-export interface KeeperPorts {
-  readonly clock: Clock
-  readonly crypto: Crypto
-}
 
 /**
  * Keeps one source's credential: performs what the state machine decides.
@@ -56,9 +50,9 @@ export class Keeper implements Access {
   #response: ExecResponse | undefined
   #failed: { readonly ticket: number; readonly error: unknown } | undefined
   readonly #alarm: Alarm
+  readonly #clockWarnings: ClockWarnings
   #stopWatching: (() => void) | undefined
   #lastRunMs: number | undefined
-  #isSkewKnown = false
   #runs = 0
 
   constructor(source: Source, ports: KeeperPorts, policy: Partial<LifecyclePolicy> = {}) {
@@ -67,6 +61,7 @@ export class Keeper implements Access {
     this.#ports = ports
     this.#policy = { ...DEFAULT_LIFECYCLE, ...policy, ...source.lifecycle }
     this.#alarm = new Alarm(ports.clock, () => this.#send({ type: 'woke' }))
+    this.#clockWarnings = new ClockWarnings(ports.clock, (event) => this.report(event))
     this.#connections = new Connections(this.lasting, ports.clock, this.#policy.drainLimitMs)
   }
 
@@ -147,9 +142,26 @@ export class Keeper implements Access {
    */
   accept(lease: Lease, date?: string | string[]): void {
     const { held, refusals, stale } = this.#state
-    if (stale > 0 && typeof date === 'string') this.#learnSkew(date)
+    if (stale > 0 && typeof date === 'string') this.#clockWarnings.noteDate(date)
     if (refusals === 0 && held?.isRefused !== true) return
     this.#send({ type: 'accepted', ticket: lease.ticket })
+  }
+
+  async renew(signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted()
+    this.#send({ type: 'renew' })
+    const { attempt } = this.#state
+    if (attempt !== undefined) await this.#waiters.next(signal)
+    if (this.#state.isClosed) throw new ClosedError()
+    if (this.#failed !== undefined && this.#failed.ticket === attempt?.ticket)
+      throw this.#failed.error
+  }
+
+  forget(): void {
+    this.#send({ type: 'forget' })
+    // Also where connections are not bound to it: the next one shall begin with its own.
+    if (this.#last !== undefined) this.#connections.retire(this.#last, undefined)
+    this.#last = undefined
   }
 
   status(): KeeperStatus {
@@ -221,10 +233,7 @@ export class Keeper implements Access {
         this.#alarm.set(effect.at)
         break
       case 'warn-stale':
-        this.report({
-          type: 'warning',
-          message: describeStale(effect.expiresAt, this.#ports.clock.now()),
-        })
+        this.#clockWarnings.noteStale(effect.expiresAt)
         break
       case 'abort':
         // `close()` aborts the lifetime of every run.
@@ -285,8 +294,8 @@ export class Keeper implements Access {
       this.#failed = { ticket, error }
       this.#send({ type: 'failed', ticket, error, jitter: crypto.jitter() })
       if (!isCredentialError(error)) return
-      const nextTryAt = this.#state.pausedUntil
-      this.report({ type: 'run-failed', reason, tookMs: took(), error, nextTryAt, ...ended })
+      const facts = { tookMs: took(), nextTryAt: this.#state.pausedUntil, ...ended }
+      this.report({ type: 'run-failed', reason, error, ...facts })
     }
   }
 
@@ -296,13 +305,5 @@ export class Keeper implements Access {
     // Connections are bound to a certificate, not to a token: the next token may use them too.
     if (old.credential.certificate === undefined) return
     this.#connections.retire(old, this.#state.held?.credential)
-  }
-
-  #learnSkew(date: string): void {
-    const { clock } = this.#ports
-    const message = this.#isSkewKnown ? undefined : describeSkew(clock.parseDate(date), clock.now())
-    if (message === undefined) return
-    this.#isSkewKnown = true
-    this.report({ type: 'warning', message })
   }
 }

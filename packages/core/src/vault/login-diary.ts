@@ -16,6 +16,7 @@ export interface LoginNotes {
     readonly server: string
     readonly priority: number
     readonly holds: readonly CredentialPart[]
+    readonly as?: string
   }
   /** The end of what is held; undefined when its end has been told. */
   readonly heldUntil?: number | undefined
@@ -51,8 +52,9 @@ function changesBy(event: CredentialEvent, notes: LoginNotes, now: number): Part
       return { attempts, retry: { reason, nextTryAt: event.nextTryAt ?? now } }
     }
     case 'logged-in': {
-      const { attempts, tookMs, server, priority, holds } = event
-      return { attempts, retry: undefined, last: { at: now, tookMs, server, priority, holds } }
+      const { attempts, tookMs, server, priority, holds, as } = event
+      const last = { at: now, tookMs, server, priority, holds, ...(as !== undefined && { as }) }
+      return { attempts, retry: undefined, last }
     }
     case 'run-failed': {
       const [outcome] = (event.error as Partial<LoginError>).outcomes ?? []

@@ -63,6 +63,7 @@ export class LoginSource implements Source {
     const { login, server } = info
     const acquired = await this.#open(login, ask, attempts)
     const expiresAt = Math.min(acquired.expiresAt, login.expiresAt)
+    const { impersonate } = login.connection.user
     this.#server = server
     this.#last = acquired.credential
     ask.report({
@@ -74,6 +75,7 @@ export class LoginSource implements Source {
       expiresAt: Number.isFinite(expiresAt) ? expiresAt : undefined,
       holds: partsOf(acquired.credential),
       priority: login.priority,
+      ...(impersonate && { as: impersonate.user }),
     })
     return { ...acquired, expiresAt }
   }

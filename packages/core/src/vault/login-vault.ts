@@ -146,6 +146,14 @@ export class LoginVault implements Access {
     this.#noteThawed()
   }
 
+  renew(signal?: AbortSignal): Promise<void> {
+    return this.#roster.renew(signal)
+  }
+
+  forget(): void {
+    for (const keeper of this.#roster.keepers) keeper.forget()
+  }
+
   leave(scope: string): void {
     for (const keeper of this.#roster.keepers) keeper.leave(scope)
   }

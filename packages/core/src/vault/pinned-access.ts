@@ -45,6 +45,8 @@ export function pinnedAccess(access: Access, pin: Pin): Access {
     },
     reject: (refused, response) => access.reject(refused, response),
     accept: (lease, date) => access.accept(lease, date),
+    renew: (signal) => access.renew(signal),
+    forget: () => access.forget(),
     leave: (scope) => access.leave(scope),
     report: (event) => access.report(event),
     status: () => access.status(),

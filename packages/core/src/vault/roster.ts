@@ -95,6 +95,13 @@ export class Roster {
     }
   }
 
+  /** Asks every handler at a person's wish, and is content when one of them had something. */
+  async renew(signal?: AbortSignal): Promise<void> {
+    const all = await Promise.allSettled(this.keepers.map((keeper) => keeper.renew(signal)))
+    const failed = all.filter((one) => one.status === 'rejected')
+    if (failed.length === all.length) throw failed[0]?.reason
+  }
+
   noteRefusal(keeper: Keeper, response: ExecResponse): void {
     this.#responses.set(keeper, response)
   }

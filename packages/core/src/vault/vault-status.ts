@@ -22,6 +22,8 @@ export interface LoginStatus extends KeeperStatus {
   readonly priority?: number
   /** What it is made of. */
   readonly holds?: readonly CredentialPart[]
+  /** Whom requests with it act as. */
+  readonly as?: string
 }
 
 /** How a vault is doing, as plain data without secrets. Times are milliseconds since the epoch. */
@@ -61,6 +63,7 @@ export function describeLogin(
       server: last.server,
       priority: last.priority,
       holds: last.holds,
+      ...(last.as !== undefined && { as: last.as }),
     }),
     ...(retry && {
       nextTryAt: retry.nextTryAt,

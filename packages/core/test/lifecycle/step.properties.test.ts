@@ -37,7 +37,12 @@ const anyEvent: fc.Arbitrary<Event<string>> = fc.oneof(
   },
   fc.record({ type: fc.constant('failed' as const), ticket, error: fc.constant('why'), jitter }),
   fc.record({ type: fc.constantFrom('rejected' as const, 'accepted' as const), ticket }),
-  fc.constantFrom({ type: 'woke' } as const, { type: 'changed' } as const),
+  fc.constantFrom(
+    { type: 'woke' } as const,
+    { type: 'changed' } as const,
+    { type: 'renew' } as const,
+    { type: 'forget' } as const,
+  ),
 )
 /** How far the clock moves before each event: mostly a little, sometimes it is set, forward or back. */
 const anyMove = fc.oneof(
@@ -167,11 +172,12 @@ describe('whatever happens, the machine', () => {
     })
   })
 
-  it('starts no run ahead of time for a credential that nobody used', () => {
+  it('starts no run ahead of time for a credential that nobody used, unless a person wants it', () => {
     check((moments) => {
       for (const { event, before, after } of moments) {
         const isAhead = after.attempt?.reason === 'ahead' && before.attempt === undefined
-        if (isAhead && event.type !== 'requested') expect(before.held?.isUsed).toBe(true)
+        const isWanted = event.type === 'requested' || event.type === 'renew'
+        if (isAhead && !isWanted) expect(before.held?.isUsed).toBe(true)
       }
     })
   })

@@ -60,6 +60,33 @@ describe('a credential in hand', () => {
     })
   })
 
+  it('is fetched anew when a person wants it, used or not, while it still serves', () => {
+    const { state, effects } = play(...begun, [2, { type: 'renew' }], [3, { type: 'renew' }])
+    expect(effects.filter((effect) => String(effect).startsWith('acquire'))).toEqual([
+      'acquire 1',
+      'acquire 2',
+    ])
+    expect(state.attempt).toEqual({ ticket: 2, reason: 'ahead' })
+    expect(verdict(state, 3)).toMatchObject({ is: 'use', held: { ticket: 1 } })
+  })
+
+  it('is fetched anew at a wish also during a pause, and when it has expired', () => {
+    const failing = play(...begun, [1, { type: 'renew' }], [1, failed(2)], [2, { type: 'renew' }])
+    expect(failing.state.attempt).toEqual({ ticket: 3, reason: 'ahead' })
+    const expired = play(...begun, [11 * MINUTE, { type: 'renew' }])
+    expect(expired.effects.slice(-2)).toEqual(['retire 1', 'acquire 2'])
+    expect(expired.state.attempt?.reason).toBe('expired')
+    const none = play([0, requested], [0, failed(1)], [1, { type: 'renew' }])
+    expect(none.state.attempt).toEqual({ ticket: 2, reason: 'first' })
+  })
+
+  it('is retired when a person wants it forgotten, and fetched when somebody asks', () => {
+    const { state, effects } = play(...begun, [2, { type: 'forget' }], [3, { type: 'forget' }])
+    expect(effects.filter((effect) => effect === 'retire 1')).toHaveLength(1)
+    expect([state.held, state.attempt]).toEqual([undefined, undefined])
+    expect(step(state, requested, 4, policy)[0].attempt).toEqual({ ticket: 2, reason: 'first' })
+  })
+
   it('keeps its ticket when the plugin gives the same again', () => {
     const same = acquired(2, { ...tenMinutes, isSame: true })
     const { state, effects } = play(

@@ -39,6 +39,7 @@ describe('a plugin that a login runs', () => {
       'borrowed',
       'run-started',
       'policy',
+      'plugin-started',
       'plugin-stderr',
       'plugin-ended',
       'run-succeeded',
