@@ -28,6 +28,7 @@ const LAYERS = {
   'core/src/connect': { may: [...network, 'core/src/version.ts'] },
   'core/src/agent': { may: [...network, 'core/src/connect', 'core/src/version.ts'] },
   'core/src/adapters': { may: [...network, 'core/src/connect', 'core/src/version.ts'] },
+  'core/src/proxy': { may: [...network, 'core/src/connect', 'core/src/version.ts'] },
   'core/src/metrics': { may: network, pure: true },
   'core/src/authoring': { may: [...network, 'core/src/version.ts'] },
   'core/src/testing': { may: network },
@@ -50,11 +51,15 @@ const OWNERS = {
   '@peculiar/x509': 'sandbox/src',
   ws: ['sandbox/src', 'core/src/adapters/ws'],
   pkcs11js: 'pkcs11/src',
+  'prom-client': 'cli/src/proxy',
   kubecred: 'cli/src',
   'kubecred/agent': 'cli/src',
   'kubecred/diagnose': 'cli/src',
   'kubecred/errors': 'cli/src',
-  'kubecred/signer': 'pkcs11/src',
+  'kubecred/metrics': 'cli/src',
+  'kubecred/proxy': 'cli/src',
+  'kubecred/signer': ['pkcs11/src', 'cli/src/demo/signer-program.ts'],
+  '@kubecred/sandbox': 'cli/src',
 }
 
 const problems = []

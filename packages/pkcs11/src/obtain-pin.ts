@@ -48,9 +48,23 @@ export async function obtainPin(
   if (stored !== undefined) refuseRisk(token, stored, wasRefused)
   const pin =
     stored ??
-    new Pin(await ask(`PIN of token ${name}${describeTries(token)}: `, { secret: true }), 'typed')
+    new Pin(await askFor(`PIN of token ${name}${describeTries(token)}: `, wish, ask), 'typed')
   checkLength(pin, token)
   return pin
+}
+
+/** Where nobody can be asked, it says where the PIN can stand instead. */
+async function askFor(question: string, { env }: PinWish, ask: Prompt): Promise<string> {
+  try {
+    return await ask(question, { secret: true })
+  } catch (error) {
+    const { message } = error as Error
+    if (!/cannot ask anybody/.test(message)) throw error
+    throw new TokenError(`the token needs a PIN: ${message}`, {
+      hint: `Run the client in a terminal, put the PIN into the variable ${env}, or into a file that pinFile in the kubeconfig names.`,
+      cause: error,
+    })
+  }
 }
 
 function refuseRisk(token: Token, stored: Pin, wasRefused: boolean): void {

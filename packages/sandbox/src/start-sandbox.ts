@@ -30,6 +30,8 @@ const BOOKMARK_INTERVAL_MS = 60_000
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { now: realNow = Date.now, clockSkewMs = 0 } = options
   const now = (): number => realNow() + clockSkewMs
+  // First of all: without a place for files nothing is started that somebody would have to end.
+  const folder = mkdtempSync(join(tmpdir(), 'kubecred-sandbox-'))
   const identity = await ServerIdentity.create()
   // Kept by value: whoever issued the clients' certificates does not change with the server's.
   const clientAuthority =
@@ -76,8 +78,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
             rejectUnauthorized: options.requireClientCertificate ?? false,
           }),
         }),
+  }).catch((error: unknown) => {
+    rmSync(folder, { recursive: true, force: true })
+    throw error
   })
-  const folder = mkdtempSync(join(tmpdir(), 'kubecred-sandbox-'))
   const plugins = new Plugins(folder, {
     issueToken: (wanted) => tokens.issue(wanted),
     issueCertificate: async (wanted) => certificates.issue(wanted),

@@ -27,9 +27,8 @@ export async function askAgent(
 ): Promise<LastAnswer | 'absent' | 'lost'> {
   for (let tries = 0; tries < MOST_TRIES; tries += 1) {
     if (!checkSocket(place)) return 'absent'
-    const socket = await dial(place)
-    if (socket === 'absent') return 'absent'
-    if (socket !== 'busy') return converse(socket, request, listener)
+    const answer = await converse(place, request, listener)
+    if (answer !== 'busy') return answer
     await new Promise((resolve) => setTimeout(resolve, BUSY_PAUSE_MS))
   }
   throw new AgentUnusableError('the agent does not take connections')
@@ -39,29 +38,25 @@ export async function askAgent(
 const BUSY_PAUSE_MS = 50
 const MOST_TRIES = 100
 
-function dial(place: AgentPlace): Promise<Socket | 'absent' | 'busy'> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(place.socket)
-    socket.once('connect', () => {
-      socket.removeAllListeners('error')
-      resolve(socket)
-    })
-    socket.once('error', ({ code }: NodeJS.ErrnoException) => {
-      if (code === 'ECONNREFUSED' || code === 'ENOENT') resolve('absent')
-      else if (code === 'EAGAIN') resolve('busy')
-      else reject(new AgentUnusableError(`the agent cannot be reached (${code})`))
-    })
-  })
-}
-
 function converse(
-  socket: Socket,
+  place: AgentPlace,
   request: Request,
   { onStderr, onRun }: AskListener,
-): Promise<LastAnswer | 'lost'> {
-  return new Promise((resolve) => {
-    socket.on('error', () => {
-      // `close` comes next, and says the same.
+): Promise<LastAnswer | 'absent' | 'busy' | 'lost'> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(place.socket)
+    let isConnected = false
+    socket.once('connect', () => {
+      isConnected = true
+    })
+    socket.on('error', ({ code }: NodeJS.ErrnoException) => {
+      // Later `close` says the same.
+      if (isConnected) return
+      if (code === 'ECONNREFUSED' || code === 'ENOENT') resolve('absent')
+      else if (code === 'EAGAIN') resolve('busy')
+      // It ended while we knocked.
+      else if (code === 'ECONNRESET' || code === 'EPIPE') resolve('lost')
+      else reject(new AgentUnusableError(`the agent cannot be reached (${code})`))
     })
     socket.once('close', () => resolve('lost'))
     readFrames(socket, {
@@ -72,11 +67,13 @@ function converse(
         else if (answer.is === 'stderr') onStderr?.(answer.text)
         else if (answer.is !== 'run') {
           resolve(answer)
-          socket.destroy()
+          // Who asked may end with the answer; then there is nothing to take apart.
+          setImmediate(() => socket.destroy())
         } else if (onRun === undefined) socket.destroy()
         else void deposit(socket, onRun)
       },
     })
+    // It goes out as soon as there is a connection.
     writeFrame(socket, request)
   })
 }

@@ -12,10 +12,12 @@ type Environment = Readonly<Record<string, string | undefined>>
  */
 export function clientEnvironment(parent: number): Environment | undefined {
   try {
-    const pairs = readFileSync(`/proc/${parent}/environ`, 'utf8')
-      .split('\0')
-      .map((pair) => /^([^=]+)=(.*)$/s.exec(pair))
-    return Object.fromEntries(pairs.flatMap((pair) => (pair ? [[pair[1], pair[2]]] : [])))
+    const client: Record<string, string> = {}
+    for (const pair of readFileSync(`/proc/${parent}/environ`, 'utf8').split('\0')) {
+      const border = pair.indexOf('=')
+      if (border > 0) client[pair.slice(0, border)] = pair.slice(border + 1)
+    }
+    return client
   } catch {
     return undefined
   }

@@ -59,9 +59,9 @@ export function checkFolder({ folder }: AgentPlace): boolean {
   const facts = lookAt(folder)
   checkParent(folder)
   if (facts === undefined) return false
-  if (facts.isSymbolicLink()) refuse(folder, 'it is a symbolic link')
-  if (!facts.isDirectory()) refuse(folder, 'it is not a folder')
-  checkOwner(folder, facts)
+  if (facts.isSymbolicLink()) refuse(folder, 'it is a symbolic link', remove(folder))
+  if (!facts.isDirectory()) refuse(folder, 'it is not a folder', remove(folder))
+  checkOwner(folder, facts, '700')
   return true
 }
 
@@ -75,8 +75,8 @@ export function checkSocket(place: AgentPlace): boolean {
   if (!checkFolder(place)) return false
   const facts = lookAt(place.socket)
   if (facts === undefined) return false
-  if (!facts.isSocket()) refuse(place.socket, 'it is not a socket')
-  checkOwner(place.socket, facts)
+  if (!facts.isSocket()) refuse(place.socket, 'it is not a socket', remove(place.socket))
+  checkOwner(place.socket, facts, '600')
   return true
 }
 
@@ -87,7 +87,7 @@ export function makeFolder(place: AgentPlace): void {
     mkdirSync(place.folder, { mode: 0o700 })
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code !== 'EEXIST') refuse(place.folder, `it cannot be made (${code})`)
+    if (code !== 'EEXIST') refuse(place.folder, `it cannot be made (${code})`, ELSEWHERE)
   }
   checkFolder(place)
 }
@@ -96,16 +96,22 @@ export function makeFolder(place: AgentPlace): void {
 function checkParent(folder: string): void {
   const parent = dirname(folder)
   const facts = statSync(parent, { throwIfNoEntry: false })
-  if (facts === undefined) throw unusable(parent, 'it does not exist')
+  if (facts === undefined) throw unusable(parent, 'it does not exist', ELSEWHERE)
   const isTheirs = facts.uid !== process.getuid?.() && facts.uid !== 0
-  if (isTheirs) refuse(parent, 'it belongs to another user')
+  if (isTheirs) refuse(parent, 'it belongs to another user', ELSEWHERE)
   const isOpen = (facts.mode & GROUP_AND_OTHERS_WRITE) !== 0 && (facts.mode & STICKY) === 0
-  if (isOpen) refuse(parent, 'others can write to it')
+  if (isOpen)
+    refuse(parent, 'others can write to it', `Close it to them: chmod go-w ${quote(parent)}`)
 }
 
-function checkOwner(path: string, { uid, mode }: Stats): void {
-  if (uid !== process.getuid?.()) refuse(path, 'it belongs to another user')
-  if ((mode & GROUP_AND_OTHERS) !== 0) refuse(path, 'others than you have access to it')
+function checkOwner(path: string, { uid, mode }: Stats, wanted: string): void {
+  if (uid !== process.getuid?.()) refuse(path, 'it belongs to another user', ELSEWHERE)
+  if ((mode & GROUP_AND_OTHERS) === 0) return
+  refuse(
+    path,
+    'others than you have access to it',
+    `Close it to them: chmod ${wanted} ${quote(path)}`,
+  )
 }
 
 function lookAt(path: string): Stats | undefined {
@@ -114,17 +120,26 @@ function lookAt(path: string): Stats | undefined {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT') return undefined
-    return refuse(path, `it cannot be looked at (${code})`)
+    return refuse(path, `it cannot be looked at (${code})`, ELSEWHERE)
   }
 }
 
-function refuse(path: string, reason: string): never {
-  throw unusable(path, reason)
+const ELSEWHERE = 'Set XDG_RUNTIME_DIR to a folder of your own'
+
+function remove(path: string): string {
+  return `Remove ${quote(path)}`
 }
 
-function unusable(path: string, reason: string): AgentUnusableError {
-  const shown = JSON.stringify(path)
-  return new AgentUnusableError(`the agent at ${shown} is not used: ${reason}`, {
-    hint: `Remove ${shown} or make it yours alone (chmod 700), or set KUBECRED_AGENT=off to do without the agent.`,
+function quote(path: string): string {
+  return JSON.stringify(path)
+}
+
+function refuse(path: string, reason: string, remedy: string): never {
+  throw unusable(path, reason, remedy)
+}
+
+function unusable(path: string, reason: string, remedy: string): AgentUnusableError {
+  return new AgentUnusableError(`the agent at ${quote(path)} is not used: ${reason}`, {
+    hint: `${remedy}; or set KUBECRED_AGENT=off to do without the agent.`,
   })
 }

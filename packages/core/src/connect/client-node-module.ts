@@ -102,6 +102,7 @@ function describeMistake(error: unknown): string {
   const isHarmless = syscall !== undefined || HARMLESS.test(message)
   if (isHarmless) return showControlCharacters(String(message))
   if (typeof mark?.line === 'number') return `it is no YAML (line ${mark.line + 1})`
+  if (error === null || error === undefined) return `it threw ${String(error)}`
   return `it threw a ${typeof name === 'string' ? name : typeof error}`
 }
 

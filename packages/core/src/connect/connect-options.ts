@@ -126,6 +126,25 @@ const POLICY = Object.keys({
   drainLimitMs: true,
 } satisfies Record<keyof ConnectPolicy, true>)
 
+/** What a login handler says, or nobody: beside a vault it would be a wish that is not met. */
+const NOT_BESIDE_VAULT = [
+  'kubeconfig',
+  'context',
+  'cluster',
+  'user',
+  'namespace',
+  'server',
+  'tlsServerName',
+  'insecureSkipTlsVerify',
+  'certificateAuthority',
+  'proxyUrl',
+  'token',
+  'username',
+  'password',
+  'clientCertificate',
+  'clientKey',
+] as const
+
 const TRANSPORTS: readonly unknown[] = ['pool', 'https', 'http2', undefined]
 
 const COUNTS = [
@@ -153,6 +172,12 @@ export function checkOptions(options: ConnectOptions): void {
   const { transport, policy } = options
   if (!TRANSPORTS.includes(transport)) {
     throw new TypeError(`transport must be 'pool', 'https' or 'http2', got ${String(transport)}`)
+  }
+  const useless = NOT_BESIDE_VAULT.find((name) => options[name] !== undefined)
+  if (options.vault !== undefined && useless !== undefined) {
+    throw new TypeError(
+      `${useless} says nothing beside a vault: let a login handler return it, or use loginWithKubeconfig`,
+    )
   }
   checkPolicy(policy ?? {})
 }

@@ -1,3 +1,4 @@
+import { askedImpersonation } from '../kubeconfig/asked-impersonation.ts'
 import type { ClusterTarget, Connection, Endpoint } from '../kubeconfig/connection.ts'
 import { hostEnvironment } from '../node/host-environment.ts'
 import { loadAuthority } from '../node/load-authority.ts'
@@ -54,7 +55,9 @@ export async function connect(options: ConnectOptions = {}): Promise<Cluster> {
  * @throws {LoginError} When there is none in time.
  */
 async function openVault(own: Vault, options: ConnectOptions): Promise<Cluster> {
-  const { policy = {}, signal, env = hostEnvironment() } = options
+  const { policy = {}, signal, env = hostEnvironment(), disableCompression = false } = options
+  // What is asked for here counts for every login, as if each request said it.
+  const impersonate = askedImpersonation(options)
   const { vault, release } = own.borrow(options)
   const stopWatching = watchAll(vault, options)
   try {
@@ -66,7 +69,11 @@ async function openVault(own: Vault, options: ConnectOptions): Promise<Cluster> 
       target: targetFor(endpoint),
       targetFor,
       keeper: vault,
-      defaults: defaultHeaders({ userAgent: `kubecred/${VERSION}`, disableCompression: false }),
+      defaults: defaultHeaders({
+        userAgent: `kubecred/${VERSION}`,
+        disableCompression,
+        impersonate,
+      }),
       refreshOn: policy.refreshOn ?? [401],
       limits: limitsOf(options),
       loadExchange: () => loadExchange(options),
@@ -75,7 +82,7 @@ async function openVault(own: Vault, options: ConnectOptions): Promise<Cluster> 
     const connection = {
       namespace,
       cluster: chosen,
-      user: {},
+      user: impersonate === undefined ? {} : { impersonate },
       warnings: [],
       origin: 'login handlers',
     }

@@ -32,7 +32,15 @@ export async function openLogin(
   const borrowed = await openKeeper(connection, ca, options)
   const dismiss = audience.admit(borrowed.keeper)
   const { priority, trustEnv } = login
-  const endpoint: Endpoint = { cluster, ca, namespace, trustEnv, priority }
+  const { impersonate } = connection.user
+  const endpoint: Endpoint = {
+    cluster,
+    ca,
+    namespace,
+    trustEnv,
+    priority,
+    ...(impersonate && { impersonate }),
+  }
   return {
     async acquire(ask, last) {
       // Each time would be too often: a login that is renewed every few minutes stays as odd as it was.

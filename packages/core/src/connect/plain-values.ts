@@ -1,5 +1,6 @@
 import type { ConnectionOptions } from 'node:tls'
 import { NotSupportedError } from '../errors/index.ts'
+import { attachLease } from '../transport/attach-lease.ts'
 import type { HeaderValues } from '../transport/default-headers.ts'
 import { secureOptions } from '../transport/dialer.ts'
 import type { Line } from '../transport/line.ts'
@@ -35,12 +36,12 @@ export class PlainValues {
   }
 
   async headers(signal?: AbortSignal): Promise<HeaderValues> {
-    const { authorization } = await this.#lease(signal)
+    const lease = await this.#lease(signal)
     const headers: HeaderValues = {}
     for (const [name, value] of Object.entries(this.#line.defaults)) {
       if (name.startsWith('impersonate-')) headers[name] = Array.isArray(value) ? [...value] : value
     }
-    return { ...headers, ...(authorization !== undefined && { authorization }) }
+    return attachLease(headers, lease)
   }
 
   async tlsOptions(signal?: AbortSignal): Promise<TlsOptions> {
@@ -77,10 +78,23 @@ export class PlainValues {
     this.#line.checkOpen()
     const lease = await this.#line.leaseForNow(signal)
     this.#line.checkOpen()
+    if (isTorn(lease)) throw belongTogether()
     const others = this.#handedOut.filter((each) => each !== lease)
     this.#handedOut = [lease, ...others].slice(0, MOST_REMEMBERED)
     return lease
   }
+}
+
+/** Whether half of who somebody is would be in the headers, and half in the certificate: the next lease may be another's. */
+function isTorn({ endpoint, credential }: Lease): boolean {
+  return endpoint?.impersonate !== undefined && credential.certificate !== undefined
+}
+
+function belongTogether(): NotSupportedError {
+  return new NotSupportedError(
+    'this login has a certificate and is to act as somebody else: headers and certificate must not be parted',
+    { hint: 'Send requests with cluster.fetch or through one of the adapters.' },
+  )
 }
 
 function keyIsElsewhere(): NotSupportedError {

@@ -1,6 +1,4 @@
-import { NotSupportedError } from '../errors/index.ts'
 import type { Connection } from '../kubeconfig/connection.ts'
-import { quoteName } from '../kubeconfig/quote-name.ts'
 import type { ConnectionFields } from '../vault/connection-fields.ts'
 import { ConnectionInfo } from '../vault/connection-info.ts'
 import type { LoginContext } from '../vault/login-handler.ts'
@@ -36,26 +34,13 @@ export interface ReadyMadeOptions {
   readonly trustEnv?: boolean | undefined
 }
 
-/**
- * Makes a login of a connection. What is odd about it is told once, at the first login.
- *
- * @throws {NotSupportedError} When the user is to act as somebody else: without that, it might do more than it should.
- */
+/** Makes a login of a connection. What is odd about it is told once, at the first login. */
 export function infoOf(
   connection: Connection,
   { signal, logger, reason = 'first' }: ReadyMadeContext,
   { priority, trustEnv = true }: ReadyMadeOptions & { readonly priority: number },
 ): ConnectionInfo {
   signal.throwIfAborted()
-  const { name = '', impersonate } = connection.user
-  if (impersonate !== undefined) {
-    throw new NotSupportedError(
-      `user ${quoteName(name)} is to act as ${quoteName(impersonate.user)}, which a login cannot ask for`,
-      {
-        hint: 'Use connect() without a vault, or remove the impersonation and send Impersonate-User with your requests.',
-      },
-    )
-  }
   if (reason === 'first') for (const warning of connection.warnings) logger?.warn(warning)
   return new ConnectionInfo({
     connection,

@@ -32,7 +32,8 @@ export class LoginError extends CredentialError<'ERR_LOGIN_FAILED'> {
     what: string,
     { now, ...init }: ErrorInit & { readonly now?: number } = {},
   ) {
-    super(`${what}${outcomes.map((each) => `; ${describeOutcome(each, now)}`).join('')}`, init)
+    const message = `${what}${outcomes.map((each) => `; ${describeOutcome(each, now)}`).join('')}`
+    super(message, { hint: hintAt(outcomes), ...init })
     this.outcomes = outcomes
   }
 }
@@ -74,6 +75,13 @@ export class LoginToolError extends CredentialError<'ERR_LOGIN_TOOL'> {
     this.tool = tool
     this.stderrTail = stderrTail
   }
+}
+
+/** A handler that hangs is told apart: it failed in nothing that could be read. */
+function hintAt(outcomes: readonly LoginOutcome[]): string | undefined {
+  const hanging = outcomes.find(({ result, reason }) => result === 'running' && !reason)?.handler
+  if (hanging === undefined) return undefined
+  return `Find out why ${hanging} does not answer; with the option timeoutMs it is given up in time and asked again.`
 }
 
 function describeOutcome(outcome: LoginOutcome, now: number | undefined): string {

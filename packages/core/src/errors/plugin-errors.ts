@@ -2,6 +2,8 @@ import { CredentialError, type ErrorInit } from './credential-error.ts'
 
 /** What is known about a run that went wrong. Standard output is never part of it. */
 export interface PluginRunFacts extends ErrorInit {
+  /** What the program is for; a credential plugin unless told. */
+  readonly role?: 'credential plugin' | 'signer' | undefined
   /** How long the run took, in milliseconds. */
   readonly tookMs?: number | undefined
   /** The last lines of standard error, scrubbed. */
@@ -16,7 +18,7 @@ abstract class PluginError<C extends PluginCode> extends CredentialError<C> {
   readonly stderrTail: string | undefined
 
   constructor(command: string, what: string, facts: PluginRunFacts = {}) {
-    super(`credential plugin ${JSON.stringify(command)} ${what}`, facts)
+    super(`${facts.role ?? 'credential plugin'} ${JSON.stringify(command)} ${what}`, facts)
     this.command = command
     this.tookMs = facts.tookMs
     this.stderrTail = facts.stderrTail

@@ -1,5 +1,6 @@
 import { AuthProviderRemovedError, NotSupportedError } from '../errors/kubeconfig-errors.ts'
 import { scrub } from '../secret/scrub.ts'
+import { EXTERNAL_SIGNER } from './external-signer-config.ts'
 import type { AuthProviderEntry, UserEntry } from './kubeconfig.ts'
 import { describeEntry, quoteName } from './quote-name.ts'
 
@@ -21,11 +22,22 @@ export function authProviderError(user: UserEntry, provider: AuthProviderEntry) 
         `${uses}, which Kubernetes removed in 1.26; kubelogin replaces it`,
         { hint: pasteInstead(user, azureStanza(provider)) },
       )
-    default:
+    default: {
+      const meant = closest(provider.name)
       return new NotSupportedError(`${uses}, which does not exist`, {
-        hint: pasteInstead(user, genericStanza()),
+        hint:
+          meant === undefined
+            ? pasteInstead(user, genericStanza())
+            : `Write name: ${meant}, exactly so: upper and lower case count.`,
       })
+    }
   }
+}
+
+/** The provider that exists and is written nearly the same: in other case, or with a dash. */
+function closest(name: string): string | undefined {
+  const plain = (text: string): string => text.toLowerCase().replace(/[^a-z]/g, '')
+  return ['oidc', EXTERNAL_SIGNER].find((known) => plain(known) === plain(name))
 }
 
 interface Stanza {

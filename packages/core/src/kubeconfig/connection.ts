@@ -88,4 +88,6 @@ export interface Endpoint {
   readonly trustEnv: boolean
   /** Larger is preferred. */
   readonly priority: number
+  /** Whom the login acts as; it has the rights of that one alone. */
+  readonly impersonate?: Impersonation
 }

@@ -36,7 +36,8 @@ const PROTOCOLS: ReadonlyMap<string, SignerProtocol> = new Map([
  */
 export function externalSignerConfig(user: UserEntry): SignerConfig | undefined {
   if (user.authProvider?.name !== EXTERNAL_SIGNER) return undefined
-  const { config: parameters } = user.authProvider
+  const { config: parameters, problem } = user.authProvider
+  if (problem !== undefined) throw problem
   const text = (key: string): string => parameters.get(key)?.expose() ?? ''
   const refuse = (wrong: string, hint: string): never => {
     const who = describeEntry('user', user)

@@ -67,6 +67,8 @@ export interface ExecEntry {
 export interface AuthProviderEntry {
   readonly name: string
   readonly config: ReadonlyMap<string, Secret>
+  /** What is wrong with it, for who uses it; then not all of it was read. */
+  readonly problem?: Error
 }
 
 /** An entry of `contexts`. */

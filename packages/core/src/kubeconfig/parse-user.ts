@@ -38,22 +38,30 @@ function parseAuthProvider(user: Fields): AuthProviderEntry | undefined {
   const provider = user.mapping('auth-provider')
   const config = provider.mapping('config')
   const name = provider.text('name') ?? ''
-  const read = name === EXTERNAL_SIGNER ? signerParameter : parameter
-  return { name, config: new Map(config.keys().map((key) => [key, read(config, key)])) }
+  if (name === EXTERNAL_SIGNER) return { name, ...signerParameters(config) }
+  return { name, config: new Map(config.keys().map((key) => [key, parameter(config, key)])) }
 }
 
 function parameter(config: Fields, key: string): Secret {
   return config.secret(key) ?? new Secret('')
 }
 
-/** The words of the specification are texts, and their values look like numbers: `slotId: 0` is the usual mistake. */
-function signerParameter(config: Fields, key: string): Secret {
-  try {
-    return parameter(config, key)
-  } catch (error) {
-    if (!(error instanceof KubeconfigSyntaxError)) throw error
-    throw new SignerConfigError(error.message, { hint: error.hint })
+/**
+ * The words of the specification are texts, and their values look like numbers: `slotId: 0` is the usual mistake.
+ *
+ * It is told to who chooses this user. All others in the file have nothing to do with it.
+ */
+function signerParameters(config: Fields): Omit<AuthProviderEntry, 'name'> {
+  const read = new Map<string, Secret>()
+  for (const key of config.keys()) {
+    try {
+      read.set(key, parameter(config, key))
+    } catch (error) {
+      if (!(error instanceof KubeconfigSyntaxError)) throw error
+      return { config: read, problem: new SignerConfigError(error.message, { hint: error.hint }) }
+    }
   }
+  return { config: read }
 }
 
 function parseExec(user: Fields): ExecEntry | undefined {

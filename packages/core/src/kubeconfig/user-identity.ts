@@ -18,7 +18,7 @@ import { withoutUndefined } from './without-undefined.ts'
 export function userIdentity(user: UserEntry, scheme: 'http' | 'https'): UserIdentity {
   return withoutUndefined<UserIdentity>({
     name: user.name || undefined,
-    impersonate: impersonation(user),
+    impersonate: impersonationOf(user),
     ...(scheme === 'https' ? methods(user) : NO_METHODS),
     signing: undefined,
   })
@@ -74,7 +74,8 @@ function execConfig(exec: ExecEntry): ExecConfig {
   })
 }
 
-function impersonation(user: UserEntry): Impersonation | undefined {
+/** Whom a user entry asks to act as. */
+export function impersonationOf(user: UserEntry): Impersonation | undefined {
   if (user.as === undefined) return undefined
   const extra = [...user.asUserExtra].map(([key, values]) => [key, [...values]] as const)
   return withoutUndefined<Impersonation>({

@@ -136,6 +136,8 @@ function whenAcquired<C>(
     aheadPausedUntil: Number.NEGATIVE_INFINITY,
     lastError: undefined,
     stale,
+    // What served until it was renewed ahead of its end was good, also where no credential lives for a minute.
+    refusals: hasServed(state) ? 0 : state.refusals,
     ...pauseAfterRefusal(state, event.jitter, now, policy),
   }
   const effects: Effect[] = []
@@ -216,6 +218,10 @@ function begin<C>(state: State<C>, reason: Reason): Step<C> {
     { ...state, lastTicket: ticket, attempt: { ticket, reason } },
     { do: 'acquire', ticket, reason },
   ]
+}
+
+function hasServed<C>({ held, attempt }: State<C>): boolean {
+  return attempt?.reason === 'ahead' && held?.isUsed === true && !held.isRefused
 }
 
 function pauseAfterRefusal<C>(

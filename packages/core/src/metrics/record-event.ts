@@ -25,6 +25,7 @@ export function recordEvent(event: CredentialEvent, to: Instruments, now: number
       to.ttl.release(event.source)
       break
     case 'run-started':
+    case 'plugin-started':
     case 'plugin-ended':
     case 'plugin-stderr':
     case 'user-prompt':

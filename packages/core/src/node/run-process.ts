@@ -28,6 +28,7 @@ export async function runProcess(request: RunRequest): Promise<RunOutcome> {
     if (await isForNobody(request.path)) return notStarted(FOREIGN_FORMAT, tookMs())
     // Aborted while the place was on its way to us: no listener would ever hear of it.
     if (request.signal.aborted) return { ended: 'aborted', tookMs: 0, stderrTail: '' }
+    request.onStart?.()
     const child = spawnProgram(request)
     return await follow(child, request, tookMs)
   } catch (error) {

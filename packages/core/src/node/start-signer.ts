@@ -36,6 +36,7 @@ export async function startSigner(
   try {
     if (await isForNobody(path)) throw FOREIGN_FORMAT
     if (signal.aborted) throw signal.reason
+    start.onStart?.()
     const child = spawnProgram({ ...start, args: [] }, ['pipe'])
     await isSpawned(child)
     return follow(child, start, listener, giveBack)

@@ -88,6 +88,8 @@ export type CredentialEvent = { readonly source: SourceLabel } & (
       /** Absent when it did not come to a process: none was found, none was allowed, none was needed. */
       readonly process?: ProcessEnd
     }
+  /** A program has a place and starts now. An interactive one has the terminal until it ends. */
+  | { readonly type: 'plugin-started'; readonly isInteractive: boolean }
   | { readonly type: 'plugin-ended'; readonly process: ProcessEnd }
   | { readonly type: 'plugin-stderr'; readonly text: string }
   | { readonly type: 'policy'; readonly verdict: 'allowed' | 'denied'; readonly command: string }
@@ -132,6 +134,8 @@ export type CredentialEvent = { readonly source: SourceLabel } & (
       readonly expiresAt: number | undefined
       readonly holds: readonly CredentialPart[]
       readonly priority: number
+      /** Whom requests with it act as. */
+      readonly as?: string
     }
   /** A login handler failed, and will be asked again within the same login. */
   | {

@@ -26,6 +26,8 @@ export interface RunRequest {
   readonly interactive: boolean
   readonly timeoutMs: number
   readonly stdoutLimit: number
+  /** Called when there is a place for it, just before it starts. */
+  readonly onStart?: () => void
   /** Receives standard error as it comes, where it is not the terminal. */
   readonly onStderr?: (text: string) => void
   readonly signal: AbortSignal

@@ -43,6 +43,8 @@ export interface SignerStart {
   readonly env: Readonly<Record<string, string>>
   /** Whether standard input and error are the terminal itself. */
   readonly interactive: boolean
+  /** Called when there is a place for it, just before it starts. */
+  readonly onStart?: () => void
   /** Receives standard error as it comes, where it is not the terminal. */
   readonly onStderr: (text: string) => void
   readonly signal: AbortSignal

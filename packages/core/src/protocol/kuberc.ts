@@ -1,8 +1,10 @@
 import { PolicyInvalidError } from '../errors/index.ts'
-import { isFields, nameType } from './plain-object.ts'
+import { type Fields, isFields, nameType } from './plain-object.ts'
 import { type AllowlistEntry, checkPluginPolicy, type PluginPolicy } from './plugin-policy.ts'
 import { parseYaml, YamlError } from './yaml.ts'
 
+/** kubectl too goes by these lines, before it reads any YAML. */
+const SEPARATOR = /^---(?:[ \t]+#.*|[ \t]*\r?)$/m
 const VERSIONS = ['kubectl.config.k8s.io/v1beta1', 'kubectl.config.k8s.io/v1alpha1']
 
 /**
@@ -14,13 +16,9 @@ const VERSIONS = ['kubectl.config.k8s.io/v1beta1', 'kubectl.config.k8s.io/v1alph
  * @throws {PolicyInvalidError} Names the file and what is wrong with it.
  */
 export function parseKuberc(text: string, path: string): PluginPolicy {
-  const kuberc = decode(text, path)
-  if (kuberc === null) return checkPluginPolicy({ type: undefined, allowlist: undefined }, path)
-  if (!isFields(kuberc)) return refuse(path, `it holds ${nameType(kuberc)}, not an object`)
-  const { kind, apiVersion } = kuberc
-  if (kind !== 'Preference') refuse(path, 'its kind is not Preference')
-  if (typeof apiVersion !== 'string' || !VERSIONS.includes(apiVersion)) {
-    refuse(path, `its apiVersion is none of ${VERSIONS.join(', ')}`)
+  const kuberc = firstKnown(text, path)
+  if (kuberc === undefined) {
+    return checkPluginPolicy({ type: undefined, allowlist: undefined }, path)
   }
   const type = kuberc['credentialPluginPolicy'] ?? undefined
   if (type !== undefined && typeof type !== 'string') {
@@ -30,6 +28,29 @@ export function parseKuberc(text: string, path: string): PluginPolicy {
     { type, allowlist: readAllowlist(kuberc['credentialPluginAllowlist'], path) },
     path,
   )
+}
+
+/**
+ * The first document in a version that we know, as in kubectl.
+ *
+ * People keep one document per version in the file, so that every kubectl finds its own. Empty ones are
+ * passed over, and so are other versions if one of ours follows.
+ */
+function firstKnown(text: string, path: string): Fields | undefined {
+  let isEmpty = true
+  let linesAbove = 0
+  for (const part of text.split(SEPARATOR)) {
+    const document = decode('\n'.repeat(linesAbove) + part, path)
+    linesAbove += part.split('\n').length - 1
+    if (document === null) continue
+    if (!isFields(document)) return refuse(path, `it holds ${nameType(document)}, not an object`)
+    const { kind, apiVersion } = document
+    if (kind !== 'Preference') refuse(path, 'its kind is not Preference')
+    if (typeof apiVersion === 'string' && VERSIONS.includes(apiVersion)) return document
+    isEmpty = false
+  }
+  if (isEmpty) return undefined
+  return refuse(path, `its apiVersion is none of ${VERSIONS.join(', ')}`)
 }
 
 function decode(text: string, path: string): unknown {

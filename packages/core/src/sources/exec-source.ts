@@ -75,6 +75,7 @@ export function execSource(plugin: ExecPlugin, ports: ExecPorts): Source {
         interactive,
         timeoutMs: interactive ? plugin.limits.interactiveTimeoutMs : plugin.limits.timeoutMs,
         stdoutLimit: plugin.limits.stdoutBytes,
+        onStart: () => ask.report({ type: 'plugin-started', isInteractive: interactive }),
         onStderr: (text) => ask.report({ type: 'plugin-stderr', text: scrub(text, secrets) }),
         signal: ask.signal,
       }

@@ -2,6 +2,7 @@ import {
   PluginDeniedError,
   PluginNotExecutableError,
   PluginNotFoundError,
+  type PluginRunFacts,
 } from '../errors/index.ts'
 import type { Located, Programs } from '../ports/programs.ts'
 import { judgePlugin, type PluginPolicy } from '../protocol/plugin-policy.ts'
@@ -12,6 +13,8 @@ import type { Ask } from './source.ts'
 export interface NamedProgram {
   readonly command: string
   readonly policy: PluginPolicy
+  /** What it is for; a credential plugin unless told. */
+  readonly role?: PluginRunFacts['role']
   /** What to do when it is not there. */
   readonly installHint?: string | undefined
   /** Refuses executables that others could replace, instead of warning. */
@@ -26,13 +29,13 @@ type Found = Extract<Located, { is: 'found' }>
  * @throws {PluginNotFoundError | PluginNotExecutableError | PluginDeniedError}
  */
 export async function locateProgram(
-  { command, policy, installHint, refuseWritable }: NamedProgram,
+  { command, policy, role, installHint, refuseWritable }: NamedProgram,
   { programs }: { readonly programs: Programs },
   report: Ask['report'],
 ): Promise<Found> {
   const deny = (reason: string): never => {
     report({ type: 'policy', verdict: 'denied', command })
-    throw new PluginDeniedError(command, `may not run: ${reason}`)
+    throw new PluginDeniedError(command, `may not run: ${reason}`, { role })
   }
   // Nothing on the machine can change this verdict, so nothing is looked up for it.
   if (policy.type === 'DenyAll') {
@@ -42,10 +45,10 @@ export async function locateProgram(
   const located = await programs.locate(command)
   // This verdict does not depend on what is there either; client-go counts it before it looks.
   if (located.is !== 'found' && policy.type === 'AllowAll') allow()
-  if (located.is === 'missing') throw notFound(command, located.lookedIn, installHint)
+  if (located.is === 'missing') throw notFound(command, located.lookedIn, { role, installHint })
   if (located.is === 'unusable') {
     const path = showControlCharacters(located.path)
-    throw new PluginNotExecutableError(command, `cannot run: ${located.reason} (${path})`)
+    throw new PluginNotExecutableError(command, `cannot run: ${located.reason} (${path})`, { role })
   }
   const verdict = await judgeProgram(policy, command, located, programs)
   if (verdict !== undefined) deny(verdict)
@@ -77,11 +80,12 @@ export function judgeProgram(
 function notFound(
   command: string,
   lookedIn: readonly string[],
-  installHint?: string,
+  { role, installHint }: Pick<NamedProgram, 'role' | 'installHint'>,
 ): PluginNotFoundError {
   const folders = lookedIn.map(showControlCharacters).join(', ')
   const places = lookedIn.length === 0 ? 'PATH is empty' : `looked in ${folders}`
   return new PluginNotFoundError(command, `was not found (${places})`, {
+    role,
     hint:
       installHint ?? 'Install the plugin, or give its full path in exec.command of the kubeconfig.',
   })

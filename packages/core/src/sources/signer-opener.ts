@@ -46,6 +46,7 @@ export function signerOpener(
       {
         command,
         policy,
+        role: 'signer',
         installHint: `Install the signer, or give its full path in pathExec of the kubeconfig.`,
         ...(refuseWritable && { refuseWritable }),
       },
@@ -62,6 +63,7 @@ export function signerOpener(
         [SIGNER_FD_VARIABLE]: REQUESTS_FD,
       },
       interactive,
+      onStart: () => report({ type: 'plugin-started', isInteractive: interactive }),
       onStderr: (text: string) => report({ type: 'plugin-stderr', text: scrub(text) }),
       signal,
     }
@@ -76,6 +78,6 @@ export function signerOpener(
     if (!('ended' in started)) return started
     signal.throwIfAborted()
     const notRun: RunRequest = { ...start, args: [], timeoutMs: 0, stdoutLimit: 0 }
-    throw runError(started, notRun, runFacts(started, []))
+    throw runError(started, notRun, { ...runFacts(started, []), role: 'signer' })
   }
 }

@@ -5,6 +5,7 @@ import type { Access, Wish } from '../vault/access.ts'
 import type { Derived } from '../vault/derived.ts'
 import type { Lease } from '../vault/lease.ts'
 import { type Admitted, admit, enter, staysOpen } from './admission.ts'
+import { attachLease } from './attach-lease.ts'
 import type { HeaderValues } from './default-headers.ts'
 import { endWithSignal } from './end-with-signal.ts'
 import type { Exchange, Incoming } from './exchange.ts'
@@ -171,7 +172,7 @@ function exchange(
   const sent = route.exchange.send(to, using, {
     method: outgoing.method,
     path: pathOn(place, to),
-    headers: attachTo(outgoing.headers, using, route),
+    headers: headersFor(outgoing, using, route),
     body: outgoing.body(),
     signal: outgoing.signal,
     isStream: staysOpen(place, outgoing),
@@ -185,16 +186,22 @@ function exchange(
   return answer.then((incoming) => ({ ...incoming, target: to }))
 }
 
-/** Attaches the credential to a copy of the headers. The copy of the defaults is the same for every request. */
-function attachTo(headers: HeaderValues, lease: Using, { defaults, copies }: Route): HeaderValues {
-  const { authorization } = lease
-  if (authorization === undefined) return headers
-  if (headers !== defaults) return { ...headers, authorization }
-  const known = copies.get(lease)
+/** What goes out on a try. What is made of the defaults is the same for every request with a lease. */
+function headersFor(
+  { headers, asksCompressed }: Outgoing,
+  using: Using,
+  { defaults, copies }: Route,
+): HeaderValues {
+  const known = headers === defaults ? copies.get(using) : undefined
   if (known !== undefined) return known
-  const copy = { ...headers, authorization }
-  copies.set(lease, copy)
-  return copy
+  const isUnwished = using.endpoint?.cluster.disableCompression === true && asksCompressed === true
+  const attached = attachLease(isUnwished ? uncompressed(headers) : headers, using)
+  if (headers === defaults && attached !== headers) copies.set(using, attached)
+  return attached
+}
+
+function uncompressed({ 'accept-encoding': _, ...headers }: HeaderValues): HeaderValues {
+  return headers
 }
 
 /** What the caller is told when there was no answer: their own reason, ours, or the network's in words. */

@@ -1,8 +1,8 @@
-import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http'
-import { isIPv6, type Socket } from 'node:net'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { isIPv6 } from 'node:net'
 import { type Duplex, pipeline } from 'node:stream'
 import { ForeignOriginError } from '../errors/index.ts'
-import { answerHead, sendAnswer } from './bridged-answer.ts'
+import { answerHead, answerOn, sendAnswer } from './bridged-answer.ts'
 import { bridgedRequest, bridgedUpgrade } from './bridged-request.ts'
 import type { Line } from './line.ts'
 import { PipeEnd } from './memory-pipe.ts'
@@ -168,16 +168,6 @@ function placeOf({ url = '/' }: IncomingMessage): Place {
   return query === -1
     ? { pathname: url, search: '' }
     : { pathname: url.slice(0, query), search: url.slice(query) }
-}
-
-/** An ordinary answer to an upgrade, after which the connection ends. Node's server has let go of the socket. */
-function answerOn(socket: Duplex, request: IncomingMessage): ServerResponse {
-  const response = new ServerResponse(request)
-  response.shouldKeepAlive = false
-  response.assignSocket(socket as Socket)
-  response.once('finish', () => socket.end())
-  socket.on('drain', () => response.emit('drain'))
-  return response
 }
 
 function noTunnel({ url = '' }: IncomingMessage): ForeignOriginError {

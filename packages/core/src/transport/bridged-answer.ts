@@ -1,38 +1,94 @@
 import { isUtf8 } from 'node:buffer'
-import type { ServerResponse } from 'node:http'
+import { type IncomingMessage, type OutgoingHttpHeader, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { Incoming } from './exchange.ts'
+
+/** Answers up to this size are put together with their head before they are written. */
+const SMALL = 16 * 1024
 
 /**
  * Sends an answer on to the client.
  *
  * @param cutOff Called when it breaks off, so that the client does not take what it has for all of it.
+ * @param given Its headers, names and values in turns; then a length may be added to them. Else it goes as it came.
  */
 export function sendAnswer(
   response: ServerResponse,
   incoming: Incoming,
   cutOff: (error: Error | undefined) => void,
+  given?: OutgoingHttpHeader[],
 ): void {
   const { body } = incoming
-  response.sendDate = false
-  response.writeHead(incoming.statusCode, asBytes(incoming.statusText), endToEnd(incoming))
-  // So that a watch without events yet is known to be open. `flushHeaders` would encode them a second time.
-  response.write('', 'latin1')
+  const headers = given ?? endToEnd(incoming)
+  const mayJoin = given !== undefined || incoming.headers['content-length'] !== undefined
   let failure: Error | undefined
   body.once('error', (error) => {
     failure = error
   })
   body.once('close', () => body.readableEnded || cutOff(failure))
   response.once('close', () => body.on('error', () => {}).destroy())
+  response.sendDate = false
+  const first: Buffer | null = body.readableLength > 0 ? body.read() : null
+  if (!mayJoin || first === null || first.length > SMALL) {
+    beginAnswer(response, incoming, first, headers)
+    return
+  }
+  // If that was all, the body ends in this tick, before what is asked for here; most answers come in one piece.
+  process.nextTick(() => {
+    try {
+      if (body.readableEnded) sendWhole(response, incoming, first, headers)
+      else beginAnswer(response, incoming, first, headers)
+    } catch (error) {
+      cutOff(error as Error)
+    }
+  })
+}
+
+/** Sends the head of an answer and what is here of its body, and lets the rest follow. */
+function beginAnswer(
+  response: ServerResponse,
+  { statusCode, statusText, body }: Incoming,
+  first: Buffer | null,
+  headers: OutgoingHttpHeader[],
+): void {
+  response.writeHead(statusCode, asBytes(statusText), headers)
+  // So that a watch without events yet is known to be open. `flushHeaders` would encode them a second time.
+  if (first === null) response.write('', 'latin1')
+  else response.write(first)
   body.pipe(response)
 }
 
+/** Sends an answer that is all here in one piece: a second write would cost as much as the rest. */
+function sendWhole(
+  response: ServerResponse,
+  { statusCode, statusText, headers: { 'content-length': length } }: Incoming,
+  whole: Buffer,
+  headers: OutgoingHttpHeader[],
+): void {
+  if (length === undefined) headers.push('content-length', String(whole.length))
+  response.writeHead(statusCode, asBytes(statusText), headers)
+  // As text, because Node joins only texts with the head.
+  response.end(whole.toString('latin1'), 'latin1')
+}
+
 /** The beginning of an answer that hands the connection over, which Node's server leaves to us. */
-export function answerHead(incoming: Incoming): string {
-  const headers = { ...endToEnd(incoming), connection: 'Upgrade' }
-  const lines = Object.entries(headers).flatMap(([name, value]) =>
-    [value].flat().map((one) => `${name}: ${one}\r\n`),
-  )
-  return `HTTP/1.1 ${incoming.statusCode} ${asBytes(incoming.statusText)}\r\n${lines.join('')}\r\n`
+export function answerHead(incoming: Incoming, headers = endToEnd(incoming)): string {
+  let lines = `HTTP/1.1 ${incoming.statusCode} ${asBytes(incoming.statusText)}\r\n`
+  for (let at = 0; at < headers.length; at += 2) {
+    for (const value of [headers[at + 1] ?? ''].flat()) lines += `${headers[at]}: ${value}\r\n`
+  }
+  return `${lines}connection: Upgrade\r\n\r\n`
+}
+
+/** An ordinary answer to an upgrade, after which the connection ends. Node's server has let go of the socket. */
+export function answerOn(socket: Duplex, request: IncomingMessage): ServerResponse {
+  const response = new ServerResponse(request)
+  response.shouldKeepAlive = false
+  response.assignSocket(socket as Socket)
+  response.once('finish', () => socket.end())
+  socket.on('drain', () => response.emit('drain'))
+  return response
 }
 
 /** Between the server and us alone; a trailer is not passed on, so it must not be announced. */
@@ -44,11 +100,13 @@ const HOP_BY_HOP = new Set([
   'trailer',
 ])
 
-function endToEnd({ headers }: Incoming): Record<string, string | string[]> {
-  const kept: Record<string, string | string[]> = {}
-  for (const [name, value] of Object.entries(headers)) {
+/** Names and values in turns, as Node takes them without looking at them twice. */
+function endToEnd({ headers }: Incoming): OutgoingHttpHeader[] {
+  const kept: OutgoingHttpHeader[] = []
+  for (const name in headers) {
+    const value = headers[name]
     if (value === undefined || HOP_BY_HOP.has(name)) continue
-    kept[name] = typeof value === 'string' ? asBytes(value) : value.map(asBytes)
+    kept.push(name, typeof value === 'string' ? asBytes(value) : value.map(asBytes))
   }
   return kept
 }
@@ -58,7 +116,7 @@ function endToEnd({ headers }: Incoming): Record<string, string | string[]> {
  *
  * undici reads them as UTF-8, Node byte by byte. A warning of Kubernetes may hold any language.
  */
-function asBytes(value: string): string {
+export function asBytes(value: string): string {
   if (!/[^\t\x20-\x7e]/.test(value)) return value
   const bytes = Buffer.from(value, 'latin1')
   const isBytes = bytes.toString('latin1') === value && isUtf8(bytes)

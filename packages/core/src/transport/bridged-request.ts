@@ -6,19 +6,36 @@ import type { Outgoing } from './outgoing.ts'
 import { MOST_RECORDED, RecordedBody } from './recorded-body.ts'
 
 /** Makes an outgoing request from one that a client sent over the bridge. */
-export async function bridgedRequest(
+export function bridgedRequest(
   request: IncomingMessage,
   defaults: HeaderValues,
   signal: AbortSignal,
-): Promise<Outgoing> {
+): Outgoing | Promise<Outgoing> {
+  return carriedRequest(request, mergeHeaders(defaults, headersOf(request)), signal)
+}
+
+/**
+ * Makes an outgoing request from one that a server of ours took, with headers that are ready to be sent.
+ *
+ * At once where there is no body; a small one is read first.
+ */
+export function carriedRequest(
+  request: IncomingMessage,
+  headers: HeaderValues,
+  signal: AbortSignal,
+): Outgoing | Promise<Outgoing> {
   const method = request.method ?? 'GET'
-  const headers = mergeHeaders(defaults, headersOf(request))
   const size = sizeOf(request)
   if (size === 0) return bodiless({ method, headers, signal })
   if (size !== undefined && size <= MOST_RECORDED) {
     // All of it first: an answer that comes before its end could not be tried again.
-    const content = await readAll(request)
-    return { method, headers, signal, body: () => content, canReplay: () => true }
+    return readAll(request).then((content) => ({
+      method,
+      headers,
+      signal,
+      body: () => content,
+      canReplay: always,
+    }))
   }
   const recorded = new RecordedBody(detached(request))
   return {
@@ -37,19 +54,31 @@ export function bridgedUpgrade(
   defaults: HeaderValues,
   signal: AbortSignal,
 ): Outgoing {
+  return carriedUpgrade(request, mergeHeaders(defaults, headersOf(request)), signal)
+}
+
+/** The same with headers that are ready to be sent. */
+export function carriedUpgrade(
+  request: IncomingMessage,
+  ready: HeaderValues,
+  signal: AbortSignal,
+): Outgoing {
   if (sizeOf(request) !== 0) {
     throw new NotSupportedError('a request that asks for another protocol cannot have a body', {
       hint: 'Leave out either the Upgrade header or the body.',
     })
   }
   const { upgrade = '' } = request.headers
-  const headers = { ...mergeHeaders(defaults, headersOf(request)), upgrade }
+  const headers = { ...ready, upgrade }
   return { ...bodiless({ method: request.method ?? 'GET', headers, signal }), isStream: true }
 }
 
 function bodiless(head: Pick<Outgoing, 'method' | 'headers' | 'signal'>): Outgoing {
-  return { ...head, body: () => undefined, canReplay: () => true }
+  return { ...head, body: noBody, canReplay: always }
 }
+
+const noBody = (): undefined => undefined
+const always = (): boolean => true
 
 /** Repeated headers stay apart: Impersonate-Group means something else when joined. */
 function headersOf({ headersDistinct }: IncomingMessage): HeaderValues {

@@ -28,24 +28,46 @@ export function defaultHeaders({
  * client-go: half of one identity and half of another would be neither.
  */
 export function mergeHeaders(defaults: HeaderValues, own: HeaderValues): HeaderValues {
-  const isOwnImpersonation = own['impersonate-user'] !== undefined
-  const kept = isOwnImpersonation
-    ? Object.entries(defaults).filter(([name]) => !name.startsWith('impersonate-'))
-    : Object.entries(defaults)
-  return Object.fromEntries([...kept, ...Object.entries(own)].filter(([name]) => !OURS.has(name)))
+  const merged = Object.entries(layOver(defaults, own)).filter(([name]) => !OURS.has(name))
+  return Object.fromEntries(merged)
 }
 
 /** The connection decides about these; a caller's Host would also change the name that TLS checks. */
 const OURS = new Set(['host', 'connection', 'content-length', 'transfer-encoding'])
 
+/** Adds whom to act as to the headers of a request, unless they say it themselves. */
+export function actAs(impersonate: Impersonation, headers: HeaderValues): HeaderValues {
+  return layOver(impersonationHeaders(impersonate), headers)
+}
+
+function layOver(defaults: HeaderValues, own: HeaderValues): HeaderValues {
+  const user = defaults['impersonate-user']
+  if (user === undefined) return { ...defaults, ...own }
+  // Nobody's name is no name: the server would forget about the impersonation, and give more rights.
+  if (!namesUser(own)) return { ...defaults, ...own, 'impersonate-user': user }
+  const kept = Object.entries(defaults).filter(([name]) => !name.startsWith('impersonate-'))
+  return { ...Object.fromEntries(kept), ...own }
+}
+
+/** Whether a request says itself whom to act as. Of several names, the server takes the first. */
+function namesUser({ 'impersonate-user': user = '' }: HeaderValues): boolean {
+  const [first = ''] = [user].flat()
+  return first.trim() !== ''
+}
+
 function impersonationHeaders({ user, uid, groups, extra }: Impersonation): HeaderValues {
-  const headers: HeaderValues = { 'impersonate-user': user }
-  if (uid !== undefined) headers['impersonate-uid'] = uid
-  if (groups.length > 0) headers['impersonate-group'] = [...groups]
+  const headers: HeaderValues = { 'impersonate-user': utf8Bytes(user) }
+  if (uid !== undefined) headers['impersonate-uid'] = utf8Bytes(uid)
+  if (groups.length > 0) headers['impersonate-group'] = groups.map(utf8Bytes)
   for (const [key, values] of Object.entries(extra)) {
-    headers[`impersonate-extra-${escapeKey(key)}`] = [...values]
+    headers[`impersonate-extra-${escapeKey(key)}`] = values.map(utf8Bytes)
   }
   return headers
+}
+
+/** Node writes one byte per character and refuses others; the server reads UTF-8, which client-go writes. */
+function utf8Bytes(value: string): string {
+  return Buffer.from(value).toString('latin1')
 }
 
 /** Bytes that no header name may have are percent-encoded, and the percent sign itself. */

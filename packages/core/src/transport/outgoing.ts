@@ -14,6 +14,8 @@ export interface Outgoing {
   readonly bodyError?: () => unknown
   /** Set when the answer stays open by design, whatever the path says: a connection that is handed over. */
   readonly isStream?: boolean
+  /** Set when only we ask for a compressed answer, which the login may not want. */
+  readonly asksCompressed?: boolean
   /** Whether `body` can be called again. */
   readonly canReplay: () => boolean
 }
@@ -32,17 +34,20 @@ export function makeOutgoing(
 ): Outgoing | Promise<Outgoing> {
   const request = asRequest(input)
   const method = (init.method ?? request?.method ?? 'GET').toUpperCase()
-  const own = init.headers ?? request?.headers
-  const headers = own === undefined ? defaults : mergeHeaders(defaults, readHeaders(own))
+  const given = init.headers ?? request?.headers
+  const own = given && readHeaders(given)
+  const headers = own === undefined ? defaults : mergeHeaders(defaults, own)
+  const asksCompressed =
+    defaults['accept-encoding'] !== undefined && own?.['accept-encoding'] === undefined
   const signal = init.signal ?? request?.signal ?? undefined
   const body = init.body ?? request?.body ?? undefined
   if (body === undefined) {
-    return { method, headers, signal, body: noBody, canReplay: always }
+    return { method, headers, signal, asksCompressed, body: noBody, canReplay: always }
   }
   if (method === 'GET' || method === 'HEAD') {
     throw new TypeError(`a ${method} request cannot have a body`)
   }
-  return withBody({ method, headers, signal }, body)
+  return withBody({ method, headers, signal, asksCompressed }, body)
 }
 
 /** Looks at the class last: the global one is loaded when first touched, and takes its time. */
@@ -52,7 +57,7 @@ export function asRequest(input: string | URL | Request): Request | undefined {
 }
 
 async function withBody(
-  head: Pick<Outgoing, 'method' | 'headers' | 'signal'>,
+  head: Pick<Outgoing, 'method' | 'headers' | 'signal' | 'asksCompressed'>,
   given: NonNullable<RequestInit['body']>,
 ): Promise<Outgoing> {
   const { content, type } = await readBody(given)

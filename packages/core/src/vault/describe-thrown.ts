@@ -53,7 +53,8 @@ export function printableCause(error: unknown, secrets: readonly Secret[]): unkn
 function textOf(error: unknown): string {
   if (error instanceof Error) return String(error.message || error.name)
   if (typeof error === 'string') return error
-  return `it threw ${error === null ? 'null' : `a ${typeof error}`}`
+  const isNothing = error === null || error === undefined
+  return `it threw ${isNothing ? String(error) : `a ${typeof error}`}`
 }
 
 function isHarmless(value: unknown, secrets: readonly Secret[], depth = 0): boolean {

@@ -101,6 +101,21 @@ describe('impersonation', () => {
     })
   })
 
+  it('names people beyond Latin-1 in UTF-8, as client-go does', async () => {
+    const seen: unknown[] = []
+    sandbox.respondWith(({ headers }) => {
+      seen.push(headers['impersonate-user'], headers['impersonate-group'])
+      return { status: 200, body: {} }
+    })
+    await using cluster = await connectAsMaster({ as: 'jörg', asGroups: ['山田'] })
+    await cluster.fetch('/version')
+    // Node gives one character for each byte.
+    expect(seen.map((value) => Buffer.from(String(value), 'latin1').toString())).toEqual([
+      'jörg',
+      '山田',
+    ])
+  })
+
   it("gives way as a whole to a caller's own", async () => {
     await using cluster = await connectAsMaster(identity)
     const who = await whoAmI(cluster.fetch, { 'Impersonate-User': 'mallory' })

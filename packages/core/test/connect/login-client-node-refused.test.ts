@@ -84,13 +84,6 @@ describe('a KubeConfig that cannot be used', () => {
     expect((await loginViaClientNode(CONTEXT, { kubeConfig }))?.server).toBe(server)
   })
 
-  it('that impersonates somebody is refused', async () => {
-    await expect(login({ token: 't', impersonateUser: 'less' })).rejects.toMatchObject({
-      code: 'ERR_NOT_SUPPORTED',
-      message: 'user "u" is to act as "less", which a login cannot ask for',
-    })
-  })
-
   it('that is none is a TypeError, and so is an option that does not exist', async () => {
     for (const kubeConfig of [{}, null, 'x'] as never[]) {
       await expect(loginViaClientNode(CONTEXT, { kubeConfig })).rejects.toThrow(

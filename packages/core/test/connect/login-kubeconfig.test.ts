@@ -159,12 +159,11 @@ describe('what is in the kubeconfig', () => {
     })
   })
 
-  it('a user who is to act as somebody else is refused: the login would have more rights than it should', async () => {
-    const login = read(oneContext({ server: 'https://one' }, { token: 'x', as: 'less' }))
-    await expect(login).rejects.toMatchObject({
-      code: 'ERR_NOT_SUPPORTED',
-      message: 'user "u" is to act as "less", which a login cannot ask for',
-    })
+  it('a user who is to act as somebody else says so wherever it is shown', async () => {
+    const user = { token: 'x', as: 'less', 'as-groups': ['few'] }
+    const info = await read(oneContext({ server: 'https://one' }, user))
+    expect(info?.login.connection.user.impersonate).toMatchObject({ user: 'less', groups: ['few'] })
+    expect(JSON.parse(JSON.stringify(info))).toEqual({ server: 'https://one', as: 'less' })
   })
 
   it('what is odd about it is logged, once', async () => {

@@ -1,4 +1,5 @@
 import { connect } from 'kubecred'
+import { Vault } from 'kubecred/vault'
 import { describe, expect, it } from 'vitest'
 
 const SERVER = 'https://127.0.0.1:1'
@@ -15,6 +16,11 @@ describe('connect()', () => {
       'policy has no option "refuseWriteablePlugins"; did you mean refuseWritablePlugins?',
     ],
     ['a transport', { transport: 'h3' }, "transport must be 'pool', 'https' or 'http2', got h3"],
+    [
+      'a token beside a vault',
+      { vault: new Vault(), token: 't' },
+      'token says nothing beside a vault',
+    ],
     ['a path', '/path', 'connect() takes its options as an object, such as { kubeconfig: … }'],
     ['null', null, 'connect() takes its options as an object'],
     ['a list of paths', ['/path'], 'connect() takes its options as an object'],

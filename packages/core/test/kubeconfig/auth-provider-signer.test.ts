@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { externalSignerConfig } from '../../src/kubeconfig/external-signer-config.ts'
+import { NO_USER } from '../../src/kubeconfig/kubeconfig.ts'
 import { parseKubeconfigText } from '../../src/kubeconfig/parse-kubeconfig-text.ts'
 import { expectNoLeak } from '../fixtures/no-leak.ts'
 import { connectionWith, thrownBy } from './build-from-text.ts'
@@ -88,7 +90,9 @@ describe('auth-provider externalSigner', () => {
     'with the unquoted %s is an error that says so, without the value',
     (line) => {
       const text = `users: [{name: u, user: {auth-provider: {name: externalSigner, config: {${line}}}}}]`
-      const error = thrownBy(() => parseKubeconfigText(text, '/k'))
+      // To be told to who chooses this user, and to nobody who chooses another.
+      const [user] = parseKubeconfigText(text, '/k').users.values()
+      const error = thrownBy(() => externalSignerConfig(user ?? NO_USER))
       const [name] = line.split(':')
       expect(error).toMatchObject({
         code: 'ERR_SIGNER_CONFIG',

@@ -58,6 +58,19 @@ describe('an auth-provider', () => {
     ])
   })
 
+  it.each([
+    ['externalsigner', 'externalSigner'],
+    ['ExternalSigner', 'externalSigner'],
+    ['external-signer', 'externalSigner'],
+    ['OIDC', 'oidc'],
+  ])('%s is refused with the name that was meant', (name, meant) => {
+    const error = thrownBy(() => connectionWith({ user: provider(name) }))
+    expect(error).toMatchObject({
+      code: 'ERR_NOT_SUPPORTED',
+      hint: expect.stringContaining(`name: ${meant},`),
+    })
+  })
+
   it('gives a stanza that works when pasted', () => {
     const { hint = '' } = thrownBy(() => connectionWith({ user: provider('gcp') }))
     const [entry] = stanzaIn(hint) as [{ user: object }]

@@ -52,6 +52,31 @@ describe('a refused credential', () => {
     })
   })
 
+  it('is forgotten when the next one was good until it was renewed, however short its life', () => {
+    const life = (ticket: number) => acquired(ticket, { expiresAt: 20_000 * ticket })
+    const { state } = play(
+      [0, requested],
+      [0, life(1)],
+      [10, rejected(1)],
+      [20, life(2)],
+      [30, requested],
+      [40, accepted(2)],
+      [39_000, requested],
+      [39_001, life(3)],
+    )
+    expect(state.refusals).toBe(0)
+    // Nobody used it, or it was refused: then nothing is known to its credit.
+    const unused = play(
+      [0, requested],
+      [0, life(1)],
+      [10, rejected(1)],
+      [20, life(2)],
+      [21, { type: 'renew' }],
+      [22, life(3)],
+    )
+    expect(unused.state.refusals).toBe(1)
+  })
+
   it('by a server that refuses everything leads to runs at growing intervals', () => {
     let [state] = step(emptyState<string>(), requested, 0, policy)
     ;[state] = step(state, acquired(1), 0, policy)

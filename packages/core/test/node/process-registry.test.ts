@@ -139,7 +139,10 @@ describe('the limit of plugins at once', () => {
   })
 })
 
-describe('two copies of the package', () => {
+// Node itself loads what the matrix has installed: there resetModules makes no copy.
+const isInstalled = process.env['KUBECRED_INSTALLED'] !== undefined
+
+describe.skipIf(isInstalled)('two copies of the package', () => {
   it('share runs, and know each other’s errors', async () => {
     vi.resetModules()
     const copy = await import('kubecred')

@@ -29,6 +29,23 @@ describe('a policy is read from kuberc', () => {
     })
   })
 
+  describe('with several documents', () => {
+    const deny = `${HEAD}credentialPluginPolicy: DenyAll\n`
+    it.each([
+      ['before it is nothing', `---\n---\n${deny}`],
+      ['before it is a comment', `# mine\n--- # empty\n# nothing\n---\r\n${deny}`],
+      ['before it is a version of the future', `${HEAD.replace('v1beta1', 'v9')}---\n${deny}`],
+      ['after it is another one', `${deny}---\n${HEAD}credentialPluginPolicy: AllowAll\n`],
+      ['after it is something that nobody reads', `${deny}---\na: [\n`],
+    ])('takes the first that it knows: %s', (_, text) => {
+      expect(parseKuberc(text, PATH)).toMatchObject({ type: 'DenyAll' })
+    })
+
+    it('names the line in the file when it cannot read one', () => {
+      expect(() => parseKuberc(`---\n---\nkind: [`, PATH)).toThrow(/line 3/)
+    })
+  })
+
   it('DenyAll remembers where it came from', () => {
     expect(read('credentialPluginPolicy: DenyAll')).toEqual({ type: 'DenyAll', origin: PATH })
   })

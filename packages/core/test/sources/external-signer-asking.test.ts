@@ -173,6 +173,7 @@ describe('a signer that may not or cannot run', () => {
     const at = { kind: 'program', command: join(scene.folder, 'nothing') } as const
     await expect(scene.key({}, { at })).rejects.toMatchObject({
       code: 'ERR_PLUGIN_NOT_FOUND',
+      message: expect.stringMatching(/^signer .* was not found/),
       hint: expect.stringContaining('pathExec'),
     })
   })

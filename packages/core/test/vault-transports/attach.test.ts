@@ -1,9 +1,10 @@
 import { type Sandbox, startSandbox } from '@kubecred/sandbox'
-import { CoreV1Api, KubeConfig } from '@kubernetes/client-node'
+import { AuthenticationV1Api, CoreV1Api, KubeConfig } from '@kubernetes/client-node'
 import { attach } from 'kubecred/client-node'
 import { Vault } from 'kubecred/vault'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { codesOf } from '../transports/codes-of.ts'
+import { distinct } from '../transports/scene.ts'
 import { until } from '../transports/until.ts'
 
 let one: Sandbox
@@ -53,18 +54,52 @@ it('has the logins of each context from the vault, and never those of another', 
   expect(attachment.status()).toMatchObject({ by: 'kubecred' })
 })
 
-it('refuses a user that is to act as somebody else: a login would do more than that', async () => {
+/** Somebody who may act as others. */
+const masterOf = (sandbox: Sandbox) => ({
+  server: sandbox.url,
+  caData: sandbox.caPem,
+  token: sandbox.issueToken({ user: 'root', groups: ['system:masters'] }).token,
+})
+
+it('acts as whom the user of each context is to act as, whichever login it has', async () => {
   const vault = new Vault()
-  vault.onLogin(() => infoOf(one, 'admin'), { id: 'one' })
+  vault.onLogin(() => masterOf(one), { id: 'one' })
+  vault.onLogin(() => masterOf(two), { id: 'two' })
   const kc = twoContexts()
-  kc.users = [{ name: 'nobody', impersonateUser: 'guest' }]
-  await using _ = attach(kc, { vault })
-  const sent = kc
-    .makeApiClient(CoreV1Api)
-    .listNamespace()
-    .then(() => [], codesOf)
-  expect(await sent).toContain('ERR_NOT_SUPPORTED')
-  expect(one.requests).toEqual([])
+  kc.users = [
+    { name: 'nobody', impersonateUser: 'guest' },
+    { name: 'other', impersonateUser: 'visitor' },
+  ]
+  kc.contexts = [
+    { name: 'one', cluster: 'one', user: 'nobody' },
+    { name: 'two', cluster: 'two', user: 'other' },
+  ]
+  await using attachment = attach(kc, { vault })
+  for (const name of ['one', 'two', 'one']) {
+    kc.setCurrentContext(name)
+    await kc.makeApiClient(CoreV1Api).listNamespace()
+  }
+  expect(attachment.status().current).toMatchObject({ as: 'guest' })
+  expect(distinct(one.requests.map(({ user }) => user))).toEqual(['guest'])
+  expect(distinct(two.requests.map(({ user }) => user))).toEqual(['visitor'])
+})
+
+it('acts with the groups that only the file of the KubeConfig knows', async () => {
+  const kubeconfig = one.writeKubeconfig({
+    user: { token: 'not-used', impersonate: 'guest', impersonateGroups: ['readers'] },
+  })
+  const vault = new Vault()
+  vault.onLogin(() => masterOf(one), { id: 'one' })
+  const kc = new KubeConfig()
+  kc.loadFromFile(kubeconfig)
+  await using _ = attach(kc, { vault, kubeconfig })
+  const review = await kc.makeApiClient(AuthenticationV1Api).createSelfSubjectReview({
+    body: { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' },
+  })
+  expect(review.status?.userInfo).toMatchObject({
+    username: 'guest',
+    groups: expect.arrayContaining(['readers']) as unknown,
+  })
 })
 
 it('ends who waits for the first login when it is closed, and the login with them', async () => {

@@ -117,7 +117,7 @@ describe('a login', () => {
   it('survives whatever is thrown', async () => {
     for (const [thrown, reason] of [
       ['a string', 'a string'],
-      [undefined, 'it threw a undefined'],
+      [undefined, 'it threw undefined'],
       [null, 'it threw null'],
       [5, 'it threw a number'],
     ] as const) {

@@ -22,6 +22,7 @@ describe('a handler that never returns', () => {
     expect(await answer).toMatchObject({
       code: 'ERR_LOGIN_FAILED',
       message: expect.stringMatching(/within 60 s; odd has not answered/),
+      hint: expect.stringContaining('timeoutMs'),
     })
     expect(clock.now() - startedAt).toBe(60_000)
     const second = askAgain()

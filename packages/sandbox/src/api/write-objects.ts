@@ -5,7 +5,7 @@ import type { Answer } from '../server/send.ts'
 import { StatusError } from '../server/status.ts'
 import type { ResourceCall } from './call.ts'
 import { fields, type KubeObject, timestamp } from './kube-object.ts'
-import { mergePatch } from './merge-patch.ts'
+import { checkStrategicPatch, mergePatch } from './merge-patch.ts'
 import type { ObjectStore } from './object-store.ts'
 import { observed } from './observed.ts'
 import { findObject, objectNotFound, scopeOf } from './read-objects.ts'
@@ -53,13 +53,17 @@ export async function updateObject(
   return replace(await readJson(call.request), call, resource, store)
 }
 
-/** Changes an object with a JSON merge patch, the only kind of patch there is. */
+const MERGE = 'application/merge-patch+json'
+const STRATEGIC = 'application/strategic-merge-patch+json'
+
+/** Changes an object with a JSON merge patch, or with a strategic one that means the same. */
 export async function patchObject(
   call: ResourceCall,
   resource: Resource,
   store: ObjectStore,
 ): Promise<Answer> {
-  const patch = await readJson(call.request, ['application/merge-patch+json'])
+  const patch = await readJson(call.request, [MERGE, STRATEGIC])
+  if (call.request.headers['content-type']?.startsWith(STRATEGIC)) checkStrategicPatch(patch)
   const existing = findObject(call, store)
   // The version that was read is not a condition unless the patch names one.
   const { resourceVersion: _, ...metadata } = existing.metadata

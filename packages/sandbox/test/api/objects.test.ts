@@ -47,14 +47,30 @@ describe('an object', () => {
     expect((await ask('PUT', `${configmaps}/one`, { json })).json).toEqual(json)
   })
 
-  it('is changed by a merge patch and by no other patch', async () => {
+  const patch = (type: string, body: string): Promise<Received> =>
+    ask('PATCH', `${configmaps}/one`, { body, headers: { 'content-type': `application/${type}` } })
+
+  it.each(['merge-patch+json', 'strategic-merge-patch+json'])(
+    'is changed by a %s',
+    async (type) => {
+      await create('one')
+      const patched = await patch(type, '{"data":{"a":null,"b":"2"}}')
+      expect(patched.json.data).toEqual({ b: '2' })
+    },
+  )
+
+  it.each([
+    ['a list', '{"metadata":{"finalizers":["x"]}}'],
+    ['a directive', '{"data":{"$patch":"replace","b":"2"}}'],
+  ])('is not changed by a strategic merge patch with %s, which needs a schema', async (_, body) => {
+    const { json } = await create('one')
+    expect((await patch('strategic-merge-patch+json', body)).status).toBe(422)
+    expect((await ask('GET', `${configmaps}/one`)).json).toEqual(json)
+  })
+
+  it.each(['json-patch+json', 'apply-patch+yaml'])('is not changed by a %s', async (type) => {
     await create('one')
-    const body = '{"data":{"a":null,"b":"2"}}'
-    const headers = { 'content-type': 'application/merge-patch+json' }
-    const patched = await ask('PATCH', `${configmaps}/one`, { body, headers })
-    expect(patched.json.data).toEqual({ b: '2' })
-    const other = { 'content-type': 'application/strategic-merge-patch+json' }
-    expect((await ask('PATCH', `${configmaps}/one`, { body, headers: other })).status).toBe(415)
+    expect((await patch(type, '[]')).status).toBe(415)
   })
 
   it('is gone with its namespace', async () => {

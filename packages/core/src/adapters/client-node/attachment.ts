@@ -5,8 +5,6 @@ import {
   parseSelection,
   type Selection,
 } from '../../connect/kube-config/selection.ts'
-import { NotSupportedError } from '../../errors/index.ts'
-import { quoteName } from '../../kubeconfig/quote-name.ts'
 import { Secret } from '../../secret/secret.ts'
 import type { AttachOptions } from './attach-options.ts'
 import type { HttpsOptionsLike, KubeConfigLike, RequestContextLike } from './kube-config-like.ts'
@@ -123,8 +121,8 @@ export class KubeConfigAttachment implements Attachment {
   #findWay(): Way | undefined {
     try {
       const user = this.#kc.getCurrentUser()
-      if (this.#options.vault !== undefined) checkVaultUser(user)
-      else if (user !== null && isForeign(this.#kc, user)) return undefined
+      const isOwn = this.#options.vault === undefined
+      if (isOwn && user !== null && isForeign(this.#kc, user)) return undefined
       return this.#wayFor(describeSelection(this.#kc))
     } catch (error) {
       return brokenWay(error)
@@ -147,20 +145,6 @@ export class KubeConfigAttachment implements Attachment {
     this.#ways.set(way.key, way)
     return way
   }
-}
-
-/**
- * Login handlers take the place of the user, but for whom it wants to act as.
- *
- * @throws {NotSupportedError} Without the impersonation, a request might do more than it should.
- */
-function checkVaultUser(user: ReturnType<KubeConfigLike['getCurrentUser']>): void {
-  const as = user?.impersonateUser
-  if (!as) return
-  throw new NotSupportedError(
-    `user ${quoteName(user.name)} is to act as ${quoteName(as)}, which a login cannot ask for`,
-    { hint: 'Use attach() without a vault, or remove the impersonation from the KubeConfig.' },
-  )
 }
 
 /** The kubeconfig says not to compress, and client-node's fetch would ask for it unless told otherwise. */

@@ -1,9 +1,10 @@
 import type { Cluster, ClusterStatus } from '../../connect/cluster.ts'
 import { connect, openCluster } from '../../connect/connect.ts'
-import { makeConnection } from '../../connect/kube-config/make-connection.ts'
+import type { ConnectOptions } from '../../connect/connect-options.ts'
+import { findImpersonation, makeConnection } from '../../connect/kube-config/make-connection.ts'
 import type { Selection } from '../../connect/kube-config/selection.ts'
 import { ClosedError } from '../../errors/index.ts'
-import type { Connection } from '../../kubeconfig/connection.ts'
+import type { Connection, Impersonation } from '../../kubeconfig/connection.ts'
 import { LINE, type Line } from '../../transport/line.ts'
 import type { AttachOptions } from './attach-options.ts'
 
@@ -14,8 +15,9 @@ const NONE = Promise.resolve(undefined)
 
 interface Entry {
   uses: number
-  /** Undefined where login handlers say all about it. */
+  /** Undefined where login handlers say all about it, but for whom to act as. */
   connection: Promise<Connection | undefined>
+  impersonation: Promise<Impersonation | undefined>
   opening?: Promise<Cluster>
   cluster?: Cluster
 }
@@ -94,9 +96,12 @@ export class OpenClusters {
   #make(selection: Selection): Entry {
     const isVault = this.#options.vault !== undefined
     const connection = isVault ? NONE : makeConnection(selection, this.#options)
-    const entry: Entry = { uses: 0, connection }
+    const impersonation = isVault ? findImpersonation(selection, this.#options) : NONE
+    const entry: Entry = { uses: 0, connection, impersonation }
     // What is wrong may be put right: the next request looks again.
-    connection.catch(() => this.#forget(selection.key, entry))
+    const forget = (): void => this.#forget(selection.key, entry)
+    connection.catch(forget)
+    impersonation.catch(forget)
     return entry
   }
 
@@ -112,7 +117,7 @@ export class OpenClusters {
       const { signal } = this.#life
       entry.cluster = await (connection
         ? openCluster(connection, options)
-        : connect({ ...options, signal }))
+        : connect({ ...options, ...asOptions(await entry.impersonation), signal }))
       return entry.cluster
     } catch (error) {
       delete entry.opening
@@ -131,6 +136,12 @@ export class OpenClusters {
       void end(entry)
     }
   }
+}
+
+function asOptions(impersonation: Impersonation | undefined): ConnectOptions {
+  if (impersonation === undefined) return {}
+  const { user: as, uid: asUid, groups: asGroups, extra: asUserExtra } = impersonation
+  return { as, asUid, asGroups, asUserExtra }
 }
 
 async function end({ opening }: Entry): Promise<void> {

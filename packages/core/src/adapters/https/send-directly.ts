@@ -53,7 +53,6 @@ function findLease(
   destination: Destination,
 ): Lease | undefined {
   const { access, defaults } = line
-  // Half of two identities would be neither, and the caller may still name one: the bridge knows when all is said.
   if (defaults['impersonate-user'] !== undefined || !isPlain(request)) return undefined
   try {
     line.checkOpen()
@@ -61,13 +60,23 @@ function findLease(
     // On a vault, to wait here would be to wait twice: the bridge does.
     const lease = access.lease(line.isOpenEnded ? AbortSignal.abort() : undefined, wish)
     if (!(lease instanceof Promise)) {
-      return lease.credential.certificate?.signingKey === undefined ? lease : undefined
+      return canGoDirectly(lease) ? lease : undefined
     }
     lease.catch(() => {})
   } catch {
     // The bridge meets the same, and can tell it.
   }
   return undefined
+}
+
+/**
+ * Whether all that a credential needs is there when a request begins.
+ *
+ * Not whom it acts as: half of two identities would be neither, and the caller may still name one. The bridge knows
+ * when all is said.
+ */
+function canGoDirectly({ credential, endpoint }: Lease): boolean {
+  return credential.certificate?.signingKey === undefined && endpoint?.impersonate === undefined
 }
 
 /** Whether headers can be added, and nothing special is asked for. */

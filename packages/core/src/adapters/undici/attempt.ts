@@ -46,6 +46,10 @@ export class Attempt implements Required<Handler>, AttemptKind {
   alert: () => unknown = () => undefined
   /** Sees to it that a connection that was handed over ends with the others. */
   keep: (socket: Duplex) => void = () => {}
+  /** Calls it off while it waits for its turn. */
+  leave: (reason: Error) => void = () => {}
+  /** Called when it needs its place no more. */
+  done: () => void = () => {}
   readonly #owner: AttemptOwner
   #abandoned: Error | undefined
   #drained = 0
@@ -62,6 +66,7 @@ export class Attempt implements Required<Handler>, AttemptKind {
   /** Ends it; nothing more is told. */
   abort(reason: Error): void {
     this.#abandoned = reason
+    this.leave(reason)
     this.controller?.abort(reason)
   }
 
@@ -95,16 +100,19 @@ export class Attempt implements Required<Handler>, AttemptKind {
 
   onResponseEnd(controller: Controller, trailers: Headers): void {
     clearTimeout(this.#timer)
+    this.done()
     this.controller = controller
     if (this.#abandoned === undefined) this.#owner.ended(this, trailers)
   }
 
   onResponseError(_: Controller | null, error: Error): void {
     clearTimeout(this.#timer)
+    this.done()
     if (this.#abandoned === undefined) this.#owner.failed(this, error)
   }
 
   onRequestUpgrade(_: Controller, status: number, headers: Headers, socket: Duplex): void {
+    this.done()
     if (this.#abandoned === undefined) this.#owner.upgraded(this, status, headers, socket)
     else socket.destroy()
   }

@@ -5,11 +5,12 @@ import type { CertificatePair } from '../../protocol/credential.ts'
 import { dial } from '../../transport/dialer.ts'
 import { readAlert } from '../../transport/network-errors.ts'
 import { OpenSockets } from '../../transport/open-sockets.ts'
-import type { Target } from '../../transport/target.ts'
+import { isStreaming, type Place, type Target } from '../../transport/target.ts'
 import type { Closable } from '../../vault/derived.ts'
 import type { Attempt } from './attempt.ts'
 import type { BothWays } from './both-ways.ts'
 import type { PoolOptions } from './dispatcher-options.ts'
+import { FEW_CONNECTIONS, FewConnections } from './few-connections.ts'
 import type { ConnectCallback, DispatchOptions, Pool, Undici } from './undici-module.ts'
 
 /**
@@ -48,6 +49,8 @@ export class Pools implements Closable {
   #http2: Pool | undefined
   /** For everything else: the API server knows upgrades only in HTTP/1.1. */
   #http1: Pool | undefined
+  /** For what is short, where each connection costs a signature. What stays open has the other ones. */
+  readonly #few: FewConnections | undefined
   #isHttp1Only = false
   /** Connections on which HTTP/2 was offered in vain. */
   readonly #spare: Socket[] = []
@@ -61,6 +64,7 @@ export class Pools implements Closable {
 
   constructor(parts: PoolsParts) {
     this.#parts = parts
+    this.#few = isCostly(parts) ? new FewConnections(() => this.#makeShort()) : undefined
     setMaxListeners(0, this.#dialing.signal)
   }
 
@@ -68,7 +72,11 @@ export class Pools implements Closable {
     const before = this.#alerts
     attempt.alert = () => (this.#alerts > before ? this.#lastAlert : undefined)
     attempt.keep = (socket) => this.#upgraded.add(socket)
-    this.#poolFor(options).dispatch(options, handler)
+    if (this.#few === undefined || options.upgrade || isStreaming(placeOf(options.path))) {
+      this.#poolFor(options).dispatch(options, handler)
+    } else {
+      this.#few.enter(attempt, (pool) => pool.dispatch(options, handler))
+    }
   }
 
   /** Requests in flight and connections that were handed over finish first, however long they last. */
@@ -79,11 +87,12 @@ export class Pools implements Closable {
 
   /** Ends what nobody uses; what was handed over stays with who has it. */
   async closePools(): Promise<void> {
-    await Promise.allSettled([this.#http2?.close(), this.#http1?.close()])
+    await Promise.allSettled(this.#pools().map((pool) => pool.close()))
   }
 
   async destroy(reason: Error): Promise<void> {
-    const ended = Promise.allSettled([this.#http2?.destroy(reason), this.#http1?.destroy(reason)])
+    this.#few?.destroy(reason)
+    const ended = Promise.allSettled(this.#pools().map((pool) => pool.destroy(reason)))
     this.#dialing.abort(reason)
     for (const socket of this.#spare) socket.destroy()
     this.#upgraded.destroy(reason)
@@ -94,6 +103,7 @@ export class Pools implements Closable {
   async #close(): Promise<void> {
     // Somebody may have been given the lease just now and be on the way to `dispatch`.
     await new Promise((resolve) => setImmediate(resolve))
+    await this.#few?.whenIdle()
     await this.closePools()
     for (const socket of this.#spare) socket.destroy()
     this.#dialing.abort()
@@ -101,22 +111,34 @@ export class Pools implements Closable {
     this.#parts.onEnd()
   }
 
-  #poolFor({ upgrade, allowH2 }: DispatchOptions): Pool {
+  #poolFor({ upgrade, allowH2, headers }: DispatchOptions): Pool {
     const { target, options } = this.#parts
     const mayUseHttp2 = options.allowH2 && !this.#isHttp1Only && target.origin.startsWith('https:')
-    if (mayUseHttp2 && !upgrade && allowH2 !== false) {
+    if (mayUseHttp2 && !upgrade && allowH2 !== false && !hasLists(headers)) {
       this.#http2 ??= this.#makePool({ ...options, pipelining: WHILE_RECONNECTING }, (callback) =>
         this.#dialHttp2(callback),
       )
       return this.#http2
     }
-    this.#http1 ??= this.#makePool({ ...options, allowH2: false }, (callback) => {
+    const rest = this.#few && options.connections && options.connections - FEW_CONNECTIONS
+    const others = { ...options, allowH2: false, ...(rest && { connections: rest }) }
+    this.#http1 ??= this.#makePool(others, (callback) => {
       const spare = this.#spare.pop()
       // Later, as a dialer would: undici does not go on with what is called back at once.
       if (spare?.destroyed === false) queueMicrotask(() => callback(null, spare))
       else this.#dial(['http/1.1'], callback)
     })
     return this.#http1
+  }
+
+  #makeShort(): Pool {
+    const options = { ...this.#parts.options, allowH2: false, connections: FEW_CONNECTIONS }
+    return this.#makePool(options, (callback) => this.#dial(['http/1.1'], callback))
+  }
+
+  #pools(): Pool[] {
+    const all = [this.#http2, this.#http1, ...(this.#few?.pools ?? [])]
+    return all.filter((pool) => pool !== undefined)
   }
 
   #makePool(options: object, connect: (callback: ConnectCallback) => void): Pool {
@@ -157,4 +179,20 @@ export class Pools implements Closable {
       this.#lastAlert = error
     })
   }
+}
+
+/** Whether a header is there more than once. In HTTP/2 undici makes one of them, and two groups a third one. */
+function hasLists(headers: unknown): boolean {
+  return Object.values(headers ?? {}).some((value) => Array.isArray(value) && value.length > 1)
+}
+
+/** Whether connections must be spared; not where the caller has said how many there may be, and that is few already. */
+function isCostly({ certificate, options: { connections = Infinity } }: PoolsParts): boolean {
+  return certificate?.signingKey !== undefined && connections > FEW_CONNECTIONS
+}
+
+function placeOf(path: string): Place {
+  const query = path.indexOf('?')
+  if (query === -1) return { pathname: path, search: '' }
+  return { pathname: path.slice(0, query), search: path.slice(query) }
 }

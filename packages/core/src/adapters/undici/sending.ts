@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream'
 import type { ExecResponse } from '../../protocol/encode-exec-info.ts'
+import { attachLease } from '../../transport/attach-lease.ts'
 import { explainNetworkError, readAlert } from '../../transport/network-errors.ts'
 import { refusalOf } from '../../transport/refusal.ts'
 import { isProxied, pathOn } from '../../transport/target.ts'
@@ -167,12 +168,11 @@ export class Sending implements AttemptOwner {
       line.checkOpen()
       const attempt = new Attempt(this, { lease, target }, kind)
       this.#attempt = attempt
-      const authorization = lease?.authorization
       const sent = {
         ...options,
         origin: target.origin,
         path: pathOn(aim.place, target),
-        headers: authorization === undefined ? headers : { ...headers, authorization },
+        headers: lease === undefined ? headers : attachLease(headers, lease),
         body: body.open(),
       }
       way.begin(attempt, sent, new BothWays(attempt))

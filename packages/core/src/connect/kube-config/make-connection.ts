@@ -1,9 +1,10 @@
 import process from 'node:process'
 import { buildConnection } from '../../kubeconfig/build-connection.ts'
-import type { Connection } from '../../kubeconfig/connection.ts'
+import type { Connection, Impersonation } from '../../kubeconfig/connection.ts'
 import type { Kubeconfig } from '../../kubeconfig/kubeconfig.ts'
+import { impersonationOf } from '../../kubeconfig/user-identity.ts'
 import { type Environment, hostEnvironment } from '../../node/host-environment.ts'
-import { findEntries, readFiles } from './find-in-files.ts'
+import { type Found, findEntries, readFiles } from './find-in-files.ts'
 import { givenEntries, settleCluster, settleUser } from './given-entries.ts'
 import { NODE_PATHS } from './node-paths.ts'
 import type { Selection } from './selection.ts'
@@ -22,21 +23,15 @@ export interface LookupPlaces {
  */
 export async function makeConnection(
   selection: Selection,
-  { kubeconfig, env = hostEnvironment() }: LookupPlaces,
+  places: LookupPlaces,
 ): Promise<Connection> {
   const cwd = process.cwd()
-  const given = givenEntries(selection)
-  const [cluster] = given.clusters.values()
-  const [user] = given.users.values()
-  const found = findEntries({ cluster, user }, await readFiles({ kubeconfig, env }, cwd), cwd)
-  const files = [found.cluster?.file, found.user?.file].filter((file) => file !== undefined)
-  const chosenCluster = found.cluster ?? cluster
-  const chosenUser = found.user ?? user
+  const { given, cluster, user, files } = await lookUp(selection, places, cwd)
   const config: Kubeconfig = {
     ...given,
-    clusters: mapOf(chosenCluster && settleCluster(chosenCluster)),
-    users: mapOf(chosenUser && settleUser(chosenUser)),
-    files: [...new Set(files)],
+    clusters: mapOf(cluster && settleCluster(cluster)),
+    users: mapOf(user && settleUser(user)),
+    files,
   }
   return buildConnection(
     config,
@@ -47,6 +42,40 @@ export async function makeConnection(
       looked: 'the KubeConfig has no current context',
     },
   )
+}
+
+/** Whom the user of a KubeConfig is to act as, with the groups that client-node dropped, whoever the user is. */
+export async function findImpersonation(
+  selection: Selection,
+  places: LookupPlaces,
+): Promise<Impersonation | undefined> {
+  if (!selection.user?.impersonateUser) return undefined
+  const { user } = await lookUp(selection, places, process.cwd())
+  return user && impersonationOf(user)
+}
+
+interface LookedUp extends Found {
+  readonly given: Kubeconfig
+  /** Where something was found. */
+  readonly files: readonly string[]
+}
+
+async function lookUp(
+  selection: Selection,
+  { kubeconfig, env = hostEnvironment() }: LookupPlaces,
+  cwd: string,
+): Promise<LookedUp> {
+  const given = givenEntries(selection)
+  const [cluster] = given.clusters.values()
+  const [user] = given.users.values()
+  const found = findEntries({ cluster, user }, await readFiles({ kubeconfig, env }, cwd), cwd)
+  const files = [found.cluster?.file, found.user?.file].filter((file) => file !== undefined)
+  return {
+    given,
+    cluster: found.cluster ?? cluster,
+    user: found.user ?? user,
+    files: [...new Set(files)],
+  }
 }
 
 function mapOf<T extends { readonly name: string }>(entry: T | undefined): ReadonlyMap<string, T> {
