@@ -4,12 +4,12 @@ const ROUND_MS = 1000
 const ROUNDS = 9
 
 /** Requests per second of each client, the median of all rounds, in the order of the clients. */
-export async function compareRates(clients) {
+export async function compareRates(clients, { workers = WORKERS } = {}) {
   const rates = Object.fromEntries(Object.keys(clients).map((client) => [client, []]))
-  for (const request of Object.values(clients)) await load(request, 500)
+  for (const request of Object.values(clients)) await load(request, 500, workers)
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const [client, request] of Object.entries(clients)) {
-      rates[client].push(await load(request, ROUND_MS))
+      rates[client].push(await load(request, ROUND_MS, workers))
     }
   }
   return Object.values(rates).map(median)
@@ -23,11 +23,11 @@ export function ratio(a, b) {
   return Math.round((a / b) * 100) / 100
 }
 
-async function load(request, milliseconds) {
+async function load(request, milliseconds, workers) {
   const end = performance.now() + milliseconds
   let count = 0
   await Promise.all(
-    Array.from({ length: WORKERS }, async () => {
+    Array.from({ length: workers }, async () => {
       while (performance.now() < end) {
         const status = await request()
         if (status !== 200) throw new Error(`unexpected status ${status}`)

@@ -9,6 +9,7 @@ const names = [
   'https-agent',
   'splice',
   'token',
+  'proxy',
 ]
 const wanted = process.argv.slice(2)
 for (const file of wanted.length > 0 ? wanted : names) {

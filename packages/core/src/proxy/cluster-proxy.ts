@@ -1,0 +1,232 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { Server as TlsServer } from 'node:tls'
+import { type HasLine, type Line, lineOf } from '../transport/line.ts'
+import { type Admitted, type Guard, isRefusal, makeGuard } from './admit-request.ts'
+import { Connections } from './connections.ts'
+import { type Errand, forward, forwardUpgrade } from './forward.ts'
+import { applyLimits, type ProxyLimits, readLimits } from './limits.ts'
+import { refuseBytes, refuseRequest, refuseSocket } from './refuse.ts'
+import type { RequestNote } from './request-note.ts'
+import { DEFAULT_RULES, type ProxyRules } from './rules.ts'
+import type { Refusal } from './status-answer.ts'
+import { Visit } from './visit.ts'
+
+export interface ProxyOptions {
+  /** Where requests go, and with whose credential. */
+  readonly cluster: HasLine
+  /** Hosts that a request may name, as in its Host header: `127.0.0.1:8001`. `any` is for unix sockets only. */
+  readonly hosts: readonly string[] | 'any'
+  /** What a client must send as `Authorization: Bearer …`. Leave it out for unix sockets only. */
+  readonly secret?: string | undefined
+  /** What may pass; unless told, what `kubectl proxy` lets pass. */
+  readonly rules?: ProxyRules | undefined
+  /** Below which path the API is; `/` unless told. */
+  readonly prefix?: string | undefined
+  readonly limits?: ProxyLimits | undefined
+  /** Told about every request when its answer begins. */
+  readonly onRequest?: ((note: RequestNote) => void) | undefined
+}
+
+export interface CloseOptions {
+  /** How long what is under way may take to finish; 5 s unless told. */
+  readonly graceMs?: number
+}
+
+const GRACE_MS = 5_000
+
+/**
+ * Lets clients on this machine use a cluster without its credential.
+ *
+ * Every request is checked before anything is sent, also those that ask for another protocol: Host, Origin,
+ * secret, path, rules, impersonation. What a client says about who it is never reaches the server.
+ */
+export class ClusterProxy {
+  readonly #line: Line
+  readonly #guard: Guard
+  readonly #limits: Required<ProxyLimits>
+  readonly #onRequest: ((note: RequestNote) => void) | undefined
+  readonly #connections: Connections
+  readonly #servers = new Set<Server>()
+  #isClosing = false
+  #whenDone: (() => void) | undefined
+
+  constructor(options: ProxyOptions) {
+    this.#line = lineOf(options.cluster, 'Proxy')
+    this.#limits = readLimits(options.limits)
+    this.#guard = makeGuard({
+      hosts: readHosts(options.hosts),
+      secret: readSecret(options),
+      rules: options.rules ?? DEFAULT_RULES,
+      prefix: readPrefix(options.prefix),
+    })
+    this.#onRequest = options.onRequest
+    this.#connections = new Connections(this.#limits.connections, () => this.#whenDone?.())
+  }
+
+  /** How many requests and upgrades are under way. */
+  get open(): number {
+    return this.#connections.open
+  }
+
+  /**
+   * Serves the requests of a server, made with `serverOptions()`, and sets its limits.
+   *
+   * Who made it makes it listen; `close()` ends it.
+   */
+  serve(server: Server): void {
+    applyLimits(server, this.#limits)
+    this.#servers.add(server)
+    if (server instanceof TlsServer) {
+      server.on('connection', (socket) => this.#connections.addRaw(socket))
+      server.on('secureConnection', (socket) => this.#connections.secured(socket))
+    } else {
+      server.on('connection', (socket) => this.#connections.add(socket))
+    }
+    server.on('request', (request, response) => this.#take(request, response))
+    server.on('checkContinue', (request, response) => this.#take(request, response, true))
+    server.on('checkExpectation', (request, response) => this.#take(request, response, false))
+    server.on('upgrade', (request, socket, early) => this.#takeUpgrade(request, socket, early))
+    server.on('connect', (request, socket) => this.#takeUpgrade(request, socket, NOTHING))
+    server.on('clientError', (error, socket) => {
+      // In the middle of an answer, a second one would be taken for a part of the first.
+      if (this.#connections.isBusy(socket as Socket)) socket.destroy()
+      else refuseBytes(socket, error)
+    })
+  }
+
+  /**
+   * Takes no new connections and requests, lets what is under way finish, and ends what does not. Called again, it
+   * waits no longer.
+   *
+   * @returns When nothing is open any more. The cluster stays open.
+   */
+  async close({ graceMs = GRACE_MS }: CloseOptions = {}): Promise<void> {
+    this.#isClosing = true
+    this.#whenDone?.()
+    const closed = [...this.#servers].map(
+      (server) => new Promise<void>((resolve) => void server.close(() => resolve())),
+    )
+    this.#connections.closeIdle()
+    if (this.open > 0) await this.#finish(graceMs)
+    this.#connections.destroy()
+    await Promise.all(closed)
+  }
+
+  #take(request: IncomingMessage, response: ServerResponse, mayContinue?: boolean): void {
+    const { socket } = request
+    if (!this.#enter(response, socket)) return
+    const visit = new Visit(this.#onRequest, request, false)
+    response.once('close', () => this.#leave(response, socket))
+    const refuse = (refusal: Refusal): void => {
+      visit.refused(refusal.status, refusal.why)
+      refuseRequest(request, response, refusal)
+    }
+    if (this.#isClosing) {
+      response.shouldKeepAlive = false
+      refuse(CLOSING)
+      return
+    }
+    const verdict = this.#guard({
+      method: request.method ?? '',
+      target: request.url ?? '',
+      rawHeaders: request.rawHeaders,
+      isUpgrade: false,
+    })
+    if (isRefusal(verdict)) refuse(verdict)
+    else if (mayContinue === false) refuse(ODD_EXPECTATION)
+    else {
+      if (mayContinue) response.writeContinue()
+      void forward(this.#errand(request, verdict, visit, refuse), response)
+    }
+  }
+
+  #takeUpgrade(request: IncomingMessage, socket: Duplex, early: Buffer): void {
+    if (!this.#enter(request, request.socket)) return
+    const visit = new Visit(this.#onRequest, request, true)
+    const refuse = (refusal: Refusal): void => {
+      visit.refused(refusal.status, refusal.why)
+      refuseSocket(request, socket, refusal)
+    }
+    const verdict = this.#guard({
+      method: request.method ?? '',
+      target: request.url ?? '',
+      rawHeaders: request.rawHeaders,
+      isUpgrade: true,
+    })
+    if (this.#isClosing) refuse(CLOSING)
+    else if (isRefusal(verdict)) refuse(verdict)
+    else void forwardUpgrade(this.#errand(request, verdict, visit, refuse), socket, early)
+  }
+
+  #errand(
+    request: IncomingMessage,
+    admitted: Admitted,
+    visit: Visit,
+    refuse: (refusal: Refusal) => void,
+  ): Errand {
+    const gone = this.#connections.signalOf(request.socket)
+    return { line: this.#line, request, admitted, gone, visit, refuse }
+  }
+
+  /** Whether there is room for one more request on its connection; else that has ended. */
+  #enter(thing: object, socket: Socket): boolean {
+    if (socket.destroyed) return false
+    if (this.#connections.begin(socket, thing) <= this.#limits.pipelined) return true
+    socket.destroy()
+    return false
+  }
+
+  #leave(thing: object, socket: Socket): void {
+    this.#connections.end(socket, thing)
+    if (this.#isClosing && !this.#connections.isBusy(socket)) socket.destroySoon()
+  }
+
+  async #finish(graceMs: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined
+    await new Promise<void>((resolve) => {
+      this.#whenDone = resolve
+      timer = setTimeout(resolve, graceMs)
+    })
+    clearTimeout(timer)
+  }
+}
+
+const NOTHING = Buffer.alloc(0)
+
+const CLOSING: Refusal = {
+  status: 503,
+  why: 'the end',
+  message: 'the proxy is being shut down. Start it again.',
+}
+
+const ODD_EXPECTATION: Refusal = {
+  status: 417,
+  why: 'the expectation',
+  message: 'the header Expect can only say 100-continue. Leave it out.',
+}
+
+function readHosts(hosts: readonly string[] | 'any'): readonly string[] | 'any' {
+  if (hosts === 'any' || (Array.isArray(hosts) && hosts.length > 0)) return hosts
+  throw new TypeError(
+    'hosts must be "any" or a list of at least one host, such as "127.0.0.1:8001"',
+  )
+}
+
+/** A secret that is an empty text by mistake must not open the door. */
+function readSecret({ secret, hosts }: ProxyOptions): string | undefined {
+  if (secret === undefined && hosts !== 'any') {
+    throw new TypeError('secret must be given unless hosts is "any", as for a unix socket')
+  }
+  if (secret !== undefined && !/^[!-~]{16,}$/.test(secret)) {
+    throw new TypeError('secret must be at least 16 characters that can be printed, without spaces')
+  }
+  return secret
+}
+
+function readPrefix(prefix = '/'): string {
+  const whole = prefix.endsWith('/') ? prefix : `${prefix}/`
+  if (whole === '/' || /^(?:\/[\w~:-][\w.~:-]*)+\/$/.test(whole)) return whole
+  throw new TypeError('prefix must be a path, such as "/" or "/cluster/"')
+}

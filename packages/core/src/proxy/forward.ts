@@ -1,0 +1,107 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type Duplex, pipeline } from 'node:stream'
+import { answerHead, answerOn, sendAnswer } from '../transport/bridged-answer.ts'
+import { carriedRequest, carriedUpgrade } from '../transport/bridged-request.ts'
+import type { HeaderValues } from '../transport/default-headers.ts'
+import type { Incoming } from '../transport/exchange.ts'
+import type { Line } from '../transport/line.ts'
+import type { Place } from '../transport/target.ts'
+import { upgradedSocket, upgradeExchange } from '../transport/upgrade-exchange.ts'
+import type { Admitted } from './admit-request.ts'
+import { answerHeaders } from './answer-headers.ts'
+import type { AskedPath } from './asked-path.ts'
+import type { RequestHead } from './request-head.ts'
+import { type Refusal, refusalFor } from './status-answer.ts'
+import type { Visit } from './visit.ts'
+
+/** What is known about a request that may go. */
+export interface Errand {
+  readonly line: Line
+  readonly request: IncomingMessage
+  readonly admitted: Admitted
+  /** Aborted when the client has gone. */
+  readonly gone: AbortSignal
+  readonly visit: Visit
+  /** Answers in the server's place, when there is no answer. */
+  readonly refuse: (refusal: Refusal) => void
+}
+
+/** Sends a request to the server and its answer to the client. */
+export async function forward(errand: Errand, response: ServerResponse): Promise<void> {
+  const { line, request, admitted, gone, visit, refuse } = errand
+  let incoming: Incoming | undefined
+  try {
+    const made = carriedRequest(request, withDefaults(admitted.head, line), gone)
+    const outgoing = made instanceof Promise ? await made : made
+    incoming = await line.send(placeOn(line, admitted.path), outgoing)
+    const headers = answerHeaders(incoming)
+    visit.answered(incoming.statusCode)
+    sendAnswer(response, incoming, () => response.destroy(), headers)
+  } catch (error) {
+    drop(incoming)
+    if (gone.aborted || request.errored || response.destroyed) visit.left()
+    else if (response.headersSent) response.destroy()
+    else refuse(refusalFor(error))
+  }
+}
+
+/** The same for a request that asks for another protocol: if the server agrees, the connections are joined. */
+export async function forwardUpgrade(errand: Errand, socket: Duplex, early: Buffer): Promise<void> {
+  const { line, request, admitted, gone, visit, refuse } = errand
+  let incoming: Incoming | undefined
+  try {
+    const outgoing = carriedUpgrade(request, withDefaults(admitted.head, line), gone)
+    incoming = await line.send(placeOn(line, admitted.path), outgoing, { via: upgradeExchange })
+    const headers = answerHeaders(incoming)
+    visit.answered(incoming.statusCode)
+    const way = upgradedSocket(incoming)
+    if (way === undefined) {
+      sendAnswer(answerOn(socket, request), incoming, () => socket.destroy(), headers)
+      return
+    }
+    socket.write(answerHead(incoming, headers), 'latin1')
+    if (early.length > 0) socket.unshift(early)
+    join(socket, way)
+  } catch (error) {
+    drop(incoming)
+    if (gone.aborted) visit.left()
+    else refuse(refusalFor(error))
+  }
+}
+
+/** Lets bytes pass both ways. Each direction ends by itself; a failure of one is the end of both. */
+function join(socket: Duplex, way: Duplex): void {
+  for (const end of [socket, way]) {
+    // Whoever has said all may still listen. Node's connections over TLS end both ways unless told.
+    end.allowHalfOpen = true
+    // Each has a dozen listeners of `pipeline` alone.
+    end.setMaxListeners(0)
+  }
+  pipeline(socket, way, socket, () => {})
+}
+
+/** Nobody will read it. */
+function drop(incoming: Incoming | undefined): void {
+  incoming?.body.on('error', () => {}).destroy()
+}
+
+/** As it was written and checked, behind the server's own path. */
+function placeOn(line: Line, { written, search }: AskedPath): Place {
+  if (line.isOpenEnded) return { pathname: written, search, isRelative: true }
+  return { pathname: line.target.prefix + written, search }
+}
+
+/**
+ * Adds what the connection sends with requests that say nothing else.
+ *
+ * Whoever impersonates somebody replaces all of the kubeconfig's impersonation: half of one identity and half
+ * of another would be neither. What a client did not say it can read, it does not get: no compression.
+ */
+function withDefaults({ headers, isImpersonating }: RequestHead, { defaults }: Line): HeaderValues {
+  for (const name in defaults) {
+    if (name === 'accept-encoding' || Object.hasOwn(headers, name)) continue
+    if (isImpersonating && name.startsWith('impersonate-')) continue
+    headers[name] = defaults[name] as string | string[]
+  }
+  return headers
+}

@@ -1,0 +1,78 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { answerOn } from '../transport/bridged-answer.ts'
+import { type Refusal, statusHeaders, statusText } from './status-answer.ts'
+
+/** What is read of a body that nobody wants, so that the client gets to our answer. */
+const MOST_DRAINED = 1024 * 1024
+const LONGEST_DRAIN_MS = 2_000
+
+/**
+ * Answers a request in the server's place.
+ *
+ * A body that is still on its way is read for a moment: a connection that is closed with something unread in it
+ * is reset, and the answer may be lost with it.
+ */
+export function refuseRequest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  refusal: Refusal,
+): void {
+  const text = statusText(refusal)
+  const headers = statusHeaders(refusal, text)
+  if (request.complete || !hasBody(request)) {
+    response.writeHead(refusal.status, headers).end(text)
+    return
+  }
+  response.writeHead(refusal.status, { ...headers, connection: 'close' }).write(text)
+  let size = 0
+  const finish = (): void => void response.end()
+  const timer = setTimeout(finish, LONGEST_DRAIN_MS)
+  response.once('close', () => clearTimeout(timer))
+  request.on('error', () => {}).once('end', finish)
+  request.on('data', (chunk: Buffer) => {
+    size += chunk.length
+    if (size > MOST_DRAINED) finish()
+  })
+}
+
+/** Answers on a connection that Node's server has let go of, and ends it. */
+export function refuseSocket(request: IncomingMessage, socket: Duplex, refusal: Refusal): void {
+  const text = statusText(refusal)
+  answerOn(socket, request).writeHead(refusal.status, statusHeaders(refusal, text)).end(text)
+}
+
+/** Answers what was no request: there is only the connection. */
+export function refuseBytes(socket: Duplex, error: Error & { code?: string }): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy()
+    return
+  }
+  const refusal = misread(error.code)
+  const text = statusText(refusal)
+  const lines = Object.entries({ ...statusHeaders(refusal, text), connection: 'close' })
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('')
+  const head = `HTTP/1.1 ${refusal.status} ${WORDS[refusal.status] ?? 'Bad Request'}\r\n`
+  socket.end(`${head}${lines}\r\n${text}`, () => socket.destroy())
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  if (headers['transfer-encoding'] !== undefined) return true
+  return (headers['content-length'] ?? '0') !== '0'
+}
+
+const WORDS: Readonly<Record<number, string>> = {
+  408: 'Request Timeout',
+  431: 'Request Header Fields Too Large',
+}
+
+function misread(code = ''): Refusal {
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    return { status: 431, why: 'headers', message: 'the headers of the request are too large' }
+  }
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    return { status: 408, why: 'time', message: 'the request did not come in time' }
+  }
+  return { status: 400, why: 'no request', message: `this is no request in HTTP/1.1 (${code})` }
+}

@@ -1,0 +1,78 @@
+import { type CredentialError, isCredentialError } from '../errors/index.ts'
+
+/** An answer of the proxy itself. */
+export interface Refusal {
+  /** The HTTP status. */
+  readonly status: number
+  /** In a word or two, for the note about the request. */
+  readonly why: string
+  /** What happened, and what to do about it. */
+  readonly message: string
+  /** Of the error, if one was the cause. */
+  readonly code?: string
+}
+
+/** The words of Kubernetes for a status, which kubectl shows. */
+const REASONS: Readonly<Record<number, string>> = {
+  400: 'BadRequest',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  405: 'MethodNotAllowed',
+  408: 'Timeout',
+  417: 'ExpectationFailed',
+  431: 'RequestHeaderFieldsTooLarge',
+  500: 'InternalError',
+  502: 'BadGateway',
+  503: 'ServiceUnavailable',
+  504: 'Timeout',
+}
+
+/** A `Status` of Kubernetes that says whose answer it is. */
+export function statusText({ status, message, code }: Refusal): string {
+  return JSON.stringify({
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message: `kubecred proxy: ${message}`,
+    reason: REASONS[status],
+    ...(code !== undefined && { details: { causes: [{ reason: code, message }] } }),
+    code: status,
+  })
+}
+
+/** Headers of an answer of our own. */
+export function statusHeaders(refusal: Refusal, text: string): Record<string, string> {
+  return {
+    'content-type': 'application/json',
+    'content-length': String(Buffer.byteLength(text)),
+    'cache-control': 'no-store',
+    'content-security-policy': 'sandbox',
+    'x-content-type-options': 'nosniff',
+    ...(refusal.status === 401 && { 'www-authenticate': 'Bearer realm="kubecred proxy"' }),
+  }
+}
+
+/** What the client is told when there is no answer of the server. Nothing of an unknown error is shown. */
+export function refusalFor(error: unknown): Refusal {
+  if (!isCredentialError(error)) {
+    return { status: 500, why: 'unexpected', message: 'something failed that should not have' }
+  }
+  const { code, message, hint } = error
+  return { status: statusOf(error), why: code, code, message: `${message} (${code}). ${hint}` }
+}
+
+const STATUSES: Readonly<Record<string, number>> = {
+  ERR_NOT_SUPPORTED: 400,
+  ERR_SERVER_UNREACHABLE: 502,
+  ERR_CERTIFICATE_REFUSED: 502,
+  ERR_PROXY_FAILED: 502,
+  ERR_TIMED_OUT: 504,
+  ERR_CLOSED: 503,
+}
+
+/** What may pass by itself is 503, the rest 502: the request was good, what is behind us was not. */
+function statusOf(error: CredentialError): number {
+  return STATUSES[error.code] ?? (error.retryable ? 503 : 502)
+}

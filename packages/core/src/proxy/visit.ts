@@ -1,0 +1,61 @@
+import type { IncomingMessage } from 'node:http'
+import type { RequestNote } from './request-note.ts'
+
+/** Whoever wants to know about requests. */
+export type Listener = (note: RequestNote) => void
+
+/** As much of a path as is told about a request; the rest is no help. */
+const MOST_PATH = 1_000
+
+/** One request from its coming to its answer, for the note about it. */
+export class Visit {
+  readonly #listener: Listener | undefined
+  readonly #request: IncomingMessage
+  readonly #isUpgrade: boolean
+  readonly #at: number
+  readonly #began: number
+  #isTold = false
+
+  constructor(listener: Listener | undefined, request: IncomingMessage, isUpgrade: boolean) {
+    this.#listener = listener
+    this.#request = request
+    this.#isUpgrade = isUpgrade
+    this.#at = listener === undefined ? 0 : Date.now()
+    this.#began = listener === undefined ? 0 : performance.now()
+  }
+
+  /** The server has answered. */
+  answered(status: number): void {
+    this.#tell(status)
+  }
+
+  /** We have, and this is why. */
+  refused(status: number, why: string): void {
+    this.#tell(status, why)
+  }
+
+  /** The client did not wait for an answer. */
+  left(): void {
+    this.#tell(0)
+  }
+
+  #tell(status: number, refusedFor?: string): void {
+    if (this.#listener === undefined || this.#isTold) return
+    this.#isTold = true
+    const { method = '', url = '' } = this.#request
+    const query = url.indexOf('?')
+    try {
+      this.#listener({
+        at: this.#at,
+        method,
+        path: (query === -1 ? url : url.slice(0, query)).slice(0, MOST_PATH),
+        status,
+        tookMs: performance.now() - this.#began,
+        isUpgrade: this.#isUpgrade,
+        ...(refusedFor !== undefined && { refusedFor }),
+      })
+    } catch {
+      // Whoever only looks on must not break what they look at.
+    }
+  }
+}

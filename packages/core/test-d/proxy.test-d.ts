@@ -1,0 +1,28 @@
+import { createServer } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
+import type { Cluster } from 'kubecred'
+import {
+  Proxy as ClusterProxy,
+  DEFAULT_RULES,
+  type ProxyOptions,
+  type ProxyRules,
+  type RequestNote,
+  serverOptions,
+} from 'kubecred/proxy'
+import { expectTypeOf, it } from 'vitest'
+
+it('a cluster is what a proxy is made of', () => {
+  expectTypeOf<Cluster>().toExtend<ProxyOptions['cluster']>()
+  expectTypeOf(ClusterProxy).toBeConstructibleWith({} as ProxyOptions)
+  expectTypeOf(DEFAULT_RULES).toEqualTypeOf<ProxyRules>()
+})
+
+it('both kinds of servers take the options and can be served', () => {
+  expectTypeOf(createServer).toBeCallableWith(serverOptions())
+  expectTypeOf(createSecureServer).toBeCallableWith({ ...serverOptions(), cert: '', key: '' })
+  expectTypeOf<ClusterProxy['serve']>().toBeCallableWith(createSecureServer())
+})
+
+it('notes are plain data', () => {
+  expectTypeOf<NonNullable<ProxyOptions['onRequest']>>().parameters.toEqualTypeOf<[RequestNote]>()
+})

@@ -1,0 +1,170 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { expectRefused, UPGRADE } from './expect-refused.ts'
+import { ask, BEARER, head, type Scene, SECRET, send, sendBytes, startScene } from './scene.ts'
+
+let scene: Scene
+beforeEach(async () => {
+  scene = await startScene((_, response) => response.end('from the server'))
+})
+afterEach(() => scene[Symbol.asyncDispose]())
+
+it('a good request is answered by the server', async () => {
+  expect(await ask(scene.port)).toMatchObject({ status: 200, text: 'from the server' })
+  expect(scene.seen[0]?.headers['authorization']).toEqual(['Bearer secret-token'])
+})
+
+describe('the Host', () => {
+  it.each([
+    'evil.example',
+    'evil.example:8001',
+    '127.0.0.1',
+    '127.0.0.1:1',
+    'localhost.',
+    '127.0.0.1.evil.example',
+  ])('%j is refused: a name that was rebound to us is not ours', (host) =>
+    expectRefused(scene, 403, { headers: { host } }),
+  )
+
+  it('may be any of the list, in any case', async () => {
+    const answer = await ask(scene.port, {
+      headers: { ...BEARER, host: `LocalHost:${scene.port}` },
+    })
+    expect(answer.status).toBe(200)
+  })
+
+  it('may come only once', async () => {
+    const bytes = head(scene.port, 'GET /api HTTP/1.1', 'Host: evil.example', 'Connection: close')
+    expect(await sendBytes(scene.port, bytes)).toMatch(/^HTTP\/1.1 400 /)
+    expect(scene.seen).toEqual([])
+  })
+
+  it.each(['1.0', '1.1'])('may not be missing in HTTP/%s', async (version) => {
+    const bytes = `GET /api HTTP/${version}\r\nAuthorization: Bearer ${SECRET}\r\nConnection: close\r\n\r\n`
+    expect(await sendBytes(scene.port, bytes)).toMatch(/^HTTP\/1.1 40[03] /)
+    expect(scene.seen).toEqual([])
+  })
+})
+
+describe('a page in a browser', () => {
+  it.each([
+    ['of somebody else', { origin: 'https://evil.example' }],
+    ['in a sandbox', { origin: 'null' }],
+    ['of another port', { origin: 'http://127.0.0.1:1' }],
+    ['of another site', { 'sec-fetch-site': 'cross-site' }],
+    ['of the same site', { 'sec-fetch-site': 'same-site' }],
+    ['of our own origin', { 'sec-fetch-site': 'same-origin' }],
+    ['with an odd origin', { origin: 'file://' }],
+    ['with two', { origin: ['http://127.0.0.1', 'https://evil.example'] }],
+  ])('%s is refused, also with the secret', (_, headers) => {
+    const status = Object.values(headers).some(Array.isArray) ? 400 : 403
+    return expectRefused(scene, status, { headers: headers as Record<string, string> })
+  })
+
+  it('cannot ask beforehand whether it may', async () => {
+    const headers = { origin: 'https://evil.example', 'access-control-request-method': 'GET' }
+    const answer = await ask(scene.port, { method: 'OPTIONS', headers })
+    expect(answer.status).toBe(403)
+    expect(Object.keys(answer.headers).join()).not.toContain('access-control')
+  })
+
+  it('is not a tool that names our own origin', async () => {
+    const headers = { ...BEARER, origin: scene.url }
+    expect(await ask(scene.port, { headers })).toMatchObject({ status: 200 })
+    expect(scene.seen[0]?.headers['origin']).toBeUndefined()
+  })
+
+  it('may be typed into the address bar, and then lacks the secret', async () => {
+    const headers = { 'sec-fetch-site': 'none', 'sec-fetch-mode': 'navigate' }
+    expect(await ask(scene.port, { headers })).toMatchObject({ status: 401 })
+  })
+})
+
+describe('the secret', () => {
+  it.each([
+    ['missing', {}],
+    ['wrong', { authorization: `Bearer ${SECRET.replace('9', '8')}` }],
+    ['cut', { authorization: `Bearer ${SECRET.slice(0, -1)}` }],
+    ['longer', { authorization: `Bearer ${SECRET}x` }],
+    ['empty', { authorization: 'Bearer ' }],
+    ['without its scheme', { authorization: SECRET }],
+    ['of another scheme', { authorization: `Basic ${btoa(`x:${SECRET}`)}` }],
+    ['in a cookie', { cookie: `authorization=Bearer ${SECRET}; token=${SECRET}` }],
+    ['for a proxy', { 'proxy-authorization': `Bearer ${SECRET}` }],
+    [
+      'in a subprotocol',
+      {
+        'sec-websocket-protocol': `base64url.bearer.authorization.k8s.io.${Buffer.from(SECRET).toString('base64url')}, v5.channel.k8s.io`,
+      },
+    ],
+  ])('%s is 401', async (_, headers) => {
+    for (const more of [{}, UPGRADE]) {
+      const answer = await ask(scene.port, { headers: { ...headers, ...more } })
+      expect(answer).toMatchObject({
+        status: 401,
+        headers: { 'www-authenticate': ['Bearer realm="kubecred proxy"'] },
+      })
+    }
+    expect(scene.seen).toEqual([])
+  })
+
+  it.each([
+    `/api?token=${SECRET}`,
+    `/api?access_token=${SECRET}`,
+    `/api?authorization=Bearer%20${SECRET}`,
+  ])('is not taken from the URL: %s', async (path) => {
+    expect(await ask(scene.port, { path, headers: {} })).toMatchObject({ status: 401 })
+    expect(JSON.stringify(scene.notes)).not.toContain(SECRET)
+  })
+
+  it('is taken with the scheme in any case', async () => {
+    const headers = { authorization: `bEARER ${SECRET}` }
+    expect(await ask(scene.port, { headers })).toMatchObject({ status: 200 })
+  })
+
+  it('may come only once', async () => {
+    const bytes = head(
+      scene.port,
+      'GET /api HTTP/1.1',
+      'Authorization: Bearer x',
+      'Connection: close',
+    )
+    expect(await sendBytes(scene.port, bytes)).toMatch(/^HTTP\/1.1 400 /)
+  })
+
+  it('comes before everything that a stranger could learn', async () => {
+    const answer = await ask(scene.port, { path: '/api/v1/namespaces/a/pods/b/exec', headers: {} })
+    expect(answer.status).toBe(401)
+  })
+})
+
+describe('impersonation', () => {
+  it.each([
+    { 'Impersonate-User': 'system:admin' },
+    { 'Impersonate-Group': 'system:masters' },
+    { 'Impersonate-Uid': '0' },
+    { 'iMPERSONATE-eXTRA-Scopes': 'all' },
+    { 'Impersonate-Anything': 'x' },
+  ])('by %j is refused', (headers) => expectRefused(scene, 403, { headers }))
+
+  it('cannot be named away', async () => {
+    const headers = { 'Impersonate-User': 'x', connection: 'close, Impersonate-User' }
+    expect(await ask(scene.port, { headers: { ...BEARER, ...headers } })).toMatchObject({
+      status: 400,
+    })
+    expect(scene.seen).toEqual([])
+  })
+})
+
+it('notes say what became of a request, and nothing that may be secret', async () => {
+  await ask(scene.port, { path: '/api/v1?token=hush' })
+  await ask(scene.port, { path: '/api//v1?token=hush' })
+  const response = await send(scene.port, { headers: { ...UPGRADE } })
+  response.resume()
+  expect(scene.notes).toMatchObject([
+    { method: 'GET', path: '/api/v1', status: 200, isUpgrade: false },
+    { method: 'GET', path: '/api//v1', status: 400, refusedFor: 'the path' },
+    { path: '/api', status: 401, isUpgrade: true, refusedFor: 'the secret' },
+  ])
+  expect(scene.notes[0]).not.toHaveProperty('refusedFor')
+  expect(JSON.stringify(scene.notes)).not.toContain('hush')
+})
