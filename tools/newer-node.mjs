@@ -1,4 +1,5 @@
-// Finds a newer Node for the tests of packages that do not run on every Node we support: undici 8 and client-node 2.
+// Finds another Node: a newer one for the tests of packages that do not run on every Node we support (undici 8,
+// client-node 2), and all of them for the matrix.
 // It comes from npm, into a folder outside version control, only when an install was asked for.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -8,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 /** The oldest that the tests in FOLDER run on; vitest.config.ts knows it too. */
 const OLDEST = [22, 19]
 const VERSION = '24.21.0'
-const CACHE = fileURLToPath(new URL('../node_modules/.cache/kubecred/node-24', import.meta.url))
+const CACHE = fileURLToPath(new URL('../node_modules/.cache/kubecred', import.meta.url))
 
 /** Where the tests are that need it. */
 export const FOLDER = 'packages/core/test/newer-node'
@@ -25,26 +26,36 @@ export function isNewEnough([major = 0, minor = 0] = process.versions.node.split
  * @returns {{ path: string, version: string } | { problem: string }}
  */
 export function findNewerNode({ mayInstall }) {
-  const known = probe()
+  return findNode(VERSION, { mayInstall })
+}
+
+/** The same for a version of one's choice. */
+export function findNode(version, { mayInstall }) {
+  if (process.versions.node === version) return { path: process.execPath, version }
+  const known = probe(version)
   if (known !== undefined) return known
-  if (!mayInstall) return { problem: `Node ${OLDEST.join('.')} or newer is not here` }
+  if (!mayInstall) return { problem: `Node ${version} is not here` }
   const name = packageName()
-  const args = ['install', `${name}@${VERSION}`, '--prefix', CACHE, '--no-save', '--ignore-scripts']
+  const args = ['install', `${name}@${version}`, '--prefix', cacheOf(version), '--no-save']
   // On Windows npm is a .cmd file, which only a shell can start.
-  spawnSync('npm', [...args, '--no-audit', '--no-fund', '--loglevel=error'], {
+  spawnSync('npm', [...args, '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], {
     stdio: ['ignore', 2, 2],
     shell: process.platform === 'win32',
   })
-  return probe() ?? { problem: `npm did not bring ${name}@${VERSION}` }
+  return probe(version) ?? { problem: `npm did not bring ${name}@${version}` }
 }
 
-function probe() {
+function probe(version) {
   const file = process.platform === 'win32' ? 'bin/node.exe' : 'bin/node'
-  const path = join(CACHE, 'node_modules', packageName(), file)
+  const path = join(cacheOf(version), 'node_modules', packageName(), file)
   if (!existsSync(path)) return undefined
   const { status, stdout } = spawnSync(path, ['--version'], { encoding: 'utf8' })
   // Another version is of an older pin.
-  return status === 0 && stdout.trim() === `v${VERSION}` ? { path, version: VERSION } : undefined
+  return status === 0 && stdout.trim() === `v${version}` ? { path, version } : undefined
+}
+
+function cacheOf(version) {
+  return join(CACHE, `node-${version.split('.')[0]}`)
 }
 
 function packageName() {

@@ -1,6 +1,8 @@
 import type { Writable } from 'node:stream'
 import type { FlagName } from './flags/flag-table.ts'
 import type { FlagValues } from './flags/flag-values.ts'
+import type { EndingSignal } from './interruption.ts'
+import type { Patience } from './render/patience.ts'
 import type { Story } from './render/story.ts'
 import type { Words } from './render/words.ts'
 
@@ -13,10 +15,14 @@ export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Aborted with an `Interruption` when the command should end. */
   readonly signal: AbortSignal
+  /** Gives signals to somebody else from now on, in place of ending the command. Returns how to give them back. */
+  readonly takeSignals: (listener: (signal: EndingSignal) => void) => () => void
   /** Which of the outputs a person reads. */
   readonly isTerminal: { readonly stdout: boolean; readonly stderr: boolean }
-  /** Width of the terminal; undefined where there is none. */
+  /** Width of the terminal that is standard output; undefined where there is none. */
   readonly columns?: number | undefined
+  /** Width of the terminal that is standard error. */
+  readonly errorColumns?: number | undefined
   /** The version of Node, such as `v20.20.2`. */
   readonly nodeVersion: string
   /** Milliseconds since the epoch. */
@@ -35,6 +41,8 @@ export interface Call {
   /** The only way to write to `stderr`. */
   readonly words: Words
   readonly story: Story
+  /** Says what is being waited for. Ended before anything is written to `stdout`. */
+  readonly patience: Patience
 }
 
 /** Resolves to the exit status. Throws only what `program.ts` should explain. */
@@ -49,6 +57,8 @@ export interface Command {
   readonly operands: string
   /** Fewest and most operands. */
   readonly arity: readonly [number, number]
+  /** Set where the operands are a command of somebody else: from the first on, nothing is a flag of ours. */
+  readonly isForeign?: true
   /** Flags beside those that all commands take. */
   readonly flags: readonly FlagName[]
   /** Whether it talks to a cluster: then its help shows the flags that choose one. */

@@ -2,6 +2,9 @@ import { EXIT } from './exit-status.ts'
 
 const NUMBERS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const
 
+/** A signal that asks a program to end. */
+export type EndingSignal = keyof typeof NUMBERS
+
 /** Why a command ends before it is done; everything worth saying about it has been said. */
 export class Interruption extends Error {
   readonly exitStatus: number
@@ -13,7 +16,7 @@ export class Interruption extends Error {
 }
 
 /** Somebody sent a signal. The exit status is as shells have it: 128 and the signal's number. */
-export function interruptedBy(signal: keyof typeof NUMBERS): Interruption {
+export function interruptedBy(signal: EndingSignal): Interruption {
   return new Interruption(`interrupted by ${signal}`, 128 + NUMBERS[signal])
 }
 

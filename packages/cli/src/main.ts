@@ -1,18 +1,21 @@
 #!/usr/bin/env node
 import process from 'node:process'
 import type { Io } from './command.ts'
-import { interruptedBy, outputClosed, outputFailed } from './interruption.ts'
+import { type EndingSignal, interruptedBy, outputClosed, outputFailed } from './interruption.ts'
 import { runProgram } from './program.ts'
 
 const ending = new AbortController()
 
+function endCommand(signal: EndingSignal): void {
+  const reason = interruptedBy(signal)
+  // Whoever asks twice does not want to wait; plugins are stopped all the same.
+  if (ending.signal.aborted) process.exit(reason.exitStatus)
+  ending.abort(reason)
+}
+
+let onSignal = endCommand
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.on(signal, () => {
-    const reason = interruptedBy(signal)
-    // Whoever asks twice does not want to wait; plugins are stopped all the same.
-    if (ending.signal.aborted) process.exit(reason.exitStatus)
-    ending.abort(reason)
-  })
+  process.on(signal, () => onSignal(signal))
 }
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -35,11 +38,19 @@ const io: Io = {
   stderr: process.stderr,
   env: process.env,
   signal: ending.signal,
+  takeSignals(listener) {
+    onSignal = listener
+    return () => {
+      onSignal = endCommand
+    }
+  },
   isTerminal: {
     stdout: process.stdout.isTTY === true,
     stderr: process.stderr.isTTY === true,
   },
-  columns: process.stdout.columns,
+  // A terminal that does not know its size says 0.
+  columns: process.stdout.columns || undefined,
+  errorColumns: process.stderr.columns || undefined,
   nodeVersion: process.version,
   now: () => Date.now(),
   async readStdin(signal) {

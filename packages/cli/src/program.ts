@@ -6,13 +6,19 @@ import { COMMON_FLAGS, flagFacts } from './flags/flag-table.ts'
 import { type CommandLine, parseCommandLine } from './flags/parse-command-line.ts'
 import { Interruption, interruptedBy } from './interruption.ts'
 import { choosePalette } from './render/colour.ts'
+import { Patience } from './render/patience.ts'
 import { Story } from './render/story.ts'
 import { Words } from './render/words.ts'
 import { UsageError } from './usage-error.ts'
 
 /** The whole program but the process around it: takes the arguments, returns the exit status. */
 export async function runProgram(argv: readonly string[], io: Io): Promise<number> {
-  const words = new Words(io.stderr, choosePalette(io.isTerminal.stderr, io.env))
+  const words = new Words(
+    io.stderr,
+    choosePalette(io.isTerminal.stderr, io.env),
+    io.isTerminal.stderr ? io.errorColumns : undefined,
+  )
+  const patience = makePatience(io, words)
   let story = new Story(words, 0, io.now)
   let signal = io.signal
   let name: string | undefined
@@ -20,6 +26,7 @@ export async function runProgram(argv: readonly string[], io: Io): Promise<numbe
     const line = parseCommandLine(
       argv,
       COMMANDS.map((command) => command.name),
+      COMMANDS.filter(({ isForeign }) => isForeign).map((command) => command.name),
     )
     story = new Story(words, line.flags.verbosity, io.now)
     const command = chooseCommand(line)
@@ -28,7 +35,7 @@ export async function runProgram(argv: readonly string[], io: Io): Promise<numbe
     checkLine(line, command)
     signal = await limitTime(io, line)
     const run = await command.load()
-    const call: Call = { args: line.args, flags: line.flags, io, signal, words, story }
+    const call: Call = { args: line.args, flags: line.flags, io, signal, words, story, patience }
     const status = await run(call)
     // What could not be written was not done, even if nobody noticed in time.
     if (status === EXIT.done) io.signal.throwIfAborted()
@@ -37,8 +44,20 @@ export async function runProgram(argv: readonly string[], io: Io): Promise<numbe
     const reason: unknown = signal.aborted ? signal.reason : asInterruption(error)
     if (reason instanceof Interruption) return reason.exitStatus
     const { explainError } = await import('./render/error-text.ts')
+    patience.end()
     return explainError(withCommand(reason, name), words, story)
+  } finally {
+    patience.end()
   }
+}
+
+const USUAL_COLUMNS = 80
+
+function makePatience({ isTerminal, env, errorColumns }: Io, words: Words): Patience {
+  return new Patience(words, {
+    isTerminal: isTerminal.stderr && env['TERM'] !== 'dumb',
+    columns: errorColumns ?? USUAL_COLUMNS,
+  })
 }
 
 /** Ctrl-C reaches a plugin at the terminal as well as us, and its end may be known first. */
@@ -68,7 +87,7 @@ async function showHelp(line: CommandLine, command: Command, io: Io): Promise<nu
     line.command === undefined || (command.name === 'help' && line.args.length === 0)
   const about =
     command.name === 'help' ? chooseCommand({ ...line, command: line.args[0] }) : command
-  io.stdout.write(isGeneral ? programHelp(COMMANDS) : commandHelp(about))
+  io.stdout.write(isGeneral ? programHelp(COMMANDS, io.columns) : commandHelp(about, io.columns))
   return EXIT.done
 }
 

@@ -31,6 +31,7 @@ export async function runFake(
     stderr: err,
     env: { HOME: '/nonexistent', PATH: process.env['PATH'], ...options.env },
     signal: options.signal ?? new AbortController().signal,
+    takeSignals: () => () => {},
     isTerminal: { stdout: isTerminal, stderr: isTerminal },
     columns: options.columns,
     nodeVersion: 'v20.0.0',

@@ -12,10 +12,14 @@ export class Running {
   out = ''
   err = ''
 
-  constructor(command: string, args: readonly string[]) {
+  constructor(
+    command: string,
+    args: readonly string[],
+    env: Readonly<Record<string, string | undefined>> = {},
+  ) {
     this.child = spawn(command, args, {
       stdio: 'pipe',
-      env: { ...process.env, NO_COLOR: undefined, TERM: 'xterm' },
+      env: { ...process.env, NO_COLOR: undefined, TERM: 'xterm', ...env },
     })
     this.#ended = once(this.child, 'close')
     this.child.stdout?.setEncoding('utf8').on('data', (text: string) => {

@@ -52,7 +52,7 @@ async function lookFor(
       cwd: process.cwd(),
       parent: process.pid,
       own: process.execPath,
-      isTerminal: () => false,
+      isTerminal: async () => false,
       tell: () => {},
       pass: () => {},
     })

@@ -1,4 +1,4 @@
-import type { ChildProcess } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { connect } from 'node:net'
 import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -53,7 +53,7 @@ export async function isListening(place: AgentPlace): Promise<boolean> {
 }
 
 async function startAndWait(place: AgentPlace, env: Environment, end: number): Promise<void> {
-  const child = await spawnAgent(env)
+  const child = spawnAgent(env)
   let status: number | string | null | undefined
   child.once('exit', (code, signal) => {
     status = code ?? signal
@@ -74,10 +74,8 @@ async function startAndWait(place: AgentPlace, env: Environment, end: number): P
 }
 
 /** In a session of its own, without a folder, an output or an environment that belongs to who started it. */
-async function spawnAgent(env: Environment): Promise<ChildProcess> {
-  // Loaded here, because this file is part of the bundle that must start fast without it.
-  const { spawn } = await import('node:child_process')
-  const isBundled = import.meta.url.endsWith('/kubecred-token.cjs')
+function spawnAgent(env: Environment): ChildProcess {
+  const isBundled = import.meta.url.endsWith('.cjs')
   const program = fileURLToPath(new URL(isBundled ? './main.js' : '../main.js', import.meta.url))
   const passed = PASSED.flatMap((name) => {
     const value = env[name]

@@ -27,17 +27,20 @@ export const agent: Run = async (call) => {
 type Action = (call: Call, place: AgentPlace) => Promise<number>
 
 const ACTIONS: Readonly<Record<string, Action>> = {
-  async start({ io, words }, place) {
+  async start({ io, words, patience }, place) {
     const { startAgent } = await import('../agent/start-agent.ts')
+    patience.begin('the agent to start')
     await startAgent(place, io.env)
     // A locked agent is unlocked by this, and a new one is not locked.
     await tell(place, 'unlock')
     words.line(`The agent listens at ${place.socket}.`)
     return EXIT.done
   },
-  async status({ io, flags }, place) {
+  async status({ io, flags, patience }, place) {
     const isJson = wantsJson(flags)
+    patience.begin('the agent')
     const status = await lookAt(place)
+    patience.end()
     if (isJson) io.stdout.write(`${JSON.stringify(status ?? { isRunning: false })}\n`)
     else io.stdout.write(agentTable(status, io.now()))
     return EXIT.done
@@ -57,7 +60,8 @@ const ACTIONS: Readonly<Record<string, Action>> = {
 }
 
 function simple(wanted: PlainRequest['do'], done: string): Action {
-  return async ({ words }, place) => {
+  return async ({ words, patience }, place) => {
+    patience.begin('the agent')
     const isThere = await tell(place, wanted)
     words.line(isThere ? done : 'There is no agent.')
     return EXIT.done

@@ -6,7 +6,7 @@ import { connectOptions } from '../flags/connect-options.ts'
 import { wantsJson } from '../flags/wants-json.ts'
 import { choosePalette } from '../render/colour.ts'
 import { findingText } from '../render/finding-text.ts'
-import { Patience } from '../render/patience.ts'
+import { wrap } from '../render/wrap.ts'
 
 const WIDEST = 100
 const NARROWEST = 40
@@ -14,22 +14,24 @@ const NARROWEST = 40
 /** `doctor`: goes the way of a request step by step and says where it ends, and why. */
 export const doctor: Run = async (call) => {
   const isJson = wantsJson(call.flags)
-  const { io, flags, signal, story } = call
+  const { io, flags, signal, story, patience } = call
   const palette = choosePalette(io.isTerminal.stdout, io.env)
   // A pipe gets whole lines, so that they can be searched.
   const columns =
     io.columns === undefined
       ? Number.POSITIVE_INFINITY
       : Math.max(NARROWEST, Math.min(io.columns, WIDEST))
-  const patience = new Patience(call.words)
   const findings: Finding[] = []
   try {
     const looking = diagnose({
       ...connectOptions(flags),
       env: io.env,
       signal,
-      // What a plugin says is part of its finding; live only for those who want to hear everything.
-      ...(story.level > 0 && { observer: story.observe }),
+      observer: (event) => {
+        patience.observe(event)
+        // What a plugin says is part of its finding; live only for those who want to hear everything.
+        if (story.level > 0) story.observe(event)
+      },
       onStep: (step) => patience.begin(WAITING[step]),
     })
     for await (const finding of looking) {
@@ -41,7 +43,7 @@ export const doctor: Run = async (call) => {
     patience.end()
   }
   if (isJson) io.stdout.write(`${JSON.stringify({ isHealthy: isHealthy(findings), findings })}\n`)
-  else io.stdout.write(`\n${verdictOn(findings)}\n`)
+  else io.stdout.write(`\n${wrap(verdictOn(findings), columns).join('\n')}\n`)
   return statusOf(findings)
 }
 

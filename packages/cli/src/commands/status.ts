@@ -8,6 +8,7 @@ import { EXIT } from '../exit-status.ts'
 import { connectOptions } from '../flags/connect-options.ts'
 import { wantsJson } from '../flags/wants-json.ts'
 import { choosePalette } from '../render/colour.ts'
+import { quote } from '../render/describe-source.ts'
 import { type ContextStatus, statusTable } from '../render/status-table.ts'
 
 const WIDE = 120
@@ -23,8 +24,10 @@ export const status: Run = async (call) => {
     isJson
       ? `${JSON.stringify({ contexts: rows })}\n`
       : statusTable(rows, palette, { now: io.now(), columns })
+  call.patience.begin('the kubeconfig files and the agent')
   let rows = await look(call)
   if (flags.isOn('run')) rows = await runAll(call, rows)
+  call.patience.end()
   io.stdout.write(show(rows))
   if (!flags.isOn('watch')) return EXIT.done
   let last = show(rows)
@@ -63,7 +66,26 @@ function merge(
 
 /** Fetches what only a plugin or an issuer can tell; how many run at once, the library limits. */
 function runAll(call: Call, rows: readonly ContextStatus[]): Promise<ContextStatus[]> {
-  return Promise.all(rows.map((row) => (row.state === 'unknown' ? runOne(call, row) : row)))
+  const waiting = new Set(rows.filter(({ state }) => state === 'unknown'))
+  const since = performance.now()
+  const tell = (): void => call.patience.begin(describeWaiting([...waiting]), since)
+  tell()
+  return Promise.all(
+    rows.map(async (row) => {
+      if (!waiting.has(row)) return row
+      const told = await runOne(call, row)
+      waiting.delete(row)
+      tell()
+      return told
+    }),
+  )
+}
+
+/** How many are left, and one of them by name: the one that has waited longest. */
+function describeWaiting([first, ...others]: readonly ContextStatus[]): string {
+  if (first === undefined) return 'nothing'
+  const name = `context ${quote(first.context)}`
+  return others.length === 0 ? name : `${others.length + 1} contexts, first ${name}`
 }
 
 async function runOne({ flags, io, signal }: Call, row: ContextStatus): Promise<ContextStatus> {

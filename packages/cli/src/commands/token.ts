@@ -16,6 +16,7 @@ export const token: Run = async (call) => {
   const apiVersion = readApiVersion(call)
   return withSession(call, async (cluster) => {
     const status = asStatus(await cluster.credential({ signal: call.signal }))
+    call.patience.end()
     if (status === undefined) {
       const source = describeSource(cluster.status().credential.source)
       throw new UsageError(
@@ -55,7 +56,7 @@ function asStatus({ token, certificate, expiresAt }: HandedOut): object | undefi
   if (token === undefined && certificate === undefined) return undefined
   if (certificate?.signingKey !== undefined) {
     throw new NotSupportedError('the private key of this user stays where it is, and only signs', {
-      hint: 'Send requests with kubecred fetch: no other client can use such a key.',
+      hint: 'Let any tool use such a key with kubecred run, such as kubecred run -- kubectl get pods.',
     })
   }
   return {

@@ -14,7 +14,9 @@ export const wrap: Run = async (call) => {
   if (io.env['KUBERNETES_EXEC_INFO'] !== undefined) {
     throw new UsageError('a kubeconfig is not for credential plugins to change', 'wrap')
   }
+  call.patience.begin('the kubeconfig files')
   const plan = await makePlan(call)
+  call.patience.end()
   words.line(`user "${printableLine(plan.user)}" in ${printableLine(plan.file)}:`)
   words.line(words.palette.red(`- ${printableLine(plan.before)}`))
   words.line(words.palette.green(`+ ${printableLine(plan.after)}`))
@@ -22,7 +24,9 @@ export const wrap: Run = async (call) => {
     words.line('Nothing was changed.')
     return EXIT.refused
   }
+  call.patience.begin(`the file ${plan.file}`)
   const { backup } = await applyWrap(plan)
+  call.patience.end()
   words.line(backup === undefined ? 'Done.' : `Done. The file as it was: ${printableLine(backup)}`)
   return EXIT.done
 }

@@ -13,7 +13,7 @@ export interface Sending {
 
 /** Sends a request and tells about it: what was sent, what came back, how long it took. */
 export async function sendTold(
-  { story, io }: Call,
+  { story, io, patience }: Call,
   cluster: Cluster,
   path: string,
   { method, headers, body, signal }: Sending,
@@ -22,12 +22,14 @@ export async function sendTold(
   for (const [name, value] of headers) story.tell(`> ${showHeader(name, value)}`, 2)
   if (body !== undefined) story.tell(`> (${body.length} bytes)`, 2)
   const startedAt = io.now()
+  patience.begin(`the server ${new URL(cluster.server).host}`)
   const response = await cluster.fetch(path, {
     method,
     headers,
     signal,
     ...(body !== undefined && { body }),
   })
+  patience.end()
   const took = describeTime(io.now() - startedAt)
   story.tell(`${statusLine(response)} after ${took}`)
   if (story.level > 1) {

@@ -22,19 +22,16 @@ interface OptionToken {
 /**
  * Takes a command line apart: flags may stand before and after the command, `--` ends them.
  *
+ * @param foreign Commands whose operands are a command line of their own, which is left as it is.
  * @throws {UsageError} Names the first flag that is unknown or lacks its value.
  */
 export function parseCommandLine(
   argv: readonly string[],
   commands: readonly string[],
+  foreign: readonly string[] = [],
 ): CommandLine {
-  const { tokens } = parseArgs({
-    args: argv.map((arg) => arg.replace(/^-v=/, '--v=')),
-    options: PARSE_OPTIONS,
-    strict: false,
-    allowPositionals: true,
-    tokens: true,
-  })
+  const at = findForeign(argv, foreign)
+  const { tokens } = tokenize(argv.slice(0, at))
   const positionals = tokens.flatMap((token) => (token.kind === 'positional' ? [token.value] : []))
   const command = positionals.find((word) => commands.includes(word))
   const given = new Map<FlagName, string[]>()
@@ -43,7 +40,25 @@ export function parseCommandLine(
     const name = knownName(token, command)
     given.set(name, [...(given.get(name) ?? []), readValue(name, token, command)])
   }
-  return { command: positionals[0], args: positionals.slice(1), flags: new FlagValues(given) }
+  const args = [...positionals.slice(1), ...(at === undefined ? [] : argv.slice(at))]
+  return { command: positionals[0], args, flags: new FlagValues(given) }
+}
+
+/** Where the other command line begins: with the second word that is no flag and no value of one. */
+function findForeign(argv: readonly string[], foreign: readonly string[]): number | undefined {
+  const [first, second] = tokenize(argv).tokens.filter(({ kind }) => kind === 'positional')
+  const isForeign = first !== undefined && foreign.includes(argv[first.index] ?? '')
+  return isForeign ? second?.index : undefined
+}
+
+function tokenize(argv: readonly string[]) {
+  return parseArgs({
+    args: argv.map((arg) => arg.replace(/^-v=/, '--v=')),
+    options: PARSE_OPTIONS,
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  })
 }
 
 const PARSE_OPTIONS = Object.fromEntries(

@@ -49,6 +49,7 @@ export function describeEvent(
       return `${source} did not sign after ${describeTime(event.tookMs)}`
     case 'user-prompt':
     case 'prompt-ended':
+    case 'plugin-started':
     case 'plugin-stderr':
     case 'plugin-ended':
     case 'borrowed':
@@ -68,14 +69,14 @@ export function describeEvent(
 }
 
 /** A plugin by the last part of its path: the first line of the story has said it whole. */
-function shortName(source: SourceLabel): string {
+export function shortName(source: SourceLabel): string {
   if (!isProgram(source)) return describeSource(source)
   const what = source.kind === 'exec' ? 'plugin' : 'signer'
   return `${what} ${printableLine(basename(source.name))}`
 }
 
 /** Whether it takes its time, and is another program. */
-function isProgram({ kind }: SourceLabel): boolean {
+export function isProgram({ kind }: SourceLabel): boolean {
   return kind === 'exec' || kind === 'signer'
 }
 

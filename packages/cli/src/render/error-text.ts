@@ -9,28 +9,27 @@ import type { Words } from './words.ts'
 export function explainError(error: unknown, words: Words, story: Story): number {
   if (error instanceof UsageError) return explainUsage(error, words)
   if (isCredentialError(error)) return explainCredentialError(error, words, story)
-  const { red } = words.palette
   const message = error instanceof Error ? error.message : String(error)
-  words.line(`${red('kubecred:')} unexpected: ${printableLine(message)}`)
+  words.paragraph(`unexpected: ${printableLine(message)}`, 'kubecred:')
   if (story.level > 0 && error instanceof Error) words.line(printable(error.stack ?? ''))
   else words.line('Use -v to see where it happened.')
   return EXIT.unexpected
 }
 
 function explainUsage({ message, command }: UsageError, words: Words): number {
-  words.line(`${words.palette.red('kubecred:')} ${printableLine(message)}`)
+  words.paragraph(printableLine(message), 'kubecred:')
   words.line(`Try 'kubecred ${command === undefined ? '' : `${command} `}--help'`)
   return EXIT.usage
 }
 
 function explainCredentialError(error: CredentialError, words: Words, story: Story): number {
-  const { red, dim } = words.palette
-  words.line(`${red('kubecred:')} ${printable(error.message)}`)
+  const { dim } = words.palette
+  words.paragraph(printable(error.message), 'kubecred:')
   if (!story.facts.hasPassedStderr) {
     for (const line of stderrTail(error)) words.line(`  ${line}`)
   }
   words.line()
-  words.line(printable(error.hint))
+  words.paragraph(printable(error.hint))
   words.line(dim(`(${error.code}; see: kubecred explain ${error.code})`))
   if (story.level > 1) words.line(printable(error.stack ?? ''))
   // An error of another copy of the library may have a code that ours does not know.

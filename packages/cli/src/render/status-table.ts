@@ -11,9 +11,13 @@ export interface ContextStatus extends Surveyed {
   readonly tookMs?: number
 }
 
+/** What a column needs so that it still tells something. */
+const SHORTEST_SOURCE = 16
 const LONGEST_SOURCE = 40
+const SHORTEST_STATE = 28
+const BETWEEN = 2
 
-/** One line per context. The current one is marked. */
+/** One line per context, or two where the terminal is too narrow for the names. The current one is marked. */
 export function statusTable(
   rows: readonly ContextStatus[],
   palette: Palette,
@@ -22,18 +26,48 @@ export function statusTable(
   if (rows.length === 0) return 'There is no context in the kubeconfig.\n'
   const cells = rows.map((row) => ({
     row,
+    mark: row.isCurrent ? '*' : ' ',
     name: printableLine(row.context),
-    source: shorten(row.source === undefined ? '' : describeSource(row.source)),
+    source: row.source === undefined ? '' : describeShortly(row.source),
+    state: stateText(row, now),
+    paint: paintFor(row, palette),
   }))
-  const nameWidth = Math.max(7, ...cells.map(({ name }) => name.length))
-  const sourceWidth = Math.max(6, ...cells.map(({ source }) => source.length))
-  const head = `  ${'CONTEXT'.padEnd(nameWidth)}  ${'SOURCE'.padEnd(sourceWidth)}  STATE`
-  const lines = cells.map(({ row, name, source }) => {
-    const begin = `${row.isCurrent ? '*' : ' '} ${name.padEnd(nameWidth)}  ${source.padEnd(sourceWidth)}  `
-    const state = cut(stateText(row, now), Math.max(20, columns - begin.length))
-    return `${begin}${paintFor(row, palette)(state)}`
+  const nameWidth = widest(7, cells, 'name')
+  const room = columns - 2 - nameWidth - 2 * BETWEEN - SHORTEST_STATE
+  if (room < SHORTEST_SOURCE) return cells.map((cell) => stacked(cell, columns)).join('')
+  const sourceWidth = Math.min(widest(6, cells, 'source'), LONGEST_SOURCE, room)
+  const stateWidth = columns - 2 - nameWidth - sourceWidth - 2 * BETWEEN
+  const lines = cells.map(({ mark, name, source, state, paint }) => {
+    const begin = `${mark} ${name.padEnd(nameWidth)}  ${cut(source, sourceWidth).padEnd(sourceWidth)}  `
+    return `${begin}${paint(cut(state, stateWidth))}`
   })
+  const head = `  ${'CONTEXT'.padEnd(nameWidth)}  ${'SOURCE'.padEnd(sourceWidth)}  STATE`
   return `${[palette.bold(head), ...lines].join('\n')}\n`
+}
+
+interface Cell {
+  readonly mark: string
+  readonly name: string
+  readonly source: string
+  readonly state: string
+  readonly paint: (text: string) => string
+}
+
+/** The name whole, so that it can be copied, and all else below it. */
+function stacked({ mark, name, source, state, paint }: Cell, columns: number): string {
+  const begin = source === '' ? '    ' : `    ${cut(source, Math.floor(columns / 2) - 6)}: `
+  return `${mark} ${name}\n${begin}${paint(cut(state, columns - begin.length))}\n`
+}
+
+function widest(least: number, cells: readonly Cell[], of: 'name' | 'source'): number {
+  return Math.max(least, ...cells.map((cell) => cell[of].length))
+}
+
+/** All of them are exec plugins, and all are given in the kubeconfig. */
+function describeShortly(source: NonNullable<ContextStatus['source']>): string {
+  return describeSource(source)
+    .replace(/^exec plugin/, 'plugin')
+    .replace(/ given in the kubeconfig or by flag$/, ' in the kubeconfig')
 }
 
 /** How a credential is doing, as one says it: `valid for 11 min`, `expired 3 h ago`. */
@@ -60,10 +94,6 @@ export function stateText(row: ContextStatus, now: number): string {
 function paintFor({ state }: ContextStatus, palette: Palette): (text: string) => string {
   const { green, red, yellow, dim } = palette
   return { valid: green, expired: red, broken: red, anonymous: yellow, unknown: dim }[state]
-}
-
-function shorten(source: string): string {
-  return cut(source, LONGEST_SOURCE)
 }
 
 function cut(text: string, width: number): string {

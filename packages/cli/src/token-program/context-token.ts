@@ -29,7 +29,9 @@ export async function contextToken(
     ...(kuberc !== undefined && { kuberc }),
     env: { ...passed, [CONTEXT_VARIABLE]: '1' },
     transport: 'https',
-    ...(!(interactive && isTerminal()) && { stdinUnavailable: 'the client asks for no dialogue' }),
+    ...(!(interactive && (await isTerminal())) && {
+      stdinUnavailable: 'the client asks for no dialogue',
+    }),
     observer: (event) => {
       if (event.type === 'plugin-stderr') pass(event.text)
       if (event.type === 'warning') tell(event.message)

@@ -7,7 +7,7 @@ import {
   type LastAnswer,
   type RunOutcome,
 } from 'kubecred/agent'
-import { AgentUnusableError } from 'kubecred/errors'
+import { isCredentialError } from 'kubecred/errors'
 import { makeRequest } from './make-request.ts'
 import type { TokenArguments } from './read-arguments.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -52,7 +52,8 @@ class Getting {
       if (answer !== undefined) return answer
       tell('the agent went away again and again; the plugin runs without it')
     } catch (error) {
-      if (!(error instanceof AgentUnusableError)) throw error
+      // Not by its class: the start of an agent is in a file that has a copy of its own.
+      if (!isCredentialError(error) || error.code !== 'ERR_AGENT_UNUSABLE') throw error
       tell(`no agent, so nothing is kept: ${error.message}`)
       tell(error.hint)
     }

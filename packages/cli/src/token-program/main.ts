@@ -1,6 +1,5 @@
 import { writeSync } from 'node:fs'
 import process from 'node:process'
-import { isatty } from 'node:tty'
 import { hostEnvironment } from 'kubecred/agent'
 import { isCredentialError } from 'kubecred/errors'
 import { UsageError } from '../usage-error.ts'
@@ -11,18 +10,28 @@ import type { Surroundings } from './surroundings.ts'
 const EXIT_USAGE = 2
 
 const surroundings: Surroundings = {
-  env: hostEnvironment(),
+  // A copy: each look into the environment itself is a call to the system.
+  env: { ...hostEnvironment() },
   cwd: process.cwd(),
   parent: process.ppid,
   own: process.argv[1] ?? '',
-  isTerminal: () => isatty(0),
-  tell: (text) => void process.stderr.write(`kubecred-token: ${text}\n`),
-  pass: (text) => void process.stderr.write(text),
+  // Loaded only when somebody wants to know.
+  isTerminal: async () => (await import('node:tty')).isatty(0),
+  tell: (text) => surroundings.pass(`kubecred-token: ${text}\n`),
+  pass(text) {
+    isAllWritten = false
+    process.stderr.write(text)
+  },
 }
+
+/** False as soon as something went through a stream, which may need the process a little longer. */
+let isAllWritten = true
 
 // No `await` at the top: the bundle is not a module, because Node starts those later.
 void main().then((status) => {
   process.exitCode = status
+  // Nothing is left to write and nobody to wait for: to take everything apart in order would only take time.
+  if (isAllWritten) process.exit()
 })
 
 async function main(): Promise<number> {
@@ -64,6 +73,7 @@ function print(text: string): void {
     while (written < bytes.length) written += writeSync(1, bytes, written)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error
+    isAllWritten = false
     process.stdout.write(bytes.subarray(written))
   }
 }
@@ -80,6 +90,7 @@ async function explain(error: unknown): Promise<number> {
 
 async function showHelp(isVersion: boolean): Promise<number> {
   const { HELP, VERSION } = await import('./help.ts')
+  isAllWritten = false
   process.stdout.write(isVersion ? `${VERSION}\n` : HELP)
   return 0
 }

@@ -39,7 +39,7 @@ export async function makeRequest(
   }
   const client = clientEnvironment(parent)
   const found = await findAllowed(command, env, client)
-  if (found.realPath === realpathSync(own)) {
+  if (found.realPath === realpathSync.native(own)) {
     throw new UsageError('the plugin behind "--" is kubecred-token itself')
   }
   const { KUBERNETES_EXEC_INFO: _, ...passed } = forPlugins(env)
@@ -59,7 +59,7 @@ export async function makeRequest(
     ),
     ttlMs,
     parent: nameProcess(parent),
-    isInteractive: info.interactive && isTerminal(),
+    isInteractive: info.interactive && (await isTerminal()),
   }
 }
 

@@ -7,7 +7,7 @@ export interface Surroundings {
   /** The file that runs. */
   readonly own: string
   /** Whether standard input is a terminal. */
-  isTerminal(): boolean
+  isTerminal(): Promise<boolean>
   /** A line for people. */
   tell(text: string): void
   /** What a plugin said, without secrets. */

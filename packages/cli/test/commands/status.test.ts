@@ -53,7 +53,7 @@ describe('kubecred status', () => {
     const lines = out.trimEnd().split('\n')
     expect(lines).toHaveLength(7)
     expect(lines[0]).toMatch(/^ {2}CONTEXT +SOURCE +STATE$/)
-    expect(lines[1]).toMatch(/^\* corp +exec plugin .* +not fetched yet$/)
+    expect(lines[1]).toMatch(/^\* corp +plugin .* +not fetched yet$/)
     expect(lines[2]).toMatch(/^ {2}fresh +token .* valid for 3 h$/)
     expect(lines[3]).toMatch(/^ {2}gone +token .* expired 3 h ago$/)
     expect(lines[4]).toMatch(/^ {2}plain +token .* valid, without an end$/)

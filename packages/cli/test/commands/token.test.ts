@@ -73,7 +73,7 @@ describe('kubecred token', () => {
     ])
     expect({ status, out }).toEqual({ status: CODES.ERR_NOT_SUPPORTED.exit, out: '' })
     expect(err).toContain('the private key of this user stays where it is, and only signs')
-    expect(err).toContain('Send requests with kubecred fetch')
+    expect(err).toContain('kubecred run -- kubectl get pods')
     expect(err).not.toContain('marked-pin')
     expect(signer.asked()).toEqual(['CertificateRequest by variable'])
   })

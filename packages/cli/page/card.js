@@ -1,0 +1,165 @@
+import { now } from './clock.js'
+import { element, setAttribute, setText } from './dom.js'
+import { judge } from './judge.js'
+import { Ring } from './ring.js'
+import { Strip } from './strip.js'
+import { count, duration, sourceWords, timeLeft } from './words.js'
+
+const FEEDBACK_MS = 8000
+
+/** One identity on the page. */
+export class Card {
+  #ring = new Ring()
+  #strip = new Strip()
+  #chip = element('p', { class: 'chip' })
+  #title = element('h3')
+  #source = element('p', { class: 'source' })
+  #holds = element('p', { class: 'chip plain', hidden: '' })
+  #facts = element('dl', { class: 'facts' })
+  #prompt = element('p', { class: 'prompt', hidden: '' })
+  #error = element('div', { class: 'problem', hidden: '' })
+  #errorText = element('p', { class: 'problem-text' })
+  #hint = element('p', { class: 'problem-hint' })
+  #nextTry = element('p', { class: 'problem-next' })
+  #feedback = element('p', { class: 'feedback' })
+  #renew = element('button', { type: 'button', class: 'button main', text: 'Refresh now' })
+  #forget = element('button', { type: 'button', class: 'button', text: 'Forget' })
+  #view
+  #written
+  #moments = []
+  #feedbackTimer
+  isVisible = true
+
+  constructor(view, { onPress }) {
+    this.#error.append(this.#errorText, this.#hint, this.#nextTry)
+    this.node = element(
+      'li',
+      { class: 'card' },
+      element(
+        'div',
+        { class: 'card-head' },
+        this.#ring.node,
+        element(
+          'div',
+          { class: 'card-name' },
+          this.#title,
+          this.#source,
+          element('div', { class: 'chips' }, this.#chip, this.#holds),
+        ),
+      ),
+      this.#prompt,
+      this.#error,
+      this.#facts,
+      this.#strip.node,
+      element('div', { class: 'card-foot' }, this.#renew, this.#forget, this.#feedback),
+    )
+    this.#renew.addEventListener('click', () => this.#press('renew', onPress))
+    this.#forget.addEventListener('click', () => this.#press('forget', onPress))
+    setAttribute(this.#renew, 'aria-label', `Refresh now: ${view.title}`)
+    setAttribute(this.#forget, 'aria-label', `Forget: ${view.title}`)
+    setAttribute(
+      this.#renew,
+      'title',
+      'Fetch a new credential now. The old one serves until it is there.',
+    )
+    setAttribute(this.#forget, 'title', 'Drop the credential. The next request fetches another.')
+  }
+
+  get view() {
+    return this.#view
+  }
+
+  /** Takes what is new; `moments` are those of this identity. */
+  update(view, moments) {
+    this.#view = view
+    this.#moments = moments
+    const written = JSON.stringify(view)
+    if (written !== this.#written) {
+      this.#written = written
+      this.#write(view)
+    }
+    if (this.isVisible) this.tick()
+  }
+
+  /** Moves what moves with time. */
+  tick() {
+    const { credential } = this.#view
+    const verdict = judge(this.#view, now())
+    setText(this.#chip, verdict.words)
+    setAttribute(this.node, 'data-mood', verdict.mood)
+    setAttribute(this.node, 'data-busy', verdict.isBusy ? '' : undefined)
+    this.#ring.show({ from: credential.acquiredAt, until: credential.expiresAt })
+    this.#strip.draw(this.#moments, credential)
+    const pause = (credential.nextTryAt ?? 0) - now()
+    setText(this.#nextTry, pause > 0 ? `Next try in ${timeLeft(pause).join(' ')}.` : '')
+  }
+
+  #write({ title, credential, holds = [], prompt, refusals, retried, signatures, server }) {
+    const source = sourceWords(credential.source)
+    setText(this.#title, title)
+    this.#source.replaceChildren(
+      source.kind,
+      ' ',
+      element('b', { text: source.name, title: credential.source.name }),
+    )
+    this.#holds.hidden = holds.length === 0
+    setText(this.#holds, holds.join(' and '))
+    setAttribute(this.#title, 'title', server)
+    const facts = [
+      ['Runs', String(credential.runs)],
+      ['Last run', credential.lastRunMs === undefined ? '–' : duration(credential.lastRunMs)],
+      ['Refused', String(refusals)],
+      ['Sent again', String(retried)],
+      ...(credential.source.kind === 'signer' || signatures > 0
+        ? [['Signed', String(signatures)]]
+        : []),
+    ]
+    this.#facts.replaceChildren(
+      ...facts.map(([name, value]) =>
+        element('div', {}, element('dt', { text: name }), element('dd', { text: value })),
+      ),
+    )
+    this.#prompt.hidden = prompt === undefined
+    setText(this.#prompt, prompt ?? '')
+    const { lastError } = credential
+    this.#error.hidden = lastError === undefined
+    if (lastError === undefined) return
+    setText(this.#errorText, lastError.message)
+    this.#hint.replaceChildren(lastError.hint, ' ', element('code', { text: lastError.code }))
+  }
+
+  async #press(verb, onPress) {
+    const button = verb === 'renew' ? this.#renew : this.#forget
+    if (button.getAttribute('aria-disabled') === 'true') return
+    // Not `disabled`: that would take the focus away from who uses the keyboard.
+    setAttribute(button, 'aria-disabled', 'true')
+    this.#say(verb === 'renew' ? 'Fetching…' : 'Forgetting…', 'busy')
+    const { ok, text } = await onPress(verb, this.#view)
+    setAttribute(button, 'aria-disabled', undefined)
+    this.#say(text, ok ? 'good' : 'bad')
+  }
+
+  #say(text, mood) {
+    clearTimeout(this.#feedbackTimer)
+    setText(this.#feedback, text)
+    setAttribute(this.#feedback, 'data-mood', mood)
+    if (mood !== 'busy')
+      this.#feedbackTimer = setTimeout(() => setText(this.#feedback, ''), FEEDBACK_MS)
+  }
+}
+
+/** What a card can be found by. */
+export function searchText({ title, context = '', user = '', server, credential }, words) {
+  return [
+    title,
+    context,
+    user,
+    server,
+    credential.source.kind,
+    credential.source.name,
+    words,
+    count(credential.runs, 'run'),
+  ]
+    .join('\n')
+    .toLowerCase()
+}

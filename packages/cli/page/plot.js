@@ -1,0 +1,42 @@
+import { now } from './clock.js'
+import { byId, element, setAttribute, shape } from './dom.js'
+
+/** The width of a drawing: a second each. */
+export const SECONDS = 120
+const HEIGHT = 60
+
+/** Makes a drawing that fills the plot of a chart, with a scale beside it. */
+export function makePlot(name, scale, ...shapes) {
+  const svg = shape(
+    'svg',
+    { viewBox: `0 0 ${SECONDS} ${HEIGHT}`, preserveAspectRatio: 'none', role: 'img' },
+    ...shapes,
+  )
+  const empty = element('p', { class: 'empty plot-empty', text: 'No requests yet' })
+  byId(`${name}-plot`).append(svg, scale, empty)
+  return svg
+}
+
+/** Hides the scale of a chart that has nothing to show. */
+export function markEmpty(name, isEmpty) {
+  setAttribute(byId(name), 'data-empty', isEmpty ? '' : undefined)
+}
+
+/** Gives each second its place in a drawing that ends now. */
+export function placeSeconds(seconds) {
+  // The second that has not ended is left out: it would always look like a drop.
+  const last = Math.floor(now() / 1000) - 1
+  return seconds
+    .map((second) => ({ ...second, x: SECONDS - 1 - (last - second.at / 1000) }))
+    .filter(({ x }) => x >= 0 && x < SECONDS)
+}
+
+/** A height between 0 and 1, from below. */
+export function height(share) {
+  return (HEIGHT * (1 - Math.min(1, Math.max(0, share)))).toFixed(2)
+}
+
+/** A bar over one second. */
+export function bar(x, from, until) {
+  return `M${x + 0.15} ${from}V${until}H${x + 0.85}V${from}z`
+}

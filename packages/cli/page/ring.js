@@ -1,0 +1,97 @@
+import { now, wantsStillness } from './clock.js'
+import { element, setAttribute, setText, shape } from './dom.js'
+import { timeLeft, timeLeftSpoken } from './words.js'
+
+const RADIUS = 34
+const LENGTH = 2 * Math.PI * RADIUS
+/** A longer life moves less than a pixel in a second: nobody sees the steps. */
+const SMOOTH_MS = 300_000
+
+/** A ring that runs down with the time a credential has left. */
+export class Ring {
+  #arc = shape('circle', {
+    class: 'ring-arc',
+    cx: 40,
+    cy: 40,
+    r: RADIUS,
+    'stroke-dasharray': LENGTH,
+    'stroke-dashoffset': LENGTH,
+    transform: 'rotate(-90 40 40)',
+  })
+  #number = element('span', { class: 'ring-number' })
+  #unit = element('span', { class: 'ring-unit' })
+  #svg = shape(
+    'svg',
+    { viewBox: '0 0 80 80', role: 'img', class: 'ring-drawing' },
+    shape('circle', { class: 'ring-track', cx: 40, cy: 40, r: RADIUS }),
+    this.#arc,
+    shape('circle', { class: 'ring-spin', cx: 40, cy: 40, r: 27.5 }),
+  )
+  node = element(
+    'div',
+    { class: 'ring' },
+    this.#svg,
+    element('span', { class: 'ring-text', 'aria-hidden': 'true' }, this.#number, this.#unit),
+  )
+  #from
+  #until
+  #motion
+
+  /** Shows a credential that lives between the two; without an end the ring is full. */
+  show({ from, until, label }) {
+    this.label = label
+    if (from !== this.#from || until !== this.#until) {
+      this.#from = from
+      this.#until = until
+      this.#motion?.cancel()
+      this.#motion = undefined
+      this.#begin()
+    }
+    this.tick()
+  }
+
+  /** Writes the time anew; called now and then. */
+  tick() {
+    const left = this.#until === undefined ? undefined : this.#until - now()
+    const [number, unit] = this.#words(left)
+    setText(this.#number, String(number))
+    setText(this.#unit, unit)
+    setAttribute(this.#svg, 'aria-label', this.#spoken(left))
+    setAttribute(
+      this.node,
+      'data-low',
+      left !== undefined && this.#share(left) < 0.15 ? '' : undefined,
+    )
+    if (this.#motion === undefined) setAttribute(this.#arc, 'stroke-dashoffset', this.#offset(left))
+  }
+
+  #begin() {
+    const left = (this.#until ?? 0) - now()
+    if (left <= 0 || left > SMOOTH_MS || wantsStillness()) return
+    this.#motion = this.#arc.animate(
+      [{ strokeDashoffset: this.#offset(left) }, { strokeDashoffset: LENGTH }],
+      { duration: left, fill: 'forwards' },
+    )
+  }
+
+  #words(left) {
+    if (this.#from === undefined) return ['–', '']
+    if (left === undefined) return ['∞', '']
+    return left <= 0 ? ['0', 's'] : timeLeft(left)
+  }
+
+  #spoken(left) {
+    if (this.#from === undefined) return 'nothing held'
+    if (left === undefined) return 'no end'
+    return left <= 0 ? 'ended' : `${timeLeftSpoken(left)} left`
+  }
+
+  #share(left) {
+    return Math.min(1, Math.max(0, left / Math.max(1, this.#until - this.#from)))
+  }
+
+  #offset(left) {
+    if (this.#from === undefined) return LENGTH
+    return left === undefined ? 0 : LENGTH * (1 - this.#share(left))
+  }
+}

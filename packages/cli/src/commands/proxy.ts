@@ -1,0 +1,161 @@
+import { type Cluster, connect, type Observer } from 'kubecred'
+import { combine } from 'kubecred/metrics'
+import type { Call, Run } from '../command.ts'
+import { EXIT } from '../exit-status.ts'
+import { connectOptions } from '../flags/connect-options.ts'
+import { wantsJson } from '../flags/wants-json.ts'
+import { LiveState } from '../page/live-state.ts'
+import { announce } from '../proxy/announce.ts'
+import { Endings } from '../proxy/endings.ts'
+import { type Health, startHealth } from '../proxy/health.ts'
+import { openPage } from '../proxy/open-page.ts'
+import type { ProxyMetrics } from '../proxy/proxy-metrics.ts'
+import { type ProxySettings, readSettings } from '../proxy/read-settings.ts'
+import { type ServedProxy, serveProxy } from '../proxy/serve-proxy.ts'
+import { awaitWishToEnd, type WishToEnd } from '../proxy/wish-to-end.ts'
+import { describeEvent } from '../render/describe-event.ts'
+import { userEnvironment, withoutNodeOptions } from '../run/node-options.ts'
+import { refuseAsPlugin } from '../run/refuse-as-plugin.ts'
+import { refuseDebugger } from '../run/refuse-debugger.ts'
+import { describeConnection } from '../session.ts'
+
+/** `proxy`: lets programs on this machine use a cluster without having its credential. */
+export const proxy: Run = async (call) => {
+  const { io, flags, signal } = call
+  refuseAsPlugin(io, 'proxy')
+  wantsJson(flags)
+  const settings = readSettings(flags)
+  const relayed = await withoutNodeOptions(call)
+  if (relayed !== undefined) return relayed
+  refuseDebugger()
+  const wish = awaitWishToEnd(io)
+  const endings = new Endings()
+  try {
+    const served = await start(call, settings, endings, wish)
+    await Promise.race([wish.gently, whenAborted(signal)])
+    if (!signal.aborted) await endGently(call, settings, served, wish)
+  } finally {
+    await endings.run()
+    wish.stop()
+  }
+  signal.throwIfAborted()
+  return EXIT.done
+}
+
+/** Starts everything, and says so. What it starts is ended by the endings, also when it fails half-way. */
+async function start(
+  call: Call,
+  settings: ProxySettings,
+  endings: Endings,
+  wish: WishToEnd,
+): Promise<ServedProxy> {
+  const { io, flags, story, signal } = call
+  const env = userEnvironment(io.env)
+  const state = new LiveState({ title: 'kubecred proxy', now: io.now })
+  const identity = state.identity('proxy', 'proxy')
+  let served: ServedProxy | undefined
+  const countOpen = (): number => served?.proxy.open ?? 0
+  const metrics = settings.hasMetrics ? await loadMetrics(countOpen) : undefined
+  const cluster = await connect({
+    ...connectOptions(flags),
+    env,
+    observer: combine(story.observe, tellFailures(call), identity.observer, metrics?.observer),
+    signal,
+  })
+  endings.add(() => cluster.close())
+  identity.attach(cluster)
+  state.countOpen(countOpen)
+  served = await serveProxy(cluster, settings, env, {
+    onRequest(note) {
+      state.noteRequest(note)
+      metrics?.note(note)
+    },
+    onProblem: (message) => call.words.line(message),
+  })
+  const { listening, header, cleanUp, proxy: running } = served
+  endings.add(() => running.close({ graceMs: 0 }))
+  endings.add(cleanUp)
+  const health = await openHealth(settings, cluster, wish)
+  endings.add(() => health?.close())
+  const page = await openPage(state, settings, metrics)
+  endings.add(() => page?.close())
+  announce(call, {
+    listening,
+    header,
+    page: page?.url,
+    metrics: metrics && page && `${page.origin}/metrics`,
+    healthPort: health?.port,
+    hasOwnSecret: settings.secretFile !== undefined,
+    prefix: settings.prefix,
+    about: describeConnection(cluster),
+  })
+  return served
+}
+
+/** Clients are told why they get no answer; who looks at the terminal should know as well, without -v. */
+function tellFailures({ story, words, io }: Call): Observer {
+  return (event) => {
+    if (event.type !== 'run-failed' || story.level > 0) return
+    const text = describeEvent(event, { level: 1, now: io.now() })
+    if (text !== undefined) words.line(text)
+  }
+}
+
+/** Somebody who looks after the process wants to know whether it can serve: not without a credential, and not at its end. */
+async function openHealth(
+  { healthPort }: ProxySettings,
+  cluster: Cluster,
+  { gently }: WishToEnd,
+): Promise<Health | undefined> {
+  if (healthPort === undefined) return undefined
+  let isEnding = false
+  void gently.then(() => {
+    isEnding = true
+  })
+  return startHealth({
+    port: healthPort,
+    isReady: async () => !isEnding && (await hasCredential(cluster)),
+  })
+}
+
+/** Asks for one where there is none: a proxy that nobody has used yet is to be ready too. */
+function hasCredential(cluster: Cluster): Promise<boolean> {
+  return cluster.credential({ signal: AbortSignal.timeout(READY_LIMIT_MS) }).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** Shorter than a probe waits. */
+const READY_LIMIT_MS = 2000
+
+/** Loaded when asked for: prom-client is the only part of the program that is not ours. */
+async function loadMetrics(countOpen: () => number): Promise<ProxyMetrics> {
+  const { makeProxyMetrics } = await import('../proxy/proxy-metrics.ts')
+  return makeProxyMetrics(countOpen)
+}
+
+/** Lets what is under way finish, until the time for it has passed or somebody asks again. */
+async function endGently(
+  { words }: Call,
+  { graceMs }: ProxySettings,
+  { proxy: running }: ServedProxy,
+  { atOnce }: WishToEnd,
+): Promise<void> {
+  const { open } = running
+  if (open > 0) {
+    const what = open === 1 ? 'One request is' : `${open} requests are`
+    words.line(
+      `${what} under way and may take ${graceMs / 1000} s more. Ctrl-C again ends it at once.`,
+    )
+  }
+  const closing = running.close({ graceMs })
+  await Promise.race([closing, atOnce])
+}
+
+function whenAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}

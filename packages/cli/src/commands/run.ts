@@ -1,0 +1,120 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Cluster, connect } from 'kubecred'
+import type { Call, Run } from '../command.ts'
+import { connectOptions } from '../flags/connect-options.ts'
+import { printableLine } from '../render/printable.ts'
+import { type Access, childEnvironment } from '../run/child-environment.ts'
+import { childKubeconfig } from '../run/child-kubeconfig.ts'
+import { endLike } from '../run/end-like.ts'
+import { findCommand } from '../run/find-command.ts'
+import { type Ending, followChild } from '../run/follow-child.ts'
+import { giveUpStdin } from '../run/give-up-stdin.ts'
+import { type LocalProxy, startLocalProxy } from '../run/local-proxy.ts'
+import { logIn } from '../run/log-in.ts'
+import { userEnvironment, withoutNodeOptions } from '../run/node-options.ts'
+import { makeProcessFolder } from '../run/process-folder.ts'
+import { refuseAsPlugin } from '../run/refuse-as-plugin.ts'
+import { refuseDebugger } from '../run/refuse-debugger.ts'
+import { describeConnection } from '../session.ts'
+
+/** A signer stays unlocked as long as the command runs: nobody could be asked for the PIN meanwhile. */
+const POLICY = { signerIdleMs: 2_147_483_647 }
+const CANNOT_START = 126
+
+/** `run -- COMMAND…`: runs a command against a proxy of its own, which has the credential. */
+export const run: Run = async (call) => {
+  const { io, args, words, flags, story, patience, signal } = call
+  refuseAsPlugin(io, 'run')
+  const relayed = await withoutNodeOptions(call)
+  if (relayed !== undefined) return relayed
+  refuseDebugger()
+  const env = userEnvironment(io.env)
+  const [command = ''] = args
+  const found = findCommand(command, env['PATH'])
+  if ('fault' in found) {
+    words.line(`${words.palette.red('kubecred:')} ${printableLine(found.fault)}`)
+    return found.exitStatus
+  }
+  let hasStarted = false
+  const cluster = await connect({
+    ...connectOptions(flags),
+    env,
+    policy: POLICY,
+    observer(event) {
+      story.observe(event)
+      // What is written over and over again would stand in the middle of the command's output.
+      if (!hasStarted) patience.observe(event)
+    },
+    signal,
+  })
+  let ending: Ending
+  try {
+    story.tell(describeConnection(cluster))
+    patience.begin('the login')
+    await logIn(cluster, signal)
+    hasStarted = true
+    patience.end()
+    ending = await runAgainst(call, cluster, { path: found.path, env })
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error
+  } finally {
+    await cluster.close()
+  }
+  if (signal.aborted) throw signal.reason
+  if ('status' in ending) return ending.status
+  if ('signal' in ending) return endLike(ending.signal)
+  const { message } = ending.error
+  words.line(
+    `${words.palette.red('kubecred:')} ${printableLine(command)}: ${printableLine(message)}`,
+  )
+  return CANNOT_START
+}
+
+interface Started {
+  readonly path: string
+  /** As the user has it. */
+  readonly env: Call['io']['env']
+}
+
+/** Everything that is made for the command is gone when it has ended. */
+async function runAgainst(call: Call, cluster: Cluster, { path, env }: Started): Promise<Ending> {
+  const { io, args, signal, story } = call
+  const [command, ...rest] = args
+  const folder = makeProcessFolder('run', env)
+  let proxy: LocalProxy | undefined
+  try {
+    proxy = await startLocalProxy(cluster, io.now)
+    const access = writeAccess(folder.path, cluster, proxy)
+    signal.throwIfAborted()
+    story.tell(`${printableLine(command ?? '')} runs against ${proxy.url}`)
+    const start = (): ChildProcess => {
+      const child = spawn(path, rest, {
+        argv0: command,
+        stdio: 'inherit',
+        env: childEnvironment(env, access),
+      })
+      giveUpStdin()
+      // For --timeout.
+      signal.addEventListener('abort', () => void child.kill('SIGTERM'), { once: true })
+      return child
+    }
+    return await followChild(start, io)
+  } finally {
+    folder.remove()
+    await proxy?.close()
+  }
+}
+
+/** Puts into files what tools read from files. */
+function writeAccess(folder: string, cluster: Cluster, proxy: LocalProxy): Access {
+  const { url, secret, ca: certificate } = proxy
+  const file = (name: string): string => join(folder, name)
+  const [kubeconfig, ca, header] = [file('config'), file('ca.crt'), file('header')]
+  const own = { flag: 'wx', mode: 0o600 }
+  writeFileSync(kubeconfig, childKubeconfig(cluster.status(), proxy), own)
+  writeFileSync(ca, certificate, own)
+  writeFileSync(header, `Authorization: Bearer ${secret}\n`, own)
+  return { kubeconfig, url, secret, ca, header }
+}

@@ -1,0 +1,112 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { UsageError } from '../usage-error.ts'
+import type { LiveState } from './live-state.ts'
+import { PageConnections } from './page-connections.ts'
+import { loadPageFiles } from './page-files.ts'
+import { type PageRoutes, pageHandler } from './page-handler.ts'
+import { PageSecret } from './page-secret.ts'
+
+/** How long answers under way may take when the page ends. */
+const GRACE_MS = 250
+
+/** What a page is made of. */
+export interface PageOptions {
+  readonly state: LiveState
+  /** 0 takes a free one. */
+  readonly port: number
+  /** A loopback address. */
+  readonly host?: '127.0.0.1' | '::1' | 'localhost'
+  /** A random one unless given: with the same port and secret, open pages go on after a restart. */
+  readonly secret?: string
+  /** Further things to read, for those who know the secret. */
+  readonly routes?: PageRoutes
+  /** Ends the page. */
+  readonly signal?: AbortSignal
+}
+
+/** A page that is being served. */
+export interface StartedPage {
+  /** The address for people, with the secret in its fragment. */
+  readonly url: string
+  /** The address without it, such as `http://127.0.0.1:8002`. */
+  readonly origin: string
+  close(): Promise<void>
+}
+
+/**
+ * Serves the page on the loopback address, apart from everything that is proxied.
+ *
+ * @throws {UsageError} When the port cannot be had, or the secret is no good.
+ */
+export async function startPage(options: PageOptions): Promise<StartedPage> {
+  const { state, port, host = '127.0.0.1', routes = {}, signal } = options
+  const secret = new PageSecret(options.secret)
+  const files = await loadPageFiles()
+  signal?.throwIfAborted()
+  const server = createServer({
+    maxHeaderSize: 8192,
+    headersTimeout: 5000,
+    requestTimeout: 10_000,
+    keepAliveTimeout: 10_000,
+    connectionsCheckingInterval: 1000,
+  })
+  const connections = new PageConnections(server)
+  const ending = new AbortController()
+  const address = host === '::1' ? host : '127.0.0.1'
+  const actualPort = await listen(server, port, address)
+  server.on(
+    'request',
+    pageHandler({
+      state,
+      secret,
+      files,
+      routes,
+      port: actualPort,
+      connections,
+      ending: ending.signal,
+    }),
+  )
+  // Nothing here speaks another protocol, and nobody is asked to wait before a body.
+  server.on('upgrade', (_request, socket) => socket.destroy())
+  server.on('checkContinue', (request) => request.socket.destroy())
+  const origin = `http://${host === '::1' ? '[::1]' : host}:${actualPort}`
+  let closed: Promise<void> | undefined
+  const close = (): Promise<void> => {
+    closed ??= stop(server, ending)
+    return closed
+  }
+  signal?.addEventListener('abort', () => void close(), { once: true })
+  return { url: `${origin}/#${secret.expose()}`, origin, close }
+}
+
+async function listen(server: Server, port: number, host: string): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(explain(error, port)))
+    server.listen({ port, host, exclusive: true }, resolve)
+  })
+  server.removeAllListeners('error')
+  return (server.address() as AddressInfo).port
+}
+
+function explain(error: NodeJS.ErrnoException, port: number): Error {
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return new UsageError(`port ${port} is taken by another program; name another port`)
+    case 'EACCES':
+      return new UsageError(`port ${port} is not for ordinary users; name one above 1023`)
+    case 'EADDRNOTAVAIL':
+      return new UsageError('this machine has no such loopback address; use 127.0.0.1')
+    default:
+      return error
+  }
+}
+
+async function stop(server: Server, ending: AbortController): Promise<void> {
+  const ended = new Promise<void>((resolve) => server.close(() => resolve()))
+  ending.abort()
+  server.closeIdleConnections()
+  const impatience = setTimeout(() => server.closeAllConnections(), GRACE_MS)
+  await ended
+  clearTimeout(impatience)
+}

@@ -1,0 +1,20 @@
+import type { LiveState } from '../page/live-state.ts'
+import { type StartedPage, startPage } from '../page/start-page.ts'
+import type { ProxyMetrics } from './proxy-metrics.ts'
+import { readSecret } from './read-secret.ts'
+import type { ProxySettings } from './read-settings.ts'
+
+/** Serves the page, and the metrics beside it: undefined when no page is wanted. */
+export async function openPage(
+  state: LiveState,
+  { pagePort, pageSecretFile }: Pick<ProxySettings, 'pagePort' | 'pageSecretFile'>,
+  metrics: ProxyMetrics | undefined,
+): Promise<StartedPage | undefined> {
+  if (pagePort === undefined) return undefined
+  return startPage({
+    state,
+    port: pagePort,
+    ...(pageSecretFile !== undefined && { secret: readSecret(pageSecretFile, 'page-secret-file') }),
+    ...(metrics !== undefined && { routes: { '/metrics': () => metrics.read() } }),
+  })
+}

@@ -1,0 +1,56 @@
+import { createMetrics, type Metrics } from 'kubecred/metrics'
+import type { RequestNote } from 'kubecred/proxy'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+
+/** Numbers about credentials, about requests, and about the process. */
+export interface ProxyMetrics {
+  readonly observer: Metrics['observer']
+  readonly note: (note: RequestNote) => void
+  /** What Prometheus reads. */
+  read(): Promise<{ readonly type: string; readonly body: string }>
+}
+
+/** Names of methods come from clients: those that nobody knows must not make up metrics. */
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+
+/** @param open How many requests are under way. */
+export function makeProxyMetrics(open: () => number): ProxyMetrics {
+  const registry = new Registry()
+  const registers = [registry]
+  const credentials = createMetrics()
+  credentials.register(registry)
+  collectDefaultMetrics({ register: registry })
+  const requests = new Counter({
+    name: 'kubecred_proxy_requests_total',
+    help: 'Requests that came to the proxy, by method, status of the answer, and who gave it.',
+    labelNames: ['method', 'code', 'answered_by'],
+    registers,
+  })
+  const durations = new Histogram({
+    name: 'kubecred_proxy_request_duration_seconds',
+    help: 'Time until the head of the answer of the server.',
+    labelNames: ['method'],
+    buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+    registers,
+  })
+  new Gauge({
+    name: 'kubecred_proxy_requests_open',
+    help: 'Requests, watches and upgrades that are under way.',
+    registers,
+    collect() {
+      this.set(open())
+    },
+  })
+  return {
+    observer: credentials.observer,
+    note({ method, status, refusedFor, tookMs }) {
+      const known = METHODS.has(method) ? method : 'other'
+      const by = refusedFor === undefined ? 'server' : 'proxy'
+      requests.inc({ method: known, code: String(status), answered_by: by })
+      if (refusedFor === undefined) durations.observe({ method: known }, tookMs / 1000)
+    },
+    async read() {
+      return { type: registry.contentType, body: await registry.metrics() }
+    },
+  }
+}

@@ -1,0 +1,118 @@
+import { DEFAULT_RULES, type ProxyRules } from 'kubecred/proxy'
+import { parseDuration } from '../flags/duration.ts'
+import type { FlagName } from '../flags/flag-table.ts'
+import type { FlagValues } from '../flags/flag-values.ts'
+import { UsageError } from '../usage-error.ts'
+import { checkAddress } from './address.ts'
+import { readHostNames } from './host-names.ts'
+import { readPatterns } from './patterns.ts'
+import type { TlsFiles } from './tls-files.ts'
+
+/** Where to listen. */
+export type Place =
+  | { readonly kind: 'port'; readonly address: string; readonly port: number }
+  | { readonly kind: 'socket'; readonly path: string }
+
+/** What the flags of `kubecred proxy` say. */
+export interface ProxySettings {
+  readonly place: Place
+  readonly rules: ProxyRules
+  readonly prefix: string
+  /** Further names that a request may call us by. */
+  readonly hostNames: readonly string[]
+  readonly secretFile: string | undefined
+  /** Undefined for plain HTTP. */
+  readonly tls: TlsFiles | undefined
+  /** Undefined when nobody asks. */
+  readonly healthPort: number | undefined
+  /** Undefined when there is to be none. */
+  readonly pagePort: number | undefined
+  readonly pageSecretFile: string | undefined
+  readonly hasMetrics: boolean
+  readonly graceMs: number
+}
+
+const PORT = 8001
+const MOST_PORT = 65_535
+const GRACE_MS = 10_000
+const PAGE_FLAGS = ['page-port', 'page-secret-file', 'metrics'] as const
+
+/** @throws {UsageError} Names the flag that is wrong, and what it takes. */
+export function readSettings(flags: FlagValues): ProxySettings {
+  const hasPage = flags.isOn('no-page') !== true
+  const useless = PAGE_FLAGS.find((name) => flags.text(name) !== undefined)
+  if (!hasPage && useless !== undefined) {
+    throw new UsageError(`--no-page and --${useless} contradict each other`)
+  }
+  return {
+    place: readPlace(flags),
+    rules: readRules(flags),
+    prefix: readPrefix(flags.text('api-prefix')),
+    hostNames: readHostNames(flags.text('accept-hosts')),
+    secretFile: flags.text('secret-file'),
+    tls: readTls(flags),
+    healthPort:
+      flags.text('health-port') === undefined ? undefined : readPort(flags, 'health-port', 0),
+    pagePort: hasPage ? readPort(flags, 'page-port', 0) : undefined,
+    pageSecretFile: flags.text('page-secret-file'),
+    hasMetrics: flags.isOn('metrics') === true,
+    graceMs: readGrace(flags.text('shutdown-grace')),
+  }
+}
+
+function readPlace(flags: FlagValues): Place {
+  const path = flags.text('unix-socket')
+  if (path === undefined) {
+    const address = flags.text('address') ?? '127.0.0.1'
+    checkAddress(address, flags.isOn('allow-remote') === true)
+    return { kind: 'port', address, port: readPort(flags, 'port', PORT) }
+  }
+  const other = (['port', 'address', 'allow-remote', 'accept-hosts'] as const).find(
+    (name) => flags.text(name) !== undefined,
+  )
+  if (other === undefined) return { kind: 'socket', path }
+  throw new UsageError(`--unix-socket and --${other} contradict each other`)
+}
+
+function readTls(flags: FlagValues): TlsFiles | undefined {
+  const certificate = flags.text('tls-cert-file')
+  const key = flags.text('tls-key-file')
+  if (certificate !== undefined && key !== undefined) return { certificate, key }
+  if (certificate === undefined && key === undefined) return undefined
+  throw new UsageError('--tls-cert-file and --tls-key-file belong together: name both')
+}
+
+function readRules(flags: FlagValues): ProxyRules {
+  return {
+    acceptPaths: readPatterns(flags, 'accept-paths') ?? DEFAULT_RULES.acceptPaths,
+    rejectPaths: readPatterns(flags, 'reject-paths') ?? DEFAULT_RULES.rejectPaths,
+    rejectMethods: readPatterns(flags, 'reject-methods') ?? DEFAULT_RULES.rejectMethods,
+    readOnly: flags.isOn('read-only') === true,
+  }
+}
+
+function readPort(flags: FlagValues, name: FlagName, usual: number): number {
+  const text = flags.text(name)
+  if (text === undefined) return usual
+  if (/^\d{1,5}$/.test(text) && Number(text) <= MOST_PORT) return Number(text)
+  throw new UsageError(
+    `flag --${name} takes a number from 0 to ${MOST_PORT}, not ${JSON.stringify(text)}`,
+  )
+}
+
+function readPrefix(text = '/'): string {
+  const prefix = text.endsWith('/') ? text : `${text}/`
+  if (prefix === '/' || /^(?:\/[\w~:-][\w.~:-]*)+\/$/.test(prefix)) return prefix
+  throw new UsageError(
+    `flag --api-prefix takes a path such as /cluster/, not ${JSON.stringify(text)}`,
+  )
+}
+
+function readGrace(text: string | undefined): number {
+  if (text === undefined) return GRACE_MS
+  const time = parseDuration(text)
+  if (time !== undefined && time <= 2 ** 31 - 1) return time
+  throw new UsageError(
+    `flag --shutdown-grace takes seconds or a time such as 1m30s, not ${JSON.stringify(text)}`,
+  )
+}

@@ -1,0 +1,90 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { readFileSync, unwatchFile, watchFile } from 'node:fs'
+import type { Server, ServerOptions } from 'node:https'
+import { UsageError } from '../usage-error.ts'
+
+/** Where the certificate of the proxy itself is, and its key. */
+export interface TlsFiles {
+  readonly certificate: string
+  readonly key: string
+}
+
+/** What goes into a TLS server. */
+type Identity = Required<Pick<ServerOptions, 'cert' | 'key'>>
+
+/** How often the files are looked at. Renewals are made days ahead. */
+const LOOK_MS = 5000
+
+/**
+ * Reads the certificate of the proxy itself.
+ *
+ * @throws {UsageError} Names the file and what is wrong with it, never what is in it.
+ */
+export function readTlsFiles({
+  certificate,
+  key,
+}: TlsFiles): Identity & Pick<ServerOptions, 'minVersion'> {
+  const cert = read(certificate, 'tls-cert-file')
+  const pem = read(key, 'tls-key-file')
+  const isPair = parse(
+    certificate,
+    'tls-cert-file',
+    () => new X509Certificate(cert),
+  ).checkPrivateKey(parse(key, 'tls-key-file', () => createPrivateKey(pem)))
+  if (!isPair)
+    throw problem(key, 'tls-key-file', `it is not the key of ${JSON.stringify(certificate)}`)
+  return { cert, key: pem, minVersion: 'TLSv1.2' }
+}
+
+/**
+ * Takes a renewed certificate into use when its files have changed; open connections go on.
+ *
+ * @param onProblem Told in a sentence why the old one stays in use.
+ * @returns How to stop.
+ */
+export function followTlsFiles(
+  files: TlsFiles,
+  server: Pick<Server, 'setSecureContext'>,
+  onProblem: (message: string) => void,
+): () => void {
+  const renew = (): void => {
+    try {
+      server.setSecureContext(readTlsFiles(files))
+    } catch (error) {
+      // The two files are not written at one moment: the next look may find a pair.
+      onProblem(`the old certificate stays in use: ${(error as Error).message}`)
+    }
+  }
+  const paths = [files.certificate, files.key]
+  for (const path of paths) watchFile(path, { interval: LOOK_MS, persistent: false }, renew)
+  return () => {
+    for (const path of paths) unwatchFile(path, renew)
+  }
+}
+
+type TlsFlag = 'tls-cert-file' | 'tls-key-file'
+
+function read(path: string, flag: TlsFlag): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw problem(
+      path,
+      flag,
+      code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${code})`,
+    )
+  }
+}
+
+function parse<T>(path: string, flag: TlsFlag, make: () => T): T {
+  try {
+    return make()
+  } catch {
+    throw problem(path, flag, 'it is not what it should be, in PEM form')
+  }
+}
+
+function problem(path: string, flag: TlsFlag, reason: string): UsageError {
+  return new UsageError(`the file ${JSON.stringify(path)} of --${flag} cannot be used: ${reason}`)
+}

@@ -1,0 +1,55 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import type { Cluster } from 'kubecred'
+import { Proxy as ClusterProxy, type ProxyRules, serverOptions } from 'kubecred/proxy'
+import type { ProxyAddress } from './child-kubeconfig.ts'
+import { makeLocalAuthority } from './local-authority.ts'
+
+const SECRET_BYTES = 32
+const DAY_MS = 86_400_000
+
+/** The command is the user's own: everything that the user may do, it may do. */
+const EVERYTHING: ProxyRules = {
+  acceptPaths: [/^/],
+  rejectPaths: [],
+  rejectMethods: [],
+  mayImpersonate: true,
+}
+
+/** A proxy for one command. */
+export interface LocalProxy extends ProxyAddress {
+  /** Ends it with all connections. */
+  close(): Promise<void>
+}
+
+/** Listens at 127.0.0.1 for whoever has the secret, and forwards with the credential of the cluster. */
+export async function startLocalProxy(cluster: Cluster, now: () => number): Promise<LocalProxy> {
+  const authority = makeLocalAuthority(now)
+  const identity = (): { key: string; cert: string } => {
+    const { key, certificate } = authority.issue()
+    return { key, cert: certificate }
+  }
+  const secret = randomBytes(SECRET_BYTES).toString('base64url')
+  const server = createServer({ ...serverOptions(), ...identity(), minVersion: 'TLSv1.2' })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const hosts = [`127.0.0.1:${port}`, `localhost:${port}`]
+  const proxy = new ClusterProxy({ cluster, hosts, secret, rules: EVERYTHING })
+  proxy.serve(server)
+  // A certificate is good for a week, and there are commands that run longer.
+  const renewal = setInterval(() => server.setSecureContext(identity()), DAY_MS).unref()
+  return {
+    url: `https://127.0.0.1:${port}`,
+    secret,
+    ca: authority.certificate,
+    async close() {
+      clearInterval(renewal)
+      await proxy.close({ graceMs: 0 })
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}

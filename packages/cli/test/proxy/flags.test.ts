@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest'
+import { ownHosts } from '../../src/proxy/address.ts'
+import { runFake } from '../run-fake.ts'
+
+describe('kubecred proxy names what is wrong with', () => {
+  it.each([
+    [['--port', '70000'], '--port takes a number from 0 to 65535'],
+    [['--port', 'http'], '--port takes a number'],
+    [['--page-port=-1'], '--page-port takes a number'],
+    [['--accept-paths', '^/api,('], '--accept-paths takes regular expressions'],
+    [['--reject-paths', '[z-a]'], '--reject-paths takes regular expressions'],
+    [['--reject-methods', 'POST,'], '--reject-methods takes regular expressions'],
+    [['--accept-hosts', '.*'], '--accept-hosts takes names'],
+    [['--accept-hosts', '^.+\\.example$'], '--accept-hosts takes names'],
+    [['--api-prefix', 'k'], '--api-prefix takes a path'],
+    [['--api-prefix', '/a/../b/'], '--api-prefix takes a path'],
+    [['--address', 'example.com'], '--address takes an IP address'],
+    [['--address', '0.0.0.0'], 'add --allow-remote'],
+    [['--address', '::'], 'add --allow-remote'],
+    [['--address', '10.1.2.3'], 'add --allow-remote'],
+    [['--shutdown-grace', 'soon'], '--shutdown-grace takes seconds'],
+    [['--unix-socket', '/x', '--port', '1'], '--unix-socket and --port contradict each other'],
+    [['--unix-socket', '/x', '--address', '::1'], '--unix-socket and --address'],
+    [['--no-page', '--metrics'], '--no-page and --metrics contradict each other'],
+    [['--no-page', '--page-port', '1'], '--no-page and --page-port contradict'],
+    [['--health-port', 'x'], '--health-port takes a number'],
+    [['--tls-cert-file', '/a'], '--tls-cert-file and --tls-key-file belong together'],
+    [['-o', 'yaml'], 'flag -o takes json'],
+    [['more'], 'unexpected argument "more"'],
+  ])('%j', async (flags, text) => {
+    const { status, out, err } = await runFake(['proxy', ...flags])
+    expect({ status, out }).toEqual({ status: 2, out: '' })
+    expect(err).toContain(text)
+    expect(err).toContain("Try 'kubecred proxy --help'")
+  })
+})
+
+describe('a listener may be called', () => {
+  it.each([
+    ['127.0.0.1', ['localhost:1', '127.0.0.1:1']],
+    ['::1', ['localhost:1', '[::1]:1']],
+    ['10.1.2.3', ['10.1.2.3:1']],
+  ])('at %s by its names', (address, hosts) => {
+    expect(ownHosts(address, 1)).toEqual(hosts)
+  })
+
+  it('at all addresses by those of this machine, and not by "all addresses"', () => {
+    const hosts = ownHosts('0.0.0.0', 1)
+    expect(hosts).toContain('127.0.0.1:1')
+    expect(hosts).not.toContain('0.0.0.0:1')
+  })
+})

@@ -1,0 +1,121 @@
+import { X509Certificate } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { get } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connect, type TLSSocket } from 'node:tls'
+import { type Sandbox, startSandbox } from '@kubecred/sandbox'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { makePair } from '../../../core/test/fixtures/make-certificates.ts'
+import { Home } from '../run/home.ts'
+import { Served } from './served.ts'
+
+let sandbox: Sandbox
+let home: Home
+let folder: string
+beforeAll(async () => {
+  sandbox = await startSandbox()
+})
+beforeEach(() => {
+  home = new Home()
+  folder = mkdtempSync(join(tmpdir(), 'kubecred-pod-'))
+})
+afterEach(async () => {
+  await home[Symbol.asyncDispose]()
+  rmSync(folder, { recursive: true, force: true })
+})
+afterAll(() => sandbox.close())
+
+const start = (kubeconfig: string, ...args: string[]): Promise<Served> =>
+  Served.start(home, ['--kubeconfig', kubeconfig, '--port', '0', '--no-page', ...args])
+
+async function probe(served: Served, path: string): Promise<string> {
+  const response = await fetch(`http://127.0.0.1:${served.said.healthPort}${path}`)
+  return `${response.status} ${await response.text()}`
+}
+
+describe('the health of a proxy', () => {
+  it('is told without a secret: alive, and ready when there is a credential', async () => {
+    const plugin = { user: 'jane', exitCode: 1, stdout: '' }
+    const exec = await sandbox.plugin(plugin)
+    const served = await start(sandbox.writeKubeconfig({ user: { exec } }), '--health-port', '0')
+    expect(await probe(served, '/livez')).toBe('200 ok\n')
+    expect(await probe(served, '/readyz')).toBe('503 not ready\n')
+    expect(await probe(served, '/api')).toBe('404 not found\n')
+    await served.end()
+    const { token } = sandbox.issueToken({ user: 'jane' })
+    const good = await start(sandbox.writeKubeconfig({ user: { token } }), '--health-port', '0')
+    expect(await probe(good, '/readyz')).toBe('200 ok\n')
+    expect(await good.end()).toBe(0)
+  })
+
+  it('is bad from the moment it is told to end, while a watch may still finish', async () => {
+    const { token } = sandbox.issueToken({ user: 'jane' })
+    const kubeconfig = sandbox.writeKubeconfig({ user: { token } })
+    const served = await start(kubeconfig, '--health-port', '0', '--shutdown-grace', '30s')
+    const watch = await served.open('/api/v1/namespaces?watch=true')
+    watch.resume().on('error', () => {})
+    served.running.child.kill('SIGTERM')
+    await vi.waitFor(
+      async () => expect(await probe(served, '/readyz')).toBe('503 not ready\n'),
+      10_000,
+    )
+    expect(await probe(served, '/livez')).toBe('200 ok\n')
+    watch.destroy()
+    expect(await served.running.end()).toBe(0)
+  })
+})
+
+describe('a proxy with a certificate of its own', () => {
+  const write = async (): Promise<string> => {
+    const { certificate, key } = await makePair()
+    writeFileSync(join(folder, 'tls.key'), key, { mode: 0o600 })
+    writeFileSync(join(folder, 'tls.crt'), certificate)
+    return new X509Certificate(certificate).fingerprint256
+  }
+  const flags = (): string[] => [
+    `--tls-cert-file=${join(folder, 'tls.crt')}`,
+    `--tls-key-file=${join(folder, 'tls.key')}`,
+  ]
+  const shown = async (port: number): Promise<string> => {
+    const socket: TLSSocket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false })
+    await once(socket, 'secureConnect')
+    const { fingerprint256 } = socket.getPeerCertificate()
+    socket.destroy()
+    return fingerprint256
+  }
+
+  it('serves over TLS, and takes a renewed one into use', async () => {
+    const { token } = sandbox.issueToken({ user: 'jane' })
+    const first = await write()
+    const served = await start(sandbox.writeKubeconfig({ user: { token } }), ...flags())
+    expect(served.said.url).toMatch(/^https:/)
+    const { port } = served.said
+    expect(await shown(port)).toBe(first)
+    const options = { port, path: '/version', rejectUnauthorized: false, headers: served.secret }
+    const [response] = await once(get({ host: '127.0.0.1', ...options }), 'response')
+    expect(response.resume().statusCode).toBe(200)
+    const second = await write()
+    await vi.waitFor(async () => expect(await shown(port)).toBe(second), 20_000)
+    // Half of a pair is not taken; the good one stays.
+    writeFileSync(join(folder, 'tls.crt'), (await makePair()).certificate)
+    await served.running.until('err', /the old certificate stays in use: .*is not the key of/)
+    expect(await shown(port)).toBe(second)
+    expect(await served.end()).toBe(0)
+  })
+
+  it('says what is wrong with its files', async () => {
+    const { token } = sandbox.issueToken({ user: 'jane' })
+    const kubeconfig = sandbox.writeKubeconfig({ user: { token } })
+    const fails = async (): Promise<string> => {
+      const running = home.start(['proxy', '--kubeconfig', kubeconfig, '--port', '0', ...flags()])
+      expect(await running.end()).toBe(2)
+      return running.err
+    }
+    expect(await fails()).toContain('--tls-cert-file cannot be used: there is no such file')
+    await write()
+    writeFileSync(join(folder, 'tls.key'), 'garbage')
+    expect(await fails()).toContain('--tls-key-file cannot be used: it is not what it should be')
+  })
+})

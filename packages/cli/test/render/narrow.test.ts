@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest'
+import { COMMANDS } from '../../src/command-table.ts'
+import { choosePalette } from '../../src/render/colour.ts'
+import { commandHelp, programHelp } from '../../src/render/help-text.ts'
+import { type ContextStatus, statusTable } from '../../src/render/status-table.ts'
+import { Words } from '../../src/render/words.ts'
+
+const PLAIN = choosePalette(false, {})
+const LONG = 'gke_my-project-123456_europe-west1-b_cluster-with-a-long-name'
+
+const longest = (text: string): number => Math.max(...text.split('\n').map((line) => line.length))
+
+const row = (context: string, more: Partial<ContextStatus> = {}): ContextStatus => ({
+  context,
+  isCurrent: false,
+  state: 'unknown',
+  source: { kind: 'exec', name: 'gke-gcloud-auth-plugin' },
+  ...more,
+})
+const ROWS = [
+  row('staging', { isCurrent: true }),
+  row(LONG),
+  row('broken', { state: 'broken', problem: { message: 'it cannot be '.repeat(20) } }),
+]
+
+describe('status', () => {
+  it.each([200, 120, 80, 60, 45])('fits into %d columns, with whole names', (columns) => {
+    const table = statusTable(ROWS, PLAIN, { now: 0, columns })
+    for (const { context } of ROWS) expect(table).toContain(` ${context}`)
+    const others = table.split('\n').filter((line) => !line.includes(LONG))
+    expect(longest(others.join('\n'))).toBeLessThanOrEqual(columns)
+    expect(table.match(/not fetched yet/g)).toHaveLength(2)
+  })
+
+  it('has one line for each context where there is room, else two', () => {
+    const lines = (columns: number): number =>
+      statusTable(ROWS, PLAIN, { now: 0, columns }).trimEnd().split('\n').length
+    expect(lines(120)).toBe(4)
+    expect(lines(60)).toBe(6)
+  })
+})
+
+describe('help', () => {
+  it.each([60, 45])('breaks no word in %d columns, but for examples', (columns) => {
+    const examples = COMMANDS.flatMap((command) => command.examples)
+    const texts = [
+      programHelp(COMMANDS, columns),
+      ...COMMANDS.map((one) => commandHelp(one, columns)),
+    ]
+    const lines = texts
+      .flatMap((text) => text.split('\n'))
+      .filter((line) => !examples.includes(line.trim()) && !line.startsWith('Usage:'))
+      .filter((line) => !line.startsWith('Flags of every command:'))
+    expect(longest(lines.join('\n'))).toBeLessThanOrEqual(columns)
+  })
+
+  it('is the same in a pipe as on a wide terminal', () => {
+    expect(programHelp(COMMANDS)).toBe(programHelp(COMMANDS, 200))
+  })
+})
+
+describe('an error', () => {
+  const write = (columns: number | undefined, text: string): string => {
+    let written = ''
+    const stderr = {
+      write(part: string) {
+        written += part
+        return true
+      },
+    }
+    new Words(stderr, PLAIN, columns).paragraph(text, 'kubecred:')
+    return written
+  }
+
+  it('is broken at blanks on a terminal, and stays whole in a file', () => {
+    const text = 'it was not found in /one/folder, /another/folder, /a/third/folder'
+    expect(write(30, text)).toBe(
+      'kubecred: it was not found in\n/one/folder, /another/folder,\n/a/third/folder\n',
+    )
+    expect(write(undefined, text)).toBe(`kubecred: ${text}\n`)
+  })
+
+  it('keeps what is to be pasted', () => {
+    const stanza =
+      '- name: me\n  user:\n    exec:\n      installHint: "a long line with many words"'
+    expect(write(20, `replace it:\n${stanza}`)).toBe(`kubecred: replace\nit:\n${stanza}\n`)
+  })
+})

@@ -1,0 +1,97 @@
+import { spawnSync } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PROGRAM, Running } from '../spawn-program.ts'
+
+export const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0
+export const NEEDS_KUBECTL = 'needs kubectl: apt-get install kubernetes-client'
+// util-linux's `script` gives a program a real terminal; BSD's takes other flags.
+export const hasScript = spawnSync('script', ['--version']).status === 0
+export const NEEDS_SCRIPT = 'needs script: apt-get install bsdutils'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** How a program ended, and what it wrote. */
+export interface Ended {
+  readonly status: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly out: string
+  readonly err: string
+}
+
+/** A folder for the programs of one test, which keeps their files apart from everybody else's. */
+export class Home implements AsyncDisposable {
+  readonly folder = mkdtempSync(join(tmpdir(), 'kubecred-home-'))
+  /** Where programs put what only they may read. */
+  readonly private = join(this.folder, 'kubecred')
+  readonly #running = new Set<Running>()
+
+  /** Starts the built program. */
+  start(args: readonly string[], env: Environment = {}): Running {
+    return this.#remember(new Running(process.execPath, [PROGRAM, ...args], this.env(env)))
+  }
+
+  /** Runs the built program to its end. */
+  async run(args: readonly string[], env: Environment = {}): Promise<Ended> {
+    return ended(this.start(args, env))
+  }
+
+  /** Starts a command line at a terminal of its own. */
+  atTerminal(line: string, env: Environment = {}): Running {
+    const more = { ...this.env(env), SHELL: '/bin/sh' }
+    return this.#remember(new Running('script', ['-qfec', `exec ${line}`, '/dev/null'], more))
+  }
+
+  env(more: Environment = {}): Environment {
+    return { XDG_RUNTIME_DIR: this.folder, NODE_OPTIONS: undefined, ...more }
+  }
+
+  /** What is left of programs. */
+  leftovers(): string[] {
+    return readdirSync(this.folder).includes('kubecred') ? readdirSync(this.private) : []
+  }
+
+  path(name: string): string {
+    return join(this.folder, name)
+  }
+
+  write(name: string, content: string, mode = 0o600): string {
+    const path = this.path(name)
+    writeFileSync(path, content)
+    chmodSync(path, mode)
+    return path
+  }
+
+  makeFolder(name: string, mode = 0o700): string {
+    const path = this.path(name)
+    mkdirSync(path)
+    chmodSync(path, mode)
+    return path
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const { child } of this.#running) {
+      // What a command started must end too: it is told.
+      child.stdin?.destroy()
+      child.kill('SIGTERM')
+    }
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+
+  #remember(running: Running): Running {
+    this.#running.add(running)
+    return running
+  }
+}
+
+/** Waits for a program to end. */
+export async function ended(running: Running): Promise<Ended> {
+  running.child.stdin?.end()
+  await running.end()
+  const { exitCode, signalCode } = running.child
+  return { status: exitCode, signal: signalCode, out: running.out, err: running.err }
+}
+
+/** For a line of a shell. */
+export const PROGRAM_LINE = `'${process.execPath}' '${PROGRAM}'`

@@ -1,0 +1,159 @@
+import { type Sandbox, startSandbox } from '@kubecred/sandbox'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { TokenScene } from '../../../pkcs11/test/end-to-end/token-scene.ts'
+import { hasSoftHsm, NEEDS, PIN } from '../../../pkcs11/test/soft-token.ts'
+import {
+  ended,
+  Home,
+  hasKubectl,
+  hasScript,
+  NEEDS_KUBECTL,
+  NEEDS_SCRIPT,
+  PROGRAM_LINE,
+} from './home.ts'
+
+let home: Home
+beforeEach(() => {
+  home = new Home()
+})
+afterEach(() => home[Symbol.asyncDispose]())
+
+describe.skipIf(!hasScript)(`kubecred run at a terminal (${NEEDS_SCRIPT})`, () => {
+  let sandbox: Sandbox
+  let line: string
+  beforeAll(async () => {
+    sandbox = await startSandbox()
+    const { token } = sandbox.issueToken({ user: 'jane' })
+    line = `${PROGRAM_LINE} run --kubeconfig '${sandbox.writeKubeconfig({ user: { token } })}' --`
+  })
+  afterAll(() => sandbox.close())
+
+  it('lets the command have Ctrl-C once, as often as it is pressed', async () => {
+    const script = `process.on("SIGINT", () => console.log("got"))
+      // One that comes a second time comes a little later.
+      process.stdin.on("data", () => setTimeout(() => process.exit(4), 300))
+      console.log("ready")`
+    const running = home.atTerminal(`${line} '${process.execPath}' -e '${script}'`)
+    await running.until('out', /ready/)
+    for (const times of [1, 2]) {
+      running.child.stdin?.write('\u0003')
+      await running.until('out', new RegExp(`(?:got[^g]*){${times}}`))
+    }
+    running.child.stdin?.write('end\r')
+    expect(await running.end()).toBe(4)
+    expect(running.out.match(/got/g)).toHaveLength(2)
+    expect(home.leftovers()).toEqual([])
+  })
+
+  it('passes SIGTERM on, which does not come from the terminal', async () => {
+    const script = `trap "exit 6" TERM; echo parent $PPID.; while :; do sleep 0.1; done`
+    const running = home.atTerminal(`${line} sh -c '${script}'`)
+    const [, parent] = await running.until('out', /parent (\d+)\./)
+    process.kill(Number(parent), 'SIGTERM')
+    expect(await running.end()).toBe(6)
+  })
+
+  it('dies of Ctrl-C as the command does, so that a loop of the shell ends', async () => {
+    const loop = `for i in 1 2 3; do ${line} sh -c 'echo ready; sleep 600'; done; echo went on`
+    const running = home.atTerminal(`bash -c "${loop.replaceAll('"', '\\"')}"`)
+    await running.until('out', /ready/)
+    running.child.stdin?.write('\u0003')
+    await running.end()
+    expect(running.out.match(/ready/g)).toHaveLength(1)
+    expect(running.out).not.toContain('went on')
+    expect(home.leftovers()).toEqual([])
+  })
+
+  it('stops with Ctrl-Z and goes on with fg', async () => {
+    const running = home.atTerminal('bash --norc -i')
+    running.child.stdin?.write(`PS1='prompt> '\r`)
+    await running.until('out', /[^']prompt> /)
+    running.child.stdin?.write(`${line} sh -c 'echo rea""dy; read x; echo was $x; exit 5'\r`)
+    await running.until('out', /ready\r/)
+    running.child.stdin?.write('\u001a')
+    await running.until('out', /Stopped/)
+    running.child.stdin?.write('fg\r')
+    await running.until('out', /fg\r?\n[^\n]*run --kubeconfig/)
+    running.child.stdin?.write('woken\r')
+    await running.until('out', /was woken/)
+    running.child.stdin?.write('echo status $?\r')
+    await running.until('out', /status 5/)
+    running.child.stdin?.write('exit\r')
+    await running.end()
+  })
+
+  it('lets a plugin ask before the command starts, and not while the command has the terminal', async () => {
+    const script = `#!/bin/sh
+case "$KUBERNETES_EXEC_INFO" in *'"interactive":true'*) ;; *) echo no terminal >&2; exit 9 ;; esac
+stty -echo; printf 'Password: ' >&2; read word; stty echo
+printf '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"%s"}}' "$word"
+`
+    const command = home.write('asks', script, 0o700)
+    const { token } = sandbox.issueToken({ user: 'jane' })
+    const path = sandbox.writeKubeconfig({ user: { exec: { command, interactiveMode: 'Always' } } })
+    const request = `curl -sS --cacert "$KUBECRED_CA" -H "@$KUBECRED_HEADER" "$KUBECRED_SERVER/api/v1/namespaces"`
+    const inner = `echo ready; read x; ${request}; echo; echo over`
+    const running = home.atTerminal(
+      `${PROGRAM_LINE} run --kubeconfig '${path}' -- sh -c '${inner}'`,
+    )
+    await running.until('out', /Password: /)
+    running.child.stdin?.write(`${token}\r`)
+    await running.until('out', /ready/)
+    sandbox.revoke(token)
+    running.child.stdin?.write('\r')
+    await running.until('out', /over/)
+    expect(await running.end()).toBe(0)
+    expect(running.out.match(/Password: /g)).toHaveLength(1)
+    expect(running.out).toMatch(/"code":40[13]|"code":50[0-9]/)
+  })
+})
+
+describe.skipIf(!hasScript || !hasSoftHsm || !hasKubectl)(
+  `a key that stays in its token (${NEEDS}, ${NEEDS_KUBECTL}, ${NEEDS_SCRIPT})`,
+  () => {
+    let scene: TokenScene
+    beforeAll(async () => {
+      scene = await TokenScene.open()
+      await scene.addKey({ type: 'EC:prime256v1', id: '02' }, 'jane')
+    }, 60_000)
+    afterAll(() => scene[Symbol.asyncDispose]())
+
+    it('is used by kubectl with a PIN that is typed once, before kubectl starts', async () => {
+      const { library, environment } = scene.hsm.spied
+      const path = scene.writeKubeconfig({ pathLib: library, objectIdHex: '02' })
+      const script = 'echo started; kubectl get namespaces; kubectl auth whoami'
+      const line = `${PROGRAM_LINE} run --kubeconfig '${path}' -- sh -c '${script}'`
+      const running = home.atTerminal(line, environment)
+      await running.until('out', /PIN of token "kube" \(serial \w+, slot \d+\): /)
+      expect(running.out).not.toContain('started')
+      running.child.stdin?.write(`${PIN}\r`)
+      expect(await running.end()).toBe(0)
+      expect(running.out).toMatch(/^kube-system/m)
+      expect(running.out).toMatch(/Username\s+jane/)
+      expect(running.out.match(/PIN of token/g)).toHaveLength(1)
+      expect(running.out).not.toContain(PIN)
+      expect(scene.hsm.callsOf('C_Login')).toBe(1)
+      expect(home.leftovers()).toEqual([])
+    })
+
+    it('cannot be had with kubecred token, which names run', async () => {
+      const path = scene.writeKubeconfig({ pathLib: scene.hsm.spied.library, objectIdHex: '02' })
+      const running = home.start(['token', '--kubeconfig', path], scene.hsm.spied.environment)
+      const { status, out, err } = await ended(running)
+      expect({ status, out }).toEqual({ status: 19, out: '' })
+      expect(err).toContain('kubecred run -- kubectl get pods')
+    })
+
+    it('keeps the command from starting when the PIN is wrong', async () => {
+      const { library, environment } = scene.hsm.spied
+      const path = scene.writeKubeconfig({ pathLib: library, objectIdHex: '02' })
+      const line = `${PROGRAM_LINE} run --kubeconfig '${path}' -- echo started`
+      const running = home.atTerminal(line, environment)
+      await running.until('out', /PIN of token/)
+      running.child.stdin?.write('654321\r')
+      expect(await running.end()).not.toBe(0)
+      expect(running.out).toContain('the PIN is wrong')
+      expect(running.out).not.toMatch(/^started/m)
+    })
+  },
+)

@@ -1,0 +1,110 @@
+// `npm run test:matrix`: unit, process, tls and transport suites on every Node we support, with the packages as npm
+// packs and installs them. A major version as an argument runs that one alone: npm run test:matrix -- 22
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { findNode } from './newer-node.mjs'
+import { packInto } from './pack.mjs'
+
+const VERSIONS = ['20.20.2', '22.23.3', '24.21.0', '26.10.0']
+const SUITES = [
+  ...['errors', 'secret', 'protocol', 'kubeconfig', 'lifecycle', 'signer', 'metrics', 'vault'],
+  ...['node', 'sources', 'tls', 'transport'],
+].map((folder) => `packages/core/test/${folder}/`)
+/** Of the table of transports, one of each kind: the rest differs in other people's code. */
+const TRANSPORTS = ['fetch', 'fetch-https', 'fetch-http2', 'http2', 'https-agent', 'undici-7'].map(
+  (name) => `packages/core/test/transports/${name}.test.ts`,
+)
+/** Long load, and pages of the tree that are no part of a package. */
+const LEFT_OUT = ['**/load*.test.ts', '**/*docs.test.ts', '**/*-page.test.ts']
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const wanted = process.argv.slice(2)
+const versions = VERSIONS.filter(
+  (version) => wanted.length === 0 || wanted.includes(majorOf(version)),
+)
+if (versions.length === 0) {
+  process.stderr.write(
+    `no such Node here: ${wanted.join(', ')}. There are ${VERSIONS.map(majorOf).join(', ')}.\n`,
+  )
+  process.exit(2)
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'kubecred-matrix-'))
+const results = []
+try {
+  install()
+  for (const version of versions) results.push(test(version))
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
+process.stdout.write(`\n${results.map(({ line }) => line).join('\n')}\n`)
+process.exitCode = results.every(({ isGood }) => isGood) ? 0 : 1
+
+/** Packs our packages and installs them as a user would, from the registry but for themselves. */
+function install() {
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+  const tarballs = packInto(folder).map((name) => `./${name}`)
+  // No native addon: what needs one is not in these suites.
+  const flags = [
+    '--omit=optional',
+    '--ignore-scripts',
+    '--no-audit',
+    '--no-fund',
+    '--loglevel=error',
+  ]
+  run('npm', ['install', ...tarballs, ...flags], { cwd: folder, stdio: ['ignore', 2, 2] })
+}
+
+function test(version) {
+  const found = findNode(version, { mayInstall: true })
+  if (found.problem !== undefined)
+    return { isGood: false, line: `Node ${version}: ${found.problem}` }
+  process.stdout.write(`\nNode ${version}\n`)
+  const startedAt = Date.now()
+  const program = join(folder, 'node_modules/@kubecred/cli/bin/kubecred.mjs')
+  const says = spawnSync(found.path, [program, 'version'], { encoding: 'utf8' })
+  const report = join(folder, `report-${majorOf(version)}.json`)
+  const { status } = spawnSync(
+    found.path,
+    [
+      ...['node_modules/vitest/vitest.mjs', 'run', '--config', 'vitest.matrix.config.ts'],
+      ...['--reporter=dot', '--reporter=json', `--outputFile.json=${report}`],
+      ...LEFT_OUT.flatMap((pattern) => ['--exclude', pattern]),
+      ...SUITES,
+      ...TRANSPORTS,
+    ],
+    { cwd: root, stdio: 'inherit', env: { ...process.env, KUBECRED_INSTALLED: folder } },
+  )
+  const isGood = status === 0 && says.stdout.includes(`node v${version}`)
+  const { numPassedTests = 0, numTotalTests = 0 } = readReport(report)
+  const seconds = Math.round((Date.now() - startedAt) / 1000)
+  const verdict = isGood ? 'good' : 'FAILED'
+  return {
+    isGood,
+    line: `Node ${version}: ${verdict}, ${numPassedTests} of ${numTotalTests} tests passed in ${seconds} s`,
+  }
+}
+
+function readReport(file) {
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {}
+}
+
+function run(command, args, options) {
+  // On Windows npm is a .cmd file, which only a shell can start.
+  const ended = spawnSync(command, args, {
+    encoding: 'utf8',
+    shell: process.platform === 'win32',
+    ...options,
+  })
+  if (ended.status === 0) return ended
+  throw new Error(
+    `${command} ${args.join(' ')} ended with ${ended.status ?? ended.signal ?? ended.error}`,
+  )
+}
+
+function majorOf(version) {
+  return version.split('.')[0]
+}
