@@ -8,6 +8,11 @@ const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 const isNewer = major > 22 || (major === 22 && minor >= 19)
 const newerOnly = isNewer ? [] : ['packages/core/test/newer-node/**']
 
+// Where tools/test-runs.mjs wants to read what failed.
+const report = process.env['KUBECRED_TEST_REPORT']
+export const reporters: ['default', ...['json', { outputFile: string }][]] =
+  report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]]
+
 export default defineConfig({
   resolve: {
     alias: [
@@ -54,6 +59,7 @@ export default defineConfig({
     include: ['packages/*/test/**/*.test.ts', 'conformance/**/*.test.ts'],
     // What needs kubectl or Go runs with the cluster suite.
     exclude: [...configDefaults.exclude, ...newerOnly, 'conformance/differential/**'],
+    reporters,
     typecheck: { enabled: true, include: ['packages/*/test-d/**/*.test-d.ts'] },
     // Most of the time is spent waiting: for plugins, for expiry, for files to be noticed.
     maxWorkers: 2,

@@ -2,11 +2,10 @@
 // and a newer Node for the few tests that need one. What is missing is skipped with its reason. With CI=true or
 // KUBECRED_INSTALL=1 it is installed first, and what cannot be had is a failure.
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join, relative } from 'node:path'
+import { readdirSync } from 'node:fs'
 import { findDebianKubectl } from './debian-kubectl.mjs'
 import { FOLDER, findNewerNode, isNewEnough } from './newer-node.mjs'
+import { TestRuns } from './test-runs.mjs'
 
 const PACKAGES = [
   { command: 'openssl', probe: ['version'], debian: 'openssl', for: 'TLS alerts' },
@@ -31,8 +30,6 @@ const PACKAGES = [
     for: 'TPMs',
   },
 ]
-/** With more files than this, something is broken and not only in a hurry. */
-const MOST_SECOND_TRIES = 3
 /** Options of vitest whose value is an argument of its own, and no filter. */
 const WITH_VALUE = ['-t', '--testNamePattern', '--reporter', '--outputFile']
 
@@ -71,65 +68,14 @@ if (newer.problem !== undefined) {
 
 // A filter may mean tests of the second run alone: then the first has none, and that is no failure.
 const mayBeEmpty = filters.length > 0 && forNewer.length > 0 ? ['--passWithNoTests'] : []
-const unstable = []
-const problems = runVitest(process.execPath, [...args, ...mayBeEmpty])
+const runs = new TestRuns()
+runs.run(process.execPath, [...args, ...mayBeEmpty], { options })
 if (newer.path !== undefined) {
   process.stdout.write(`\nWith Node ${newer.version}, what needs a newer one: ${FOLDER}\n`)
-  const more = [...forNewer, ...options, '--typecheck.enabled=false']
-  problems.push(...runVitest(newer.path, more))
+  const own = [...options, '--typecheck.enabled=false']
+  runs.run(newer.path, [...forNewer, ...own], { options: own })
 }
-// Once more at the very end: a long output is often cut, and what failed first is far up.
-for (const [title, list] of [
-  [
-    'UNSTABLE: failed beside the others, passed alone. A race, in the test or in what it tests',
-    unstable,
-  ],
-  ['FAILED', problems],
-]) {
-  if (list.length > 0) process.stderr.write(`\n${title}\n${list.join('\n')}\n`)
-}
-process.exitCode = problems.length > 0 ? 1 : 0
-
-/** Runs tests and returns what failed, in words. A few files that failed get a second try, alone. */
-function runVitest(node, more) {
-  const { isGood, failures } = runOnce(node, more)
-  if (isGood) return []
-  const files = [...new Set(failures.map(({ file }) => file))]
-  const told = failures.map(({ text }) => text)
-  if (files.length === 0) return ['vitest failed, and no test did: see above']
-  if (files.length > MOST_SECOND_TRIES) return told
-  process.stdout.write(`\nOnce more, alone: ${files.join(' ')}\n`)
-  const alone = runOnce(node, [...files, ...options, '--no-file-parallelism'])
-  if (!alone.isGood) return told
-  unstable.push(...told)
-  return []
-}
-
-function runOnce(node, more) {
-  const folder = mkdtempSync(join(tmpdir(), 'kubecred-test-'))
-  const report = join(folder, 'report.json')
-  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
-  const all = ['node_modules/vitest/vitest.mjs', 'run', ...reporters, ...more]
-  const isGood = spawnSync(node, all, { stdio: 'inherit' }).status === 0
-  const failures = isGood ? [] : failuresIn(report)
-  rmSync(folder, { recursive: true, force: true })
-  return { isGood, failures }
-}
-
-function failuresIn(report) {
-  if (!existsSync(report)) return []
-  const { testResults } = JSON.parse(readFileSync(report, 'utf8'))
-  return testResults.flatMap(({ name, status, message, assertionResults }) => {
-    const file = relative(process.cwd(), name)
-    const failed = assertionResults.filter((test) => test.status === 'failed')
-    if (failed.length === 0)
-      return status === 'failed' ? [{ file, text: `${file}\n  ${message}` }] : []
-    return failed.map(({ fullName, failureMessages }) => ({
-      file,
-      text: `${file}\n  ${fullName}\n  ${failureMessages.join('\n  ')}`,
-    }))
-  })
-}
+process.exitCode = runs.report()
 
 /** The tests that this Node is too old for and the filters mean. */
 function newerTests() {

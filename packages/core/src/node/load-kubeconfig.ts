@@ -50,7 +50,11 @@ export async function loadConnection(options: LoadOptions): Promise<Connection> 
   const pod = await findPod(options)
   const isLost = places.from === 'KUBECONFIG' && missing.length > 0 && configs.length === 0
   const lost = `KUBECONFIG names only files that do not exist: ${missing.join(', ')}`
-  const looked = isLost ? lost : `looked in ${places.files.join(', ') || 'no file'}`
+  const files = isLost ? lost : `looked in ${places.files.join(', ') || 'no file'}`
+  // Somebody in a pod means its account: that it was not mounted is what they have to know.
+  const isUnmounted = pod === undefined && isInPod(options.env)
+  const account = options.serviceAccountFolder ?? SERVICE_ACCOUNT_FOLDER
+  const looked = isUnmounted ? `${files}; no service account is mounted at ${account}` : files
   const connection = connect(
     mergeKubeconfigs(configs),
     options.overrides ?? {},

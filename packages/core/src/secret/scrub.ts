@@ -12,7 +12,8 @@ const SHAPES: readonly RegExp[] = [
   /\b(?:ya29|ghp|gho|ghs|glpat|xox[abp]|dop_v1)[._-][\w.-]{12,}/g,
   /\b((?:bearer|basic)\s+)[\w.~+/=-]{8,}/gi,
   /("(?:token|access_token|id_token|refresh_token|client_secret|password|clientKeyData)"\s*:\s*")[^"]+/gi,
-  /(?<![a-z0-9])((?:password|passwd|secret|token|(?:api|access|private)[_-]?key|pin) ?[=:]\s*)[^\s"',;&]{4,}/gi,
+  // "could not get token: could not …" is prose, and what stands there is the reason.
+  /(?<![a-z0-9])((?:password|passwd|secret|token|(?:api|access|private)[_-]?key|pin) ?[=:]\s*)(?!(?:could|cannot|failed|invalid|unable|error|missing|expired|with|there|this|from)\s)[^\s"',;&]{4,}/gi,
   /(:\/\/[^\s/:@]*:)[^\s/@]+(?=@)/g,
 ]
 

@@ -275,7 +275,9 @@ describe('in a pod', () => {
   })
 
   it('a folder in place of the token, or no token, is no service account', async () => {
-    expect((await failure(loadConnection(options()))).code).toBe('ERR_KUBECONFIG_EMPTY')
+    const error = await failure(loadConnection(options()))
+    expect(error.code).toBe('ERR_KUBECONFIG_EMPTY')
+    expect(error.message).toContain(`no service account is mounted at ${join(folder, 'sa')}`)
     mkdirSync(join(folder, 'sa', 'token'), { recursive: true })
     expect((await failure(loadConnection(options()))).code).toBe('ERR_KUBECONFIG_EMPTY')
   })

@@ -42,6 +42,7 @@ describe('what looks like a credential is removed', () => {
     'GET https://host:6443/api/v1/pods?limit=500 403',
     'no such file: /home/ann/.kube/token.txt',
     'eyJ is how a JWT begins',
+    'could not get token: could not create config',
     'user@example.com',
   ])('and this stays: %s', (text) => {
     expect(scrub(text)).toBe(text)

@@ -55,6 +55,8 @@ export class LoginPace {
     this.#failures = isGood ? 0 : this.#failures + 1
     this.#notBefore = isGood ? 0 : now + this.#pauseAfter(this.#failures)
     if (this.#isRefusalRun) this.#refusalNotBefore = now + this.#pauseAfter(this.#refusalRuns)
+    // Where what it gave before was in use and good until now, its earlier refusals are forgotten.
+    else if (isGood) this.forgive()
   }
 
   /** What it returned has served for long enough: earlier refusals are forgotten. */

@@ -1,0 +1,19 @@
+import type { Command, DifferentialCase } from '../command.ts'
+import type { Scene } from '../scene.ts'
+
+/** A case that uses a token and says something about the cluster. */
+export function reaching(
+  id: string,
+  about: string,
+  cluster: (scene: Scene) => object,
+  command: (scene: Scene) => Command = () => ({}),
+): DifferentialCase {
+  return {
+    id,
+    about,
+    play: (scene) => {
+      scene.config({ user: { token: scene.token('jane') }, cluster: cluster(scene) })
+      return [command(scene)]
+    },
+  }
+}

@@ -1,0 +1,42 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { DifferentialCase } from './command.ts'
+import { type Observation, observe } from './observe.ts'
+import { Scene } from './scene.ts'
+import type { Program } from './type-command.ts'
+
+/** Something that can differ; differences.json names them. */
+export type Aspect = Exclude<keyof Observation, 'said'>
+
+/** What differs in one command of a case. */
+export interface Difference {
+  readonly command: number
+  readonly aspect: Aspect
+  /** Of kubectl. */
+  readonly theirs: unknown
+  readonly ours: unknown
+  /** What each of them printed. */
+  readonly said: { readonly kubectl: string; readonly kubecred: string }
+}
+
+const ASPECTS: readonly Aspect[] = ['outcome', 'requests', 'connections', 'runs', 'told', 'shown']
+
+/** Plays a case with both programs and says in what they differ. */
+export async function compare(
+  { server, play }: DifferentialCase,
+  programs: { readonly kubectl: Program; readonly kubecred: Program },
+): Promise<readonly Difference[]> {
+  await using scene = await Scene.set(server)
+  const differences: Difference[] = []
+  const commands = await play(scene)
+  for (const [index, command] of commands.entries()) {
+    const kubectl = await observe(programs.kubectl, command, scene)
+    const kubecred = await observe(programs.kubecred, command, scene)
+    for (const aspect of ASPECTS) {
+      const [theirs, ours] = [kubectl[aspect], kubecred[aspect]]
+      if (isDeepStrictEqual(theirs, ours)) continue
+      const said = { kubectl: kubectl.said, kubecred: kubecred.said }
+      differences.push({ command: index + 1, aspect, theirs, ours, said })
+    }
+  }
+  return differences
+}

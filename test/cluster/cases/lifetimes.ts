@@ -1,0 +1,59 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect } from 'vitest'
+import { type Driver, handsRefusalsBack } from '../../../packages/core/test/transports/driver.ts'
+import type { TestCluster } from '../harness/test-cluster.ts'
+import { certificateStatus } from './credentials.ts'
+import { distinct, Scene } from './scene.ts'
+
+const LIFE_MS = 6000
+/** More than two lives, and more than the ten seconds that the server remembers a good token. */
+const RUN_MS = 16_000
+const EVERY_MS = 200
+
+/** Tokens end again and again; no request notices. */
+export async function tokenExpiry(driver: Driver, cluster: TestCluster): Promise<void> {
+  const user = cluster.unique('short')
+  const make = () => cluster.token({ user, lifeMs: LIFE_MS })
+  const plugin = cluster.plugin().answer(make())
+  using _ = plugin.answerAnew(make)
+  await using scene = await Scene.open(driver, cluster, { exec: plugin.exec })
+  const { count, statuses } = await askFor(RUN_MS, scene)
+  expect(statuses).toEqual([200])
+  expect((await scene.credentials(count)).length).toBeGreaterThan(1)
+}
+
+/** The server looks at the dates of a certificate for each request, also on a connection that is open. */
+export async function certificateExpiry(driver: Driver, cluster: TestCluster): Promise<void> {
+  const user = cluster.unique('short')
+  const make = () => certificateStatus(cluster, user, LIFE_MS)
+  const plugin = cluster.plugin().answer(await make())
+  using _ = plugin.answerAnew(make)
+  await using scene = await Scene.open(driver, cluster, { exec: plugin.exec })
+  const { count, statuses } = await askFor(RUN_MS, scene)
+  expect(statuses).toEqual([200])
+  expect((await scene.credentials(count)).length).toBeGreaterThan(1)
+}
+
+/** A token that the server refuses is replaced, and the request is sent again. */
+export async function refused(driver: Driver, cluster: TestCluster): Promise<void> {
+  const user = cluster.unique('jane')
+  const plugin = cluster.plugin().answerOnce(1, { token: 'nobody.knows.it' })
+  plugin.answer(cluster.token({ user }))
+  await using scene = await Scene.open(driver, cluster, { exec: plugin.exec })
+  const first = await scene.ask()
+  if (first !== 200) {
+    expect(handsRefusalsBack(driver), 'only some hand a refusal back').toBe(true)
+    expect(await scene.ask()).toBe(200)
+  }
+  expect(plugin.runs).toBe(2)
+  const events = await scene.seen(2)
+  expect(events.map(({ responseStatus }) => responseStatus?.code)).toEqual([401, 200])
+}
+
+async function askFor(ms: number, scene: Scene): Promise<{ count: number; statuses: number[] }> {
+  const statuses: number[] = []
+  for (const end = Date.now() + ms; Date.now() < end; await pause(EVERY_MS)) {
+    statuses.push(await scene.ask())
+  }
+  return { count: statuses.length, statuses: distinct(statuses) }
+}

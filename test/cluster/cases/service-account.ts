@@ -1,0 +1,58 @@
+import { expect } from 'vitest'
+import { type Driver, handsRefusalsBack } from '../../../packages/core/test/transports/driver.ts'
+import type { TestCluster } from '../harness/test-cluster.ts'
+import { until } from '../harness/until.ts'
+import { Scene } from './scene.ts'
+
+/**
+ * A token of the TokenRequest API ends with its account.
+ *
+ * The server remembers for ten seconds that a token was good, so the refusal comes later than the deletion. A client that
+ * asks all the time must not notice any of it, but for whose token it uses.
+ */
+export async function serviceAccount(driver: Driver, cluster: TestCluster): Promise<void> {
+  const namespace = await cluster.namespace()
+  const [first, second] = [
+    await account(cluster, namespace, 'one'),
+    await account(cluster, namespace, 'two'),
+  ]
+  const plugin = cluster.plugin().answer({ token: await requestToken(cluster, first) })
+  await using scene = await Scene.open(driver, cluster, { exec: plugin.exec })
+  // RBAC learns of a new binding a moment later.
+  await until(async () => (await scene.ask()) === 200)
+  expect(await scene.users()).toEqual([`system:serviceaccount:${namespace}:one`])
+  plugin.answer({ token: await requestToken(cluster, second) })
+  await cluster.admin('DELETE', first)
+  const statuses = new Set<number>()
+  let asked = (await scene.seen()).length
+  await until(async () => {
+    statuses.add(await scene.ask())
+    asked += 1
+    return (await scene.users(asked)).includes(`system:serviceaccount:${namespace}:two`)
+  })
+  if (!handsRefusalsBack(driver)) expect([...statuses]).toEqual([200])
+  expect(plugin.runs).toBe(2)
+}
+
+/** A service account that may do everything in one namespace. Gives its path. */
+async function account(cluster: TestCluster, namespace: string, name: string): Promise<string> {
+  const path = `/api/v1/namespaces/${namespace}/serviceaccounts`
+  await cluster.create(path, { metadata: { name } })
+  await cluster.create('/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings', {
+    metadata: { name: cluster.unique(name) },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
+    subjects: [{ kind: 'ServiceAccount', name, namespace }],
+  })
+  return `${path}/${name}`
+}
+
+async function requestToken(cluster: TestCluster, path: string): Promise<string> {
+  // Ten minutes are the least that the API server gives.
+  const request = {
+    kind: 'TokenRequest',
+    apiVersion: 'authentication.k8s.io/v1',
+    spec: { expirationSeconds: 600 },
+  }
+  const { status } = await cluster.create(`${path}/token`, request)
+  return status.token
+}

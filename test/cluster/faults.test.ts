@@ -1,0 +1,61 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { connect } from 'kubecred'
+import { describe, expect, inject, it } from 'vitest'
+import { CuttableProxy } from './harness/cuttable-proxy.ts'
+import { TestCluster } from './harness/test-cluster.ts'
+import { until } from './harness/until.ts'
+
+const cluster = new TestCluster(inject('cluster'))
+
+describe.concurrent('between us and a real API server', () => {
+  it('connections that are cut cost no plugin run, and the next request arrives', async () => {
+    await using proxy = await CuttableProxy.start(cluster.facts.access.server)
+    const plugin = cluster.plugin().answer(cluster.token({ user: cluster.unique('cut') }))
+    const kubeconfig = cluster.kubeconfig({ server: proxy.url, user: { exec: plugin.exec } })
+    const ours = await connect({ kubeconfig })
+    const ask = async (): Promise<number> => {
+      const answer = await ours.fetch('/api/v1/namespaces')
+      await answer.arrayBuffer()
+      return answer.status
+    }
+    for (let cuts = 0; cuts < 5; cuts += 1) {
+      const path = '/api/v1/namespaces/default/configmaps?watch=true'
+      const watch = await ours.fetch(path)
+      const reading = watch.arrayBuffer()
+      expect(await ask()).toBe(200)
+      proxy.cut()
+      // Whoever watches is told; a watch that only stood still would lose events.
+      await expect(reading).rejects.toThrow()
+    }
+    expect(await ask()).toBe(200)
+    expect(plugin.runs).toBe(1)
+    await ours.close()
+  })
+
+  it('a plugin that fails for a while is not run in a loop, and heals by itself', async () => {
+    const plugin = cluster.plugin().fail()
+    const ours = await connect({
+      kubeconfig: cluster.kubeconfig({ user: { exec: plugin.exec } }),
+    })
+    const ask = (): Promise<number> =>
+      ours.fetch('/api/v1/namespaces').then(
+        async (answer) => {
+          await answer.arrayBuffer()
+          return answer.status
+        },
+        () => 0,
+      )
+    const begun = Date.now()
+    let asked = 0
+    for (; Date.now() - begun < 10_000; asked += 1) {
+      expect(await ask()).toBe(0)
+      await pause(20)
+    }
+    // A pause doubles from a second, less a fifth: in ten seconds no more than the first and four after it.
+    expect(asked).toBeGreaterThan(50)
+    expect(plugin.runs).toBeLessThanOrEqual(1 + Math.log2((Date.now() - begun) / 800 + 1))
+    plugin.answer(cluster.token({ user: cluster.unique('healed') }))
+    await until(async () => (await ask()) === 200)
+    await ours.close()
+  })
+})

@@ -1,0 +1,112 @@
+import { createPrivateKey, createPublicKey, generateKeyPairSync, webcrypto } from 'node:crypto'
+import { importPublicKey } from '../../../packages/sandbox/src/certificates/import-public-key.ts'
+import {
+  type AlternativeName,
+  type DistinguishedName,
+  type Extension,
+  loadX509,
+} from '../../../packages/sandbox/src/certificates/x509-module.ts'
+
+/** A certificate and its private key, both PEM. */
+export interface Pair {
+  readonly certificate: string
+  readonly key: string
+}
+
+export interface LeafOptions {
+  readonly user: string
+  readonly groups?: readonly string[]
+  readonly lifeMs?: number
+  /** Names of a server; a client has none. */
+  readonly names?: readonly AlternativeName[]
+  /** PEM of a key that is elsewhere: then the certificate comes without one. */
+  readonly publicKey?: string
+}
+
+const USAGES = { server: '1.3.6.1.5.5.7.3.1', client: '1.3.6.1.5.5.7.3.2' }
+const DIGITAL_SIGNATURE = 1
+const CERTIFICATE_AND_CRL_SIGN = 32 | 64
+const HOUR_MS = 3_600_000
+const SIGNING = { name: 'ECDSA', hash: 'SHA-256' }
+const CURVE = { name: 'ECDSA', namedCurve: 'P-256' }
+
+/** Makes an authority. It is two texts, so that every process of the suite can issue in its name. */
+export async function makeAuthority(name: string): Promise<Pair> {
+  const key = newKey()
+  const x509 = loadX509()
+  const certificate = await sign({ name, key }, publicOf(key), {
+    subject: [{ CN: [name] }],
+    lifeMs: 24 * HOUR_MS,
+    extensions: [
+      new x509.BasicConstraintsExtension(true, undefined, true),
+      new x509.KeyUsagesExtension(CERTIFICATE_AND_CRL_SIGN, true),
+    ],
+  })
+  return { certificate, key }
+}
+
+/** Issues a certificate for a user or a server; one hour unless told. */
+export async function issue(name: string, authority: Pair, options: LeafOptions): Promise<Pair> {
+  const { user, groups = [], lifeMs = HOUR_MS, names } = options
+  const x509 = loadX509()
+  const key = options.publicKey === undefined ? newKey() : ''
+  const organisations = groups.length === 0 ? [] : [{ O: groups }]
+  const usages = names === undefined ? [USAGES.client] : [USAGES.server, USAGES.client]
+  const certificate = await sign({ name, key: authority.key }, options.publicKey ?? publicOf(key), {
+    subject: [{ CN: [user] }, ...organisations],
+    lifeMs,
+    extensions: [
+      new x509.BasicConstraintsExtension(false, undefined, true),
+      new x509.KeyUsagesExtension(DIGITAL_SIGNATURE, true),
+      new x509.ExtendedKeyUsageExtension(usages),
+      ...(names === undefined ? [] : [new x509.SubjectAlternativeNameExtension(names)]),
+    ],
+  })
+  return { certificate, key }
+}
+
+interface Contents {
+  readonly subject: DistinguishedName
+  readonly lifeMs: number
+  readonly extensions: readonly Extension[]
+}
+
+async function sign(
+  issuer: { readonly name: string; readonly key: string },
+  publicKey: string,
+  { subject, lifeMs, extensions }: Contents,
+): Promise<string> {
+  const x509 = loadX509()
+  const der = createPrivateKey(issuer.key).export({ type: 'pkcs8', format: 'der' })
+  const signingKey = await webcrypto.subtle.importKey('pkcs8', der, CURVE, false, ['sign'])
+  const key = await importPublicKey(publicKey)
+  const own = await importPublicKey(publicOf(issuer.key))
+  const identifiers = await Promise.all([
+    x509.SubjectKeyIdentifierExtension.create(key, false, webcrypto),
+    x509.AuthorityKeyIdentifierExtension.create(own, false, webcrypto),
+  ])
+  const made = await x509.X509CertificateGenerator.create(
+    {
+      subject,
+      issuer: [{ CN: [issuer.name] }],
+      notBefore: new Date(Date.now() - HOUR_MS),
+      // X.509 counts whole seconds; rounding up keeps a short life from being over at once.
+      notAfter: new Date(Math.ceil((Date.now() + lifeMs) / 1000) * 1000),
+      publicKey: key,
+      signingKey,
+      signingAlgorithm: SIGNING,
+      extensions: [...extensions, ...identifiers],
+    },
+    webcrypto,
+  )
+  return `${made.toString('pem').trim()}\n`
+}
+
+function newKey(): string {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+}
+
+function publicOf(key: string): string {
+  return createPublicKey(key).export({ type: 'spki', format: 'pem' }).toString()
+}

@@ -1,0 +1,105 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Watchdog } from './watchdog.ts'
+
+interface ProgramOptions {
+  readonly name: string
+  readonly path: string
+  readonly args: readonly string[]
+  /** What is added to a nearly empty environment. */
+  readonly env?: Readonly<Record<string, string>>
+  /** Where its log is, and what it works in. */
+  readonly folder: string
+  readonly watchdog: Watchdog
+}
+
+const LOOK_MS = 50
+const READY_MS = 60_000
+const TERM_MS = 10_000
+const TAIL_LINES = 25
+
+/** A program of the cluster that runs until it is stopped. */
+export class Program {
+  readonly name: string
+  readonly logFile: string
+  readonly #child: ChildProcess
+  readonly #ended: Promise<string>
+  #end: string | undefined
+
+  constructor({ name, path, args, env = {}, folder, watchdog }: ProgramOptions) {
+    this.name = name
+    this.logFile = join(folder, `${name}.log`)
+    const log = openSync(this.logFile, 'a')
+    const child = spawn(path, args, {
+      cwd: folder,
+      // HOME: none of these programs may find, or leave, anything in a developer's own.
+      env: { PATH: process.env['PATH'], HOME: folder, ...env },
+      detached: true,
+      stdio: ['ignore', log, log],
+    })
+    closeSync(log)
+    this.#child = child
+    const { pid } = child
+    if (pid !== undefined) watchdog.guard(pid)
+    this.#ended = new Promise((resolve) => {
+      const end = (words: string): void => {
+        this.#end = words
+        if (pid !== undefined) watchdog.release(pid)
+        resolve(words)
+      }
+      child.once('error', (error) => end(error.message))
+      child.once('exit', (status, signal) => end(signal ?? `status ${status}`))
+    })
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0
+  }
+
+  /** Waits until the program does its work. @throws With the end of its log when it ends or takes too long. */
+  async untilReady(isReady: () => Promise<boolean>): Promise<void> {
+    const limit = Date.now() + READY_MS
+    while (!(await isReady().catch(() => false))) {
+      if (this.#end !== undefined)
+        throw new Error(`${this.name} has ended (${this.#end})${this.tail}`)
+      if (Date.now() > limit) throw new Error(`${this.name} does not get ready${this.tail}`)
+      await pause(LOOK_MS)
+    }
+  }
+
+  /** Ends it and what it started: asks first, and does not ask for ever. */
+  async stop(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
+    if (this.#end !== undefined) return
+    this.#signal(signal)
+    const timer = setTimeout(() => this.#signal('SIGKILL'), TERM_MS)
+    await this.#ended
+    clearTimeout(timer)
+    // What it started, a command in a pod for example, is in its group.
+    this.#signal('SIGKILL')
+  }
+
+  /** Stops the clock for it: connections stay, nothing is answered. */
+  pause(): void {
+    this.#signal('SIGSTOP')
+  }
+
+  resume(): void {
+    this.#signal('SIGCONT')
+  }
+
+  /** The end of its log, for an error message. */
+  get tail(): string {
+    const lines = readFileSync(this.logFile, 'utf8').trimEnd().split('\n').slice(-TAIL_LINES)
+    return `; the end of ${this.logFile}:\n${lines.join('\n')}`
+  }
+
+  #signal(signal: NodeJS.Signals): void {
+    try {
+      process.kill(-this.pid, signal)
+    } catch {
+      // Nobody is left.
+    }
+  }
+}

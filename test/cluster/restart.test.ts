@@ -1,0 +1,132 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { CoreV1Api, KubeConfig, makeInformer } from '@kubernetes/client-node'
+import { connect } from 'kubecred'
+import { attach } from 'kubecred/client-node'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { prepare } from './harness/prepare.ts'
+import { readPrograms } from './harness/read-programs.ts'
+import { type RunningCluster, startCluster } from './harness/start-cluster.ts'
+import { TestCluster } from './harness/test-cluster.ts'
+import { until } from './harness/until.ts'
+
+let running: RunningCluster
+let cluster: TestCluster
+beforeAll(async () => {
+  running = await startCluster(readPrograms())
+  cluster = new TestCluster(running.facts)
+  await prepare(running.facts, { large: false })
+})
+afterAll(() => running?.close())
+
+/** Makes config maps, one after the other, as administrator, until told. Gives their names. */
+function startWriter(namespace: string) {
+  const made: string[] = []
+  let isOver = false
+  const work = (async () => {
+    for (let count = 0; !isOver; count += 1) {
+      const name = `object-${count}`
+      const path = `/api/v1/namespaces/${namespace}/configmaps`
+      const answer = await cluster
+        .admin('POST', path, { metadata: { name } })
+        .catch(() => undefined)
+      // What the server was killed over may be there or not.
+      if (answer?.status === 201) made.push(name)
+      await pause(100)
+    }
+  })()
+  return {
+    made,
+    async stop() {
+      isOver = true
+      await work
+      return made
+    },
+  }
+}
+
+async function restart(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+  await running.api.program.stop(signal)
+  await running.api.run()
+}
+
+describe('an API server that goes and comes back', () => {
+  it('costs an informer of client-node no event, while 3 s tokens rotate', async () => {
+    const namespace = await cluster.namespace()
+    const user = cluster.unique('informer')
+    const make = () => cluster.token({ user, lifeMs: 3000 })
+    const plugin = cluster.plugin().answer(make())
+    using _ = plugin.answerAnew(make)
+    const kubeconfig = cluster.kubeconfig({ user: { exec: plugin.exec } })
+    const kc = new KubeConfig()
+    kc.loadFromFile(kubeconfig)
+    const attachment = attach(kc, { kubeconfig })
+    const api = kc.makeApiClient(CoreV1Api)
+    const path = `/api/v1/namespaces/${namespace}/configmaps`
+    const informer = makeInformer(kc, path, () => api.listNamespacedConfigMap({ namespace }))
+    const seen = new Set<string | undefined>()
+    let isOver = false
+    informer.on('add', ({ metadata }) => seen.add(metadata?.name))
+    informer.on('error', () => setTimeout(() => isOver || informer.start(), 200))
+    await informer.start()
+    const writer = startWriter(namespace)
+    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+      await until(() => seen.size > 0)
+      const size = seen.size
+      await until(() => seen.size > size + 20)
+      await restart(signal)
+    }
+    const size = seen.size
+    await until(() => seen.size > size + 20)
+    const made = await writer.stop()
+    await until(() => made.every((name) => seen.has(name)))
+    isOver = true
+    await informer.stop()
+    await attachment.close()
+    expect(plugin.runs).toBeGreaterThan(2)
+  })
+
+  it('is waited for by nobody longer than it is away', async () => {
+    const user = cluster.unique('caller')
+    const plugin = cluster.plugin().answer(cluster.token({ user }))
+    const ours = await connect({ kubeconfig: cluster.kubeconfig({ user: { exec: plugin.exec } }) })
+    const ask = async (): Promise<number> => {
+      const answer = await ours.fetch('/api/v1/namespaces')
+      await answer.arrayBuffer()
+      return answer.status
+    }
+    expect(await ask()).toBe(200)
+    await running.api.program.stop('SIGKILL')
+    await expect(ask()).rejects.toThrow()
+    await running.api.run()
+    // The issuer's keys are fetched again: until then the server refuses, and that heals by itself.
+    await until(async () => (await ask()) === 200)
+    await ours.close()
+  })
+
+  it('whose store stands still answers again when it goes on, with the credential of before', async () => {
+    const user = cluster.unique('patient')
+    const plugin = cluster.plugin().answer(cluster.token({ user }))
+    const ours = await connect({ kubeconfig: cluster.kubeconfig({ user: { exec: plugin.exec } }) })
+    await until(async () => {
+      const answer = await ours.fetch('/api/v1/namespaces')
+      await answer.arrayBuffer()
+      return answer.status === 200
+    })
+    const { runs } = plugin
+    running.etcd.program.pause()
+    const limit = AbortSignal.timeout(3000)
+    // Written through, so not from the server's own memory.
+    const body = JSON.stringify({ metadata: { name: cluster.unique('late') } })
+    const headers = { 'content-type': 'application/json' }
+    const write = ours.fetch('/api/v1/namespaces', { method: 'POST', headers, body, signal: limit })
+    await expect(write).rejects.toThrow()
+    running.etcd.program.resume()
+    await until(async () => {
+      const answer = await ours.fetch('/api/v1/namespaces', { method: 'POST', headers, body })
+      await answer.arrayBuffer()
+      return answer.status === 201 || answer.status === 409
+    })
+    expect(plugin.runs).toBe(runs)
+    await ours.close()
+  })
+})

@@ -1,0 +1,12 @@
+// A program in a pod, with the library alone: for each line that it reads it sends the path in it, and prints the status.
+import { createInterface } from 'node:readline'
+import { connect } from 'kubecred'
+
+const cluster = await connect()
+process.stdout.write(`namespace ${cluster.namespace}\n`)
+for await (const path of createInterface({ input: process.stdin })) {
+  const answer = await cluster.fetch(path)
+  await answer.arrayBuffer()
+  process.stdout.write(`status ${answer.status}\n`)
+}
+await cluster.close()

@@ -1,0 +1,59 @@
+import type { TestCluster } from '../harness/test-cluster.ts'
+
+/** A token of a service account, and what it is bound to. */
+interface BoundToken {
+  readonly token: string
+  /** Deletes what it is bound to: it is worth nothing then, as if its time were over. */
+  end(): Promise<void>
+}
+
+/** What becomes a part of "view" where a controller manager puts it together. */
+const VIEW = 'system:aggregate-to-view'
+
+/** A service account that may read nearly everything. */
+export class ServiceAccount {
+  readonly namespace: string
+  readonly name: string
+  readonly #cluster: TestCluster
+
+  private constructor(cluster: TestCluster, namespace: string, name: string) {
+    this.#cluster = cluster
+    this.namespace = namespace
+    this.name = name
+  }
+
+  static async create(
+    cluster: TestCluster,
+    namespace: string,
+    name = 'app',
+  ): Promise<ServiceAccount> {
+    const base = `/api/v1/namespaces/${namespace}/serviceaccounts`
+    await cluster.create(base, { metadata: { name } })
+    await cluster.create('/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
+      metadata: { name: cluster.unique('reads') },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: VIEW },
+      subjects: [{ kind: 'ServiceAccount', name, namespace }],
+    })
+    return new ServiceAccount(cluster, namespace, name)
+  }
+
+  get user(): string {
+    return `system:serviceaccount:${this.namespace}:${this.name}`
+  }
+
+  /** Asks the TokenRequest API, as the kubelet does. Ten minutes are the least that it gives. */
+  async token(): Promise<BoundToken> {
+    const base = `/api/v1/namespaces/${this.namespace}`
+    const name = this.#cluster.unique('bound')
+    await this.#cluster.create(`${base}/secrets`, { metadata: { name } })
+    const { status } = await this.#cluster.create(`${base}/serviceaccounts/${this.name}/token`, {
+      kind: 'TokenRequest',
+      apiVersion: 'authentication.k8s.io/v1',
+      spec: { expirationSeconds: 600, boundObjectRef: { kind: 'Secret', apiVersion: 'v1', name } },
+    })
+    const end = async (): Promise<void> => {
+      await this.#cluster.admin('DELETE', `${base}/secrets/${name}`)
+    }
+    return { token: status.token, end }
+  }
+}
