@@ -1,3 +1,4 @@
+import { namesUser } from '../transport/default-headers.ts'
 import { type AskedPath, readAskedPath } from './asked-path.ts'
 import { type RequestHead, readHead } from './request-head.ts'
 import { brokenRule, type ProxyRules } from './rules.ts'
@@ -68,6 +69,7 @@ function judge(
   const broken = brokenRule(rules, { method, path: path.decoded, isUpgrade })
   if (broken !== undefined) return forbidden('the rules', `the rules forbid this: ${broken}`)
   if (head.isImpersonating && !rules.mayImpersonate) return NO_IMPERSONATION
+  if (head.isImpersonating && !namesUser(head.headers)) return NOBODY
   return isUpgrade && !UPGRADES.test(head.upgrade ?? '') ? ODD_UPGRADE : undefined
 }
 
@@ -133,6 +135,10 @@ const NO_ECHO: Refusal = {
 const NO_IMPERSONATION = forbidden(
   'impersonation',
   'Impersonate headers are not allowed here. Without them the request would have other rights than it asks for.',
+)
+const NOBODY = badRequest(
+  'impersonation',
+  'Impersonate headers need an Impersonate-User that names somebody. Without one the server would ignore all of them.',
 )
 const ODD_UPGRADE = badRequest(
   'the protocol',

@@ -143,6 +143,11 @@ export class ClusterProxy {
   }
 
   #takeUpgrade(request: IncomingMessage, socket: Duplex, early: Buffer): void {
+    // The answer to a request before it still owns the connection: a second one cannot be written.
+    if (this.#connections.isBusy(socket as Socket)) {
+      socket.destroy()
+      return
+    }
     if (!this.#enter(request, request.socket)) return
     const visit = new Visit(this.#onRequest, request, true)
     const refuse = (refusal: Refusal): void => {

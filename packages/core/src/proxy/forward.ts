@@ -10,6 +10,7 @@ import { upgradedSocket, upgradeExchange } from '../transport/upgrade-exchange.t
 import type { Admitted } from './admit-request.ts'
 import { answerHeaders } from './answer-headers.ts'
 import type { AskedPath } from './asked-path.ts'
+import { endSoon } from './refuse.ts'
 import type { RequestHead } from './request-head.ts'
 import { type Refusal, refusalFor } from './status-answer.ts'
 import type { Visit } from './visit.ts'
@@ -56,7 +57,9 @@ export async function forwardUpgrade(errand: Errand, socket: Duplex, early: Buff
     visit.answered(incoming.statusCode)
     const way = upgradedSocket(incoming)
     if (way === undefined) {
-      sendAnswer(answerOn(socket, request), incoming, () => socket.destroy(), headers)
+      const response = answerOn(socket, request)
+      endSoon(socket)
+      sendAnswer(response, incoming, () => socket.destroy(), headers)
       return
     }
     socket.write(answerHead(incoming, headers), 'latin1')

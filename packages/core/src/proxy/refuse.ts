@@ -36,10 +36,30 @@ export function refuseRequest(
   })
 }
 
-/** Answers on a connection that Node's server has let go of, and ends it. */
+/**
+ * Answers on a connection that Node's server has let go of, and ends it.
+ *
+ * Node has no limits on it any more. Whoever does not close their side must not keep it.
+ */
 export function refuseSocket(request: IncomingMessage, socket: Duplex, refusal: Refusal): void {
   const text = statusText(refusal)
-  answerOn(socket, request).writeHead(refusal.status, statusHeaders(refusal, text)).end(text)
+  try {
+    const response = answerOn(socket, request)
+    endSoon(socket)
+    response.writeHead(refusal.status, statusHeaders(refusal, text)).end(text)
+  } catch {
+    // Another answer was begun on it.
+    socket.destroy()
+  }
+}
+
+/** Sees to it that a connection ends a moment after its last byte was written, whatever the client does. */
+export function endSoon(socket: Duplex): void {
+  socket.once('finish', () => {
+    const timer = setTimeout(() => socket.destroy(), LONGEST_DRAIN_MS)
+    socket.once('close', () => clearTimeout(timer))
+  })
+  socket.resume()
 }
 
 /** Answers what was no request: there is only the connection. */

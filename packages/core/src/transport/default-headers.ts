@@ -50,7 +50,7 @@ function layOver(defaults: HeaderValues, own: HeaderValues): HeaderValues {
 }
 
 /** Whether a request says itself whom to act as. Of several names, the server takes the first. */
-function namesUser({ 'impersonate-user': user = '' }: HeaderValues): boolean {
+export function namesUser({ 'impersonate-user': user = '' }: HeaderValues): boolean {
   const [first = ''] = [user].flat()
   return first.trim() !== ''
 }
