@@ -54,7 +54,10 @@ function lookFor(request: LookRequest, agent: Agent): Answer {
   }
 }
 
-function perform({ do: wanted }: PlainRequest, { agent, status, stop }: Housekeeping): Answer {
+function perform(
+  { do: wanted }: PlainRequest,
+  { agent, status, stop, touch }: Housekeeping,
+): Answer {
   switch (wanted) {
     case 'status':
       return { is: 'status', status: status() }
@@ -66,6 +69,8 @@ function perform({ do: wanted }: PlainRequest, { agent, status, stop }: Housekee
       break
     case 'unlock':
       agent.unlock()
+      // Whoever unlocks it is about to use it: the time it was locked is not time without use.
+      touch()
       break
     case 'stop':
       // The answer first.
