@@ -96,6 +96,32 @@ beforeAll(async () => {
   kubectl('label', 'namespace', sidecars, ...RESTRICTED)
 })
 
+interface Rendered {
+  readonly kind: string
+  // biome-ignore lint/suspicious/noExplicitAny: a specification of any kind.
+  readonly spec: any
+}
+
+describe('what kustomize makes of the Deployment', () => {
+  const PROXY = { matchLabels: { 'app.kubernetes.io/name': 'kubecred-proxy' } }
+  let items: readonly Rendered[]
+  const spec = (kind: string): Rendered['spec'] => items.find((item) => item.kind === kind)?.spec
+  beforeAll(() => {
+    const path = join(FOLDER, 'deployment')
+    items = JSON.parse(kubectl('apply', '--dry-run=client', '-o', 'json', '-k', path)).items
+  })
+
+  it('chooses the pods of the proxy, and lets those ask who have the label for it', () => {
+    expect(spec('Deployment').selector).toEqual(PROXY)
+    expect(spec('PodDisruptionBudget').selector).toEqual(PROXY)
+    expect(spec('NetworkPolicy').podSelector).toEqual(PROXY)
+    expect(spec('Service').selector).toEqual(PROXY.matchLabels)
+    expect(spec('NetworkPolicy').ingress[0].from).toEqual([
+      { namespaceSelector: {}, podSelector: { matchLabels: { 'kubecred/proxy-client': 'true' } } },
+    ])
+  })
+})
+
 describe('deploy/kubernetes', () => {
   it.each([
     ['deployment', 7],

@@ -3,7 +3,7 @@ const SECRET = /^#([A-Za-z0-9._~-]{20,200})$/
 let secret
 
 /**
- * Takes the secret out of the address bar. It stays in memory: not in the history, not in a store, not in a cookie.
+ * Takes the secret out of the address bar. It stays in memory: not in the tab's history, not in a store, not in a cookie.
  * True when there was one.
  */
 export function takeSecret() {

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
 import { UsageError } from '../usage-error.ts'
 
 export interface HealthOptions {
@@ -28,7 +28,7 @@ const MOST_CONNECTIONS = 32
 export async function startHealth({ port, isReady }: HealthOptions): Promise<Health> {
   const limits = { maxHeaderSize: 4096, headersTimeout: 2000, requestTimeout: 2000 }
   const server = createServer({ ...limits, connectionsCheckingInterval: 1000 })
-  server.maxConnections = MOST_CONNECTIONS
+  keepFew(server)
   server.on('request', (request, response) => void answer(request, response, isReady))
   server.listen({ port, exclusive: true })
   try {
@@ -46,6 +46,17 @@ export async function startHealth({ port, isReady }: HealthOptions): Promise<Hea
       await closed
     },
   }
+}
+
+/** Whoever opens many and says nothing must not keep the kubelet out: the oldest makes room. */
+function keepFew(server: Server): void {
+  const open = new Set<Socket>()
+  server.on('connection', (socket) => {
+    const [oldest] = open
+    if (open.size >= MOST_CONNECTIONS) oldest?.destroy()
+    open.add(socket)
+    socket.once('close', () => open.delete(socket))
+  })
 }
 
 async function answer(

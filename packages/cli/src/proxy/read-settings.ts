@@ -67,9 +67,9 @@ function readPlace(flags: FlagValues): Place {
     checkAddress(address, flags.isOn('allow-remote') === true)
     return { kind: 'port', address, port: readPort(flags, 'port', PORT) }
   }
-  const other = (['port', 'address', 'allow-remote', 'accept-hosts'] as const).find(
-    (name) => flags.text(name) !== undefined,
-  )
+  const other = (
+    ['port', 'address', 'allow-remote', 'accept-hosts', 'tls-cert-file'] as const
+  ).find((name) => flags.text(name) !== undefined)
   if (other === undefined) return { kind: 'socket', path }
   throw new UsageError(`--unix-socket and --${other} contradict each other`)
 }
