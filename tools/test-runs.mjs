@@ -69,6 +69,9 @@ function failuresIn(report) {
   return testResults.flatMap(({ name, status, message, assertionResults }) => {
     const file = relative(process.cwd(), name)
     const failed = assertionResults.filter((test) => test.status === 'failed')
+    // Its process has ended before it: nobody knows how these would have gone.
+    if (assertionResults.some((test) => test.status === 'pending'))
+      failed.push({ fullName: 'was not finished', failureMessages: ['its process ended'] })
     if (failed.length === 0)
       return status === 'failed' ? [{ file, text: `${file}\n  ${message}` }] : []
     return failed.map(({ fullName, failureMessages }) => ({

@@ -13,8 +13,8 @@ export function report(): string {
   const { reasons, kubectl, 'client-go': clientGo } = loadDifferences()
   return `kubectl and client-go are those of Kubernetes ${kubernetesVersion()}.
 
-| beside     | cases | the same | different on purpose | not comparable |
-| ---------- | ----- | -------- | -------------------- | -------------- |
+| beside    | cases | the same | different on purpose | not comparable |
+| --------- | ----- | -------- | -------------------- | -------------- |
 ${countRow('kubectl', typedCases, kubectl, notTyped.length)}
 ${countRow('client-go', clientGoCases, clientGo, notPlayed.length)}
 
@@ -48,7 +48,7 @@ function countRow(
   left: number,
 ): string {
   const different = Object.keys(explained).length
-  const cells = [beside.padEnd(10), String(cases.length).padEnd(5)]
+  const cells = [beside.padEnd(9), String(cases.length).padEnd(5)]
   const counts = [cases.length - different, different, left]
   const widths = [8, 20, 14]
   const rest = counts.map((count, at) => String(count).padEnd(widths[at] ?? 0))
