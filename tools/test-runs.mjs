@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 
 /** With more files than this, something is broken and not only in a hurry. */
-const MOST_SECOND_TRIES = 6
+const MOST_SECOND_TRIES = 3
 
 export class TestRuns {
   #problems = []
