@@ -16,6 +16,7 @@ const SECONDS = Number(process.env.KUBECRED_SOAK_SECONDS ?? 600)
 const WORKERS = 16
 const WATCHES = 8
 const LIFE_MS = 5000
+const LONGEST_IDLE_MS = 100_000
 const program = fileURLToPath(new URL('../packages/cli/bin/kubecred.mjs', import.meta.url))
 
 export async function run() {
@@ -40,7 +41,9 @@ export async function run() {
   ])
   watches.abort()
   await pool.destroy()
-  await sleep(2000)
+  // Connections to the server are kept for a minute after their last request; then all must be as before.
+  const waitUntil = Date.now() + LONGEST_IDLE_MS
+  while (descriptorsOf(child.pid) > before && Date.now() < waitUntil) await sleep(1000)
   const after = descriptorsOf(child.pid)
   child.kill('SIGTERM')
   const [status] = await once(child, 'exit')
@@ -62,7 +65,7 @@ export async function run() {
     {
       what: 'descriptors after / before',
       value: `${after} / ${before}`,
-      target: 'no more than before, and its pool',
+      target: 'no more than before',
     },
     { what: 'exit status', value: status, target: '0' },
   ]
