@@ -37,7 +37,7 @@ const SERVER_AUTHENTICATION = '1.3.6.1.5.5.7.3.1'
 /**
  * Makes an authority for the listener of `kubecred run`.
  *
- * Written by hand: a library for it takes 0.3 s to load, which every kubectl would wait for; this takes 5 ms.
+ * Written by hand: a library for it takes 0.3 s to load, which every kubectl would wait for.
  *
  * @param now Milliseconds since the epoch.
  */
