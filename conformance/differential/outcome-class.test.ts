@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest'
+import { classify } from './outcome-class.ts'
+
+const kubectl = { name: 'kubectl', start: ['kubectl'] } as const
+
+// A server that ends the connection in the middle of a handshake: kubectl says what it was doing just then.
+it.each([
+  'Get "https://127.0.0.1:1/api": EOF',
+  'write tcp 127.0.0.1:46138->127.0.0.1:1: write: broken pipe',
+  'read tcp 127.0.0.1:46138->127.0.0.1:1: read: connection reset by peer',
+  'write tcp 127.0.0.1:46138->127.0.0.1:1: use of closed network connection',
+])('a server that hangs up is the network: %s', (words) => {
+  const stderr = `Unable to connect to the server: ${words}\n`
+  expect(classify(kubectl, { status: 1, stdout: '', stderr }, undefined)).toBe('network')
+})
+
+it('what nobody has seen yet is no class of its own', () => {
+  const ended = { status: 1, stdout: '', stderr: 'something new' }
+  expect(classify(kubectl, ended, undefined)).toBe('something else: something new')
+})
