@@ -12,7 +12,8 @@ import { type Exchange, headersOf, type Incoming } from './exchange.ts'
 import { openRecord } from './open-record.ts'
 import { parseRequestInfo } from './request-info.ts'
 import type { OpenRecord, RequestLog } from './request-log.ts'
-import { type Answer, retireSession, send, setCommonHeaders } from './send.ts'
+import { retireSession } from './retire-session.ts'
+import { type Answer, send, setCommonHeaders } from './send.ts'
 import { failure, StatusError } from './status.ts'
 
 /** What a `respondWith` hook is told. The headers are as received, credentials included. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { type Incoming, type Outgoing, sessionOf } from './exchange.ts'
+import { retireSession } from './retire-session.ts'
 
 /** An answer to a request. A body that is neither text nor bytes is sent as JSON. */
 export interface Answer {
@@ -45,16 +46,6 @@ export function send(request: Incoming, response: Outgoing, answer: Answer): voi
 export function beginStream(response: Outgoing, contentType: string): void {
   response.writeHead(200, { 'Content-Type': contentType })
   response.flushHeaders()
-}
-
-/**
- * Lets the connection of a request end when its streams have; nothing new begins on it.
- *
- * What kube-apiserver does with HTTP/2 connections of clients that it does not know, since
- * CVE-2023-44487. As there, the GOAWAY may arrive before the answer.
- */
-export function retireSession(request: Incoming): void {
-  sessionOf(request)?.close()
 }
 
 /** Go's server takes `Connection: close` on HTTP/2 as the wish to end the connection, and so do we. */

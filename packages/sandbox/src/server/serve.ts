@@ -4,6 +4,7 @@ import { type ConnectionCounts, Connections } from './connections.ts'
 import { createServer, type Listeners } from './create-server.ts'
 import { type Handling, handle } from './handle.ts'
 import { LOOPBACK, listen, type RestartOptions } from './listener.ts'
+import { isTooLate } from './retire-session.ts'
 
 /** Where and how to serve. Without `tls` the server speaks plain HTTP. */
 export interface ServeOptions {
@@ -37,6 +38,7 @@ export async function serve(
   }
   const listeners: Listeners = {
     onRequest: (request, response) => {
+      if (isTooLate(request)) return
       handle({ request, response }, using).catch(() => response.destroy())
     },
     onUpgrade: (request, socket, head) => answerUpgrade(request, socket, head, using),

@@ -131,6 +131,32 @@ describe('a client that nobody knows', () => {
     await ended
   })
 
+  it('and sends many requests at once is told which of them nobody looked at', async () => {
+    let last = 0
+    h2.session.once('goaway', (_code, stream: number) => {
+      last = stream
+    })
+    const before = sandbox.requests.length
+    const outcomes = await Promise.all(
+      Array.from({ length: 60 }, async () => {
+        const stream = h2.session.request({ ':path': '/version', authorization: 'Bearer made-up' })
+        const status = new Promise((resolve) => {
+          stream.once('response', (headers) => resolve(headers[':status']))
+          stream.once('close', () => resolve('closed')).on('error', () => {})
+        })
+        stream.resume().end()
+        const outcome = await status
+        return { id: Number(stream.id), outcome }
+      }),
+    )
+    const looked = outcomes.filter(({ id }) => id <= last)
+    expect(new Set(looked.map(({ outcome }) => outcome))).toEqual(new Set([401]))
+    expect(sandbox.requests.length - before).toBe(looked.length)
+    const missed = outcomes.filter(({ id }) => id > last)
+    expect(missed.length).toBeGreaterThan(0)
+    expect(new Set(missed.map(({ outcome }) => outcome))).toEqual(new Set(['closed']))
+  })
+
   it('is not the one whom a hook refuses, unless the hook says so', async () => {
     sandbox.respondWith(() => ({ status: 401, body: {} }))
     await h2.call('/livez', { token })
