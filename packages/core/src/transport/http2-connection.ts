@@ -38,6 +38,8 @@ export class Http2Connection {
   readonly #pulse: Http2Pulse
   readonly #onChange: () => void
   #open = 0
+  /** Whether it is about to end. */
+  #isLeaving = false
   /** The highest stream the server has looked at, once it said so. */
   #lastSeen = Number.POSITIVE_INFINITY
   #error: Error | undefined
@@ -98,7 +100,7 @@ export class Http2Connection {
 
   /** Whether new streams may be opened on it. */
   get isUsable(): boolean {
-    return !this.#session.closed && !this.#session.destroyed
+    return !this.#isLeaving && !this.#session.closed && !this.#session.destroyed
   }
 
   /** Whether nothing can come from it any more. */
@@ -161,23 +163,37 @@ export class Http2Connection {
   /** Ends if it has no streams; with them it can go on, and is to be asked again. */
   closeIfIdle(): void {
     if (this.#open > 0) return
-    if (this.isUsable) this.#session.close()
+    this.#isLeaving = true
     this.#rest()
   }
 
   /** Ends at once. */
   destroy(reason: Error): void {
     this.#error ??= reason
-    this.#session.destroy(reason)
-    this.#socket.destroy()
+    this.#isLeaving = true
+    later(() => {
+      this.#session.destroy(reason)
+      this.#socket.destroy()
+    })
   }
 
   /** Without streams it must not keep the process alive, and if it is closing it is done. */
   #rest(): void {
     this.#session.unref()
     this.#pulse.begin()
-    if (!this.isUsable && !this.isEnded) this.#session.destroy()
+    if (!this.isUsable && !this.isEnded) later(() => this.#session.destroy())
   }
+}
+
+/**
+ * What ends a session waits until Node has left nghttp2.
+ *
+ * Events of a session, and every promise that goes on after one, run while nghttp2 reads. To end a session
+ * there frees memory that it still uses: the process is aborted, or worse (nodejs/node#64113). To cancel a
+ * stream is safe; to destroy one with an error is not.
+ */
+function later(end: () => void): void {
+  setImmediate(end)
 }
 
 /** An error with one of Node's codes, which the caller is told in words. */

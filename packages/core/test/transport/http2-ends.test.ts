@@ -1,9 +1,9 @@
 import { once } from 'node:events'
-import type { ServerHttp2Stream } from 'node:http2'
+import { connect, type ServerHttp2Stream } from 'node:http2'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { makePair } from '../fixtures/make-certificates.ts'
 import { answer, Http2Scene, insecureTarget, textOf } from './http2-server.ts'
 
@@ -47,6 +47,42 @@ describe('what is built from an identity', () => {
     await expect(scene.send('/late')).rejects.toThrow('all is over')
   })
 })
+
+describe('a session', () => {
+  // Node's callbacks run inside of nghttp2, which must not lose a session there: see `later`.
+  it('never ends while Node reads from it', async () => {
+    const calls = spyOnDestroy()
+    await using scene = await Http2Scene.open((stream, headers) => {
+      answer(stream)
+      // The server leaves, and we are done with the last stream.
+      if (headers[':path'] === '/leave') scene.sessions.at(-1)?.close()
+    })
+    await textOf((await scene.send('/leave')).body)
+    await expect.poll(() => scene.sessions[0]?.destroyed).toBe(true)
+    // The identity is retired by whoever got the answer.
+    await scene.send('/').then(() => scene.derived.retire())
+    // Everything ends, in the same place.
+    await scene.send('/').then(() => scene.derived.destroy(new Error('all is over')))
+    expect(calls.length).toBeGreaterThanOrEqual(3)
+    for (const stack of calls) expect(stack).toContain('processImmediate')
+  })
+})
+
+/** From where our code destroys sessions, as stacks. */
+function spyOnDestroy(): readonly string[] {
+  const session = connect('http://127.0.0.1:1').on('error', () => {})
+  const common = Object.getPrototypeOf(Object.getPrototypeOf(session)) as typeof session
+  session.destroy()
+  const stacks: string[] = []
+  const { destroy } = common
+  const spy = vi.spyOn(common, 'destroy').mockImplementation(function (this: unknown, ...args) {
+    const { stack = '' } = new Error('here')
+    if (stack.includes('http2-connection')) stacks.push(stack)
+    return destroy.apply(this as typeof session, args)
+  })
+  onTestFinished(() => spy.mockRestore())
+  return stacks
+}
 
 describe('a server without HTTP/2', () => {
   it('is a clear error', async () => {
