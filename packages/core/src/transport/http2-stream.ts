@@ -9,6 +9,7 @@ import { Readable } from 'node:stream'
 import type { Incoming, Try } from './exchange.ts'
 import { broken, type Http2Connection } from './http2-connection.ts'
 import { Http2ResponseBody } from './http2-response-body.ts'
+import { sendBody } from './send-body.ts'
 
 /** Why there was no answer, and with that whether the request may be sent again. */
 export interface Unanswered {
@@ -61,7 +62,8 @@ export function sendStream(
       if (body instanceof Readable) body.destroy()
       if (answer === undefined) resolve(unanswered(connection, stream, failure))
     })
-    write(stream, body)
+    // Never with `destroy`: see `later` in http2-connection.ts.
+    if (body !== undefined) sendBody(body, stream, end)
   })
 }
 
@@ -107,11 +109,6 @@ function endToEnd(headers: Try['headers']): OutgoingHttpHeaders {
   const kept: OutgoingHttpHeaders = {}
   for (const name in headers) if (!NOT_OURS.has(name)) kept[name] = headers[name]
   return kept
-}
-
-function write(stream: ClientHttp2Stream, body: Try['body']): void {
-  if (body instanceof Uint8Array) stream.end(body)
-  else body?.once('error', (error) => stream.destroy(error)).pipe(stream)
 }
 
 function incomingOf(

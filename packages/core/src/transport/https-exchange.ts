@@ -9,6 +9,7 @@ import { dial } from './dialer.ts'
 import type { Exchange, Incoming, Try } from './exchange.ts'
 import { isBrokenConnection } from './network-errors.ts'
 import { OpenSockets } from './open-sockets.ts'
+import { sendBody } from './send-body.ts'
 import type { Target } from './target.ts'
 
 /** Sends requests with Node's own client: it loads fast, which is what a program for one request needs. */
@@ -105,8 +106,7 @@ function send(target: Target, agent: http.Agent, attempt: Try): Promise<Incoming
         body: response,
       })
     })
-    if (body === undefined || body instanceof Uint8Array) request.end(body)
-    else body.once('error', (error) => request.destroy(error)).pipe(request)
+    sendBody(body, request, (reason) => request.destroy(reason))
   })
 }
 

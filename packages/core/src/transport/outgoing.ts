@@ -98,6 +98,8 @@ async function readBody(body: NonNullable<RequestInit['body']>): Promise<ReadBod
   if (body instanceof ReadableStream) {
     return { content: Readable.fromWeb(body as NodeReadableStream) }
   }
+  // Not as the iterable that it also is: it may fail before anybody iterates.
+  if ((body as unknown) instanceof Readable) return { content: body as unknown as Readable }
   if (isAsyncIterable(body)) return { content: Readable.from(body) }
   // Whatever else fetch takes (bytes, forms, blobs), the global Response encodes as the standard says.
   const encoded = new Response(body as ConstructorParameters<typeof Response>[0])

@@ -19,10 +19,10 @@ export class RecordedBody {
   constructor(source: Readable) {
     this.#source = source
     // From the beginning: it may fail before anybody reads it, and nobody else listens then.
-    source.once('error', (error) => {
-      this.#error = error
-      this.#copy?.destroy(error)
-    })
+    source.on('error', (error) => this.#fail(error))
+    source.once('close', () => this.#noticeCut())
+    if (source.errored) this.#fail(source.errored)
+    else if (source.destroyed) this.#noticeCut()
   }
 
   /** Why the source failed, if it did. */
@@ -39,7 +39,8 @@ export class RecordedBody {
   open(): Readable | Uint8Array {
     if (this.#isOpen) return Buffer.concat(this.#chunks ?? [])
     this.#isOpen = true
-    const copy = new PassThrough()
+    // It may fail while a connection is being made, and who sends it listens only after that.
+    const copy = new PassThrough().on('error', () => {})
     this.#copy = copy
     if (this.#error !== undefined) return copy.destroy(this.#error)
     this.#source.on('data', (chunk: Uint8Array) => this.#record(chunk))
@@ -64,6 +65,17 @@ export class RecordedBody {
     timer.unref()
     this.#source.once('close', () => clearTimeout(timer))
     this.#source.resume()
+  }
+
+  #fail(error: Error): void {
+    this.#error ??= error
+    this.#copy?.destroy(error)
+  }
+
+  /** A stream that was destroyed without a reason says nothing: who waits for its end would wait for ever. */
+  #noticeCut(): void {
+    if (this.#source.readableEnded || this.#copy?.destroyed) return
+    this.#fail(new Error('the body was destroyed before its end'))
   }
 
   #record(chunk: Uint8Array): void {

@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream'
 import { dial } from './dialer.ts'
 import type { Exchange, Incoming, Try } from './exchange.ts'
 import { OpenSockets } from './open-sockets.ts'
+import { sendBody } from './send-body.ts'
 
 /**
  * Sends a request that asks for another protocol, over a connection of its own.
@@ -51,8 +52,7 @@ function ask(origin: string, socket: Duplex, attempt: Try): Promise<Incoming> {
       raw.on('error', () => {})
       resolve(incomingOf(response, raw))
     })
-    if (body === undefined || body instanceof Uint8Array) request.end(body)
-    else body.once('error', (error) => request.destroy(error)).pipe(request)
+    sendBody(body, request, (reason) => request.destroy(reason))
   })
 }
 

@@ -1,0 +1,110 @@
+import { once } from 'node:events'
+import https from 'node:https'
+import { PassThrough, Readable } from 'node:stream'
+import { type Sandbox, startSandbox } from '@kubecred/sandbox'
+import { type Cluster, connect } from 'kubecred'
+import { openHttp2 } from 'kubecred/http2'
+import { createAgent } from 'kubecred/https'
+import { createDispatcher } from 'kubecred/undici'
+import * as undici from 'undici'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+// A body that fails early, while the plugin runs or the connection is being made: nobody reads it yet, and an
+// error that nobody listens to ends the process. What waits for such a body must not wait for ever.
+
+let sandbox: Sandbox
+beforeAll(async () => {
+  sandbox = await startSandbox()
+})
+afterAll(() => sandbox.close())
+
+const PATH = '/api/v1/namespaces'
+const HEADERS = { 'content-type': 'application/json' }
+
+const bodies: Readonly<Record<string, () => Readable>> = {
+  'fails when it is read': () =>
+    new Readable({
+      read() {
+        this.push('{')
+        this.destroy(new Error('mine'))
+      },
+    }),
+  'has failed already': () => new PassThrough().on('error', () => {}).destroy(new Error('mine')),
+  'fails in a moment': () => {
+    const body = new PassThrough()
+    body.write('{')
+    setImmediate(() => body.destroy(new Error('mine')))
+    return body
+  },
+}
+const cutOff: Readonly<Record<string, () => Readable>> = {
+  'is destroyed in a moment': () => {
+    const body = new PassThrough()
+    body.write('{')
+    setImmediate(() => body.destroy())
+    return body
+  },
+  'was destroyed already': () => new PassThrough().destroy(),
+}
+
+type Send = (cluster: Cluster, body: Readable) => Promise<unknown>
+const viaFetch: Send = (cluster, body) => {
+  const init = { method: 'POST', headers: HEADERS, body, duplex: 'half' }
+  return cluster.fetch(PATH, init as unknown as RequestInit)
+}
+const ways: readonly { name: string; transport?: 'https' | 'http2'; send: Send }[] = [
+  { name: 'fetch', send: viaFetch },
+  { name: 'fetch over https', transport: 'https', send: viaFetch },
+  { name: 'fetch over http2', transport: 'http2', send: viaFetch },
+  {
+    name: 'kubecred/http2',
+    send: (cluster, body) =>
+      openHttp2(cluster).request({ ...HEADERS, ':method': 'POST', ':path': PATH }, { body }),
+  },
+  {
+    name: 'kubecred/undici',
+    send: (cluster, body) =>
+      undici.request(sandbox.url + PATH, {
+        dispatcher: createDispatcher(cluster, undici),
+        method: 'POST',
+        headers: HEADERS,
+        body,
+      }),
+  },
+  {
+    name: 'kubecred/https',
+    send: async (cluster, body) => {
+      const agent = createAgent(cluster)
+      const sent = https.request(sandbox.url + PATH, { agent, method: 'POST', headers: HEADERS })
+      // As `pipeline` does; what is sent through an agent has no body of its own to fail.
+      body.once('error', (error) => sent.destroy(error))
+      body.once('close', () => body.readableEnded || sent.destroy(new Error('cut off')))
+      if (body.destroyed) sent.destroy(body.errored ?? new Error('cut off'))
+      body.pipe(sent)
+      await once(sent, 'response')
+    },
+  },
+]
+
+describe.each(ways)('with $name', ({ transport, send }) => {
+  const open = async (): Promise<Cluster> => {
+    const exec = await sandbox.plugin({ user: 'jane', groups: ['system:masters'] })
+    const kubeconfig = sandbox.writeKubeconfig({ user: { exec } })
+    return connect({ kubeconfig, ...(transport && { transport }) })
+  }
+
+  it.each(Object.entries(bodies))("a body that %s is the caller's own error", async (_, make) => {
+    await using cluster = await open()
+    await expect(send(cluster, make())).rejects.toThrow('mine')
+    // And again when the credential and the connection are there.
+    await cluster.fetch('/version')
+    await expect(send(cluster, make())).rejects.toThrow('mine')
+  })
+
+  it.each(Object.entries(cutOff))('a body that %s ends the request', async (_, make) => {
+    await using cluster = await open()
+    await expect(send(cluster, make())).rejects.toThrow()
+    await cluster.fetch('/version')
+    await expect(send(cluster, make())).rejects.toThrow()
+  })
+})
