@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { RecordSplitter } from '../../src/tls/records.ts'
+import { RecordSplitter, type TlsRecord } from '../../src/tls/records.ts'
 import { meet } from './memory-scene.ts'
 import { type Mutation, mutation } from './mutations.ts'
 import { jane } from './scene.ts'
@@ -109,16 +109,19 @@ async function attempt({ side, index, change }: Attempt) {
 
 /** What both sides rely on: the messages of hellos, and all encrypted records. */
 function essence(bytes: Buffer): string[] {
+  return recordsOf(bytes)
+    .filter(({ type }) => type === HANDSHAKE || type === ENCRYPTED)
+    .map(({ type, fragment, bytes: all }) => (type === HANDSHAKE ? fragment : all).toString('hex'))
+}
+
+/** All records before the first thing that is none: a server that has all it needs looks no further. */
+function recordsOf(bytes: Buffer): TlsRecord[] {
+  const splitter = new RecordSplitter()
+  const records: TlsRecord[] = []
   try {
-    const records = new RecordSplitter().push(bytes)
-    return records
-      .filter(({ type }) => type === HANDSHAKE || type === ENCRYPTED)
-      .map(({ type, fragment, bytes: all }) =>
-        (type === HANDSHAKE ? fragment : all).toString('hex'),
-      )
-  } catch {
-    return ['no TLS']
-  }
+    for (const byte of bytes) records.push(...splitter.push(Buffer.from([byte])))
+  } catch {}
+  return records
 }
 
 function isPrefix(beginning: readonly string[], whole: readonly string[]): boolean {
