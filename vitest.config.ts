@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { configDefaults, defineConfig } from 'vitest/config'
+import { FailureReporter } from './test/failure-reporter.ts'
 
 const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 
@@ -10,8 +11,8 @@ const newerOnly = isNewer ? [] : ['packages/core/test/newer-node/**']
 
 // Where tools/test-runs.mjs wants to read what failed.
 const report = process.env['KUBECRED_TEST_REPORT']
-export const reporters: ['default', ...['json', { outputFile: string }][]] =
-  report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]]
+export const reporters: ['default', ...FailureReporter[]] =
+  report === undefined ? ['default'] : ['default', new FailureReporter(report)]
 
 export default defineConfig({
   resolve: {

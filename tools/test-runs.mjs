@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 
 /** With more files than this, something is broken and not only in a hurry. */
 const MOST_SECOND_TRIES = 3
@@ -24,7 +24,9 @@ export class TestRuns {
     const files = [...new Set(failures.map(({ file }) => file))]
     const told = failures.map(({ text }) => text)
     if (files.length === 0) told.push('vitest failed, and no test did: see above')
-    if (files.length > 0 && files.length <= MOST_SECOND_TRIES) {
+    // What belongs to no file cannot be tried again.
+    const mayTryAgain = files.length > 0 && !files.includes(undefined)
+    if (mayTryAgain && files.length <= MOST_SECOND_TRIES) {
       process.stdout.write(`\nOnce more, alone: ${files.join(' ')}\n`)
       if (runOnce(node, [...files, ...options, '--no-file-parallelism'], env).isGood) {
         this.#unstable.push(...told)
@@ -58,25 +60,8 @@ function runOnce(node, args, env) {
     env: { ...process.env, ...env, KUBECRED_TEST_REPORT: report },
   })
   const isGood = ended.status === 0
-  const failures = isGood ? [] : failuresIn(report)
+  // Written by test/failure-reporter.ts, unless vitest itself fell over.
+  const failures = !isGood && existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : []
   rmSync(folder, { recursive: true, force: true })
   return { isGood, failures }
-}
-
-function failuresIn(report) {
-  if (!existsSync(report)) return []
-  const { testResults } = JSON.parse(readFileSync(report, 'utf8'))
-  return testResults.flatMap(({ name, status, message, assertionResults }) => {
-    const file = relative(process.cwd(), name)
-    const failed = assertionResults.filter((test) => test.status === 'failed')
-    // Its process has ended before it: nobody knows how these would have gone.
-    if (assertionResults.some((test) => test.status === 'pending'))
-      failed.push({ fullName: 'was not finished', failureMessages: ['its process ended'] })
-    if (failed.length === 0)
-      return status === 'failed' ? [{ file, text: `${file}\n  ${message}` }] : []
-    return failed.map(({ fullName, failureMessages }) => ({
-      file,
-      text: `${file}\n  ${fullName}\n  ${failureMessages.join('\n  ')}`,
-    }))
-  })
 }

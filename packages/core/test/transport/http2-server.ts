@@ -70,7 +70,8 @@ export class Http2Scene implements AsyncDisposable {
     ): void => {
       streams.push(stream)
       stream.on('error', () => {})
-      onStream(stream, headers, raw)
+      // Not here: a stream or session that ends while Node reads takes the process with it (nodejs/node#64113).
+      setImmediate(() => onStream(stream, headers, raw))
     }
     server.on('stream', take)
     server.listen(0, '127.0.0.1')
