@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { FiguresReporter } from './test/cluster/figures-reporter.ts'
 import { TableReporter } from './test/cluster/table-reporter.ts'
 import fast, { reporters } from './vitest.config.ts'
 
@@ -8,7 +9,7 @@ export default defineConfig({
   test: {
     include: ['test/cluster/**/*.test.ts', 'conformance/differential/*.test.ts'],
     globalSetup: ['test/cluster/setup.ts'],
-    reporters: [...reporters, new TableReporter()],
+    reporters: [...reporters, new TableReporter(), new FiguresReporter()],
     // Two cores, and the cluster needs one of them. Inside of a file many tests wait beside each other.
     maxWorkers: 2,
     maxConcurrency: 12,

@@ -1,13 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import type { Reporter, TestModule } from 'vitest/node'
+import { show } from './page.ts'
 
 const PREFIX = 'case × transport: '
-const PAGE = fileURLToPath(new URL('../../docs/cluster-suite.md', import.meta.url))
-const [BEGIN, END] = ['<!-- table: begin -->', '<!-- table: end -->']
 const MARKS = { passed: 'yes', failed: 'NO', skipped: '–', pending: '?' } as const
 
-/** Shows at the end which case held with which transport; `KUBECRED_WRITE_TABLE=1` writes it into the page too. */
+/** Shows at the end which case held with which transport. */
 export class TableReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const cells = new Map<string, Map<string, string>>()
@@ -21,10 +18,7 @@ export class TableReporter implements Reporter {
         }
       }
     }
-    if (cells.size === 0) return
-    const table = render(cells)
-    process.stdout.write(`\n${table}\n`)
-    if (process.env['KUBECRED_WRITE_TABLE'] === '1') writePage(table)
+    if (cells.size > 0) show('table', render(cells))
   }
 }
 
@@ -46,11 +40,4 @@ function render(cells: ReadonlyMap<string, ReadonlyMap<string, string>>): string
   const [head = [], ...rest] = all
   const legend = transports.map((transport, at) => `${at + 1}. ${transport}`)
   return [draw(head), rule, ...rest.map(draw), '', ...legend, ''].join('\n')
-}
-
-function writePage(table: string): void {
-  const page = readFileSync(PAGE, 'utf8')
-  const [before = '', rest = ''] = page.split(BEGIN)
-  const [, after = ''] = rest.split(END)
-  writeFileSync(PAGE, `${before}${BEGIN}\n\n${table}\n${END}${after}`)
 }

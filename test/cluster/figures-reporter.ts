@@ -1,0 +1,17 @@
+import type { Reporter, TestModule } from 'vitest/node'
+import { show } from './page.ts'
+
+/** Shows at the end what tests of faults have measured: `annotate(…, 'figures')`. */
+export class FiguresReporter implements Reporter {
+  onTestRunEnd(modules: readonly TestModule[]): void {
+    const lines = modules
+      .flatMap((module) => [...module.children.allTests()])
+      .flatMap((test) =>
+        test
+          .annotations()
+          .filter(({ type }) => type === 'figures')
+          .map(({ message }) => `- ${test.fullName.replaceAll(' > ', ' ')}: **${message}**`),
+      )
+    if (lines.length > 0) show('figures', `${lines.sort().join('\n')}\n`)
+  }
+}

@@ -1,0 +1,14 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+const PAGE = fileURLToPath(new URL('../../docs/cluster-suite.md', import.meta.url))
+
+/** Prints something that was found out; `KUBECRED_WRITE_TABLE=1` writes it into its part of the page too. */
+export function show(part: 'table' | 'figures', text: string): void {
+  process.stdout.write(`\n${text}\n`)
+  if (process.env['KUBECRED_WRITE_TABLE'] !== '1') return
+  const [begin, end] = [`<!-- ${part}: begin -->`, `<!-- ${part}: end -->`]
+  const [before = '', rest = ''] = readFileSync(PAGE, 'utf8').split(begin)
+  const [, after = ''] = rest.split(end)
+  writeFileSync(PAGE, `${before}${begin}\n\n${text}\n${end}${after}`)
+}
