@@ -9,6 +9,7 @@ const names = [
   'https-agent',
   'splice',
   'token',
+  'start-up',
   'proxy',
 ]
 const wanted = process.argv.slice(2)

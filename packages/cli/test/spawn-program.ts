@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
 /** The built program; bootstrap builds it before the tests run. */
-export const PROGRAM = fileURLToPath(new URL('../dist/main.js', import.meta.url))
+export const PROGRAM = fileURLToPath(new URL('../bin/kubecred.mjs', import.meta.url))
 
 /** A running program whose output can be waited for. */
 export class Running {

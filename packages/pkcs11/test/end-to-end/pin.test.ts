@@ -10,7 +10,7 @@ import { Running } from '../spawn-signer.ts'
 import { type Server, TokenScene } from './token-scene.ts'
 
 /** The built program; bootstrap builds it before the tests run. */
-const CLI = fileURLToPath(new URL('../../../cli/dist/main.js', import.meta.url))
+const CLI = fileURLToPath(new URL('../../../cli/bin/kubecred.mjs', import.meta.url))
 // util-linux's `script` gives a program a real terminal; BSD's takes other flags.
 const hasScript = spawnSync('script', ['--version']).status === 0
 const TRANSPORTS: ConnectOptions['transport'][] = [undefined, 'pool', 'https', 'http2']

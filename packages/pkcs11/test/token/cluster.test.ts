@@ -11,7 +11,7 @@ import { Running, start } from '../spawn-signer.ts'
 const PROGRAM = fileURLToPath(new URL('../../bin/kubecred-pkcs11.mjs', import.meta.url))
 
 /** The built program; bootstrap builds it before the tests run. */
-const CLI = fileURLToPath(new URL('../../../cli/dist/main.js', import.meta.url))
+const CLI = fileURLToPath(new URL('../../../cli/bin/kubecred.mjs', import.meta.url))
 const hasScript = spawnSync('script', ['--version']).status === 0
 
 let hsm: SoftHsm
