@@ -22,6 +22,7 @@ export class RecordedBody {
     source.on('error', (error) => this.#fail(error))
     source.once('close', () => this.#noticeCut())
     if (source.errored) this.#fail(source.errored)
+    else if (source.readableEnded) this.#fail(new TypeError('the body was read before'))
     else if (source.destroyed) this.#noticeCut()
   }
 
@@ -40,10 +41,11 @@ export class RecordedBody {
     if (this.#isOpen) return Buffer.concat(this.#chunks ?? [])
     this.#isOpen = true
     // It may fail while a connection is being made, and who sends it listens only after that.
-    const copy = new PassThrough().on('error', () => {})
+    // It takes objects too: another one would throw at them, inside of Node, where nobody can catch it.
+    const copy = new PassThrough({ writableObjectMode: true }).on('error', () => {})
     this.#copy = copy
     if (this.#error !== undefined) return copy.destroy(this.#error)
-    this.#source.on('data', (chunk: Uint8Array) => this.#record(chunk))
+    this.#source.on('data', (chunk) => this.#record(chunk))
     this.#source.once('end', () => {
       this.#isWhole = true
     })
@@ -78,7 +80,11 @@ export class RecordedBody {
     this.#fail(new Error('the body was destroyed before its end'))
   }
 
-  #record(chunk: Uint8Array): void {
+  #record(chunk: unknown): void {
+    if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array)) {
+      this.#fail(new TypeError('a body is made of text or bytes, not of objects'))
+      return
+    }
     this.#size += chunk.length
     if (this.#size > MOST_RECORDED) this.#forget()
     else this.#chunks?.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk)

@@ -1,10 +1,7 @@
-import { once } from 'node:events'
-import https from 'node:https'
 import { PassThrough, Readable } from 'node:stream'
 import { type Sandbox, startSandbox } from '@kubecred/sandbox'
 import { type Cluster, connect } from 'kubecred'
 import { openHttp2 } from 'kubecred/http2'
-import { createAgent } from 'kubecred/https'
 import { createDispatcher } from 'kubecred/undici'
 import * as undici from 'undici'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -37,7 +34,13 @@ const bodies: Readonly<Record<string, () => Readable>> = {
     return body
   },
 }
-const cutOff: Readonly<Record<string, () => Readable>> = {
+const cutOff: Readonly<Record<string, () => Readable | Promise<Readable>>> = {
+  'was read before': async () => {
+    const body = Readable.from(['{}'])
+    await body.toArray()
+    return body
+  },
+  'is made of objects': () => Readable.from([{ metadata: {} }]),
   'is destroyed in a moment': () => {
     const body = new PassThrough()
     body.write('{')
@@ -71,19 +74,6 @@ const ways: readonly { name: string; transport?: 'https' | 'http2'; send: Send }
         body,
       }),
   },
-  {
-    name: 'kubecred/https',
-    send: async (cluster, body) => {
-      const agent = createAgent(cluster)
-      const sent = https.request(sandbox.url + PATH, { agent, method: 'POST', headers: HEADERS })
-      // As `pipeline` does; what is sent through an agent has no body of its own to fail.
-      body.once('error', (error) => sent.destroy(error))
-      body.once('close', () => body.readableEnded || sent.destroy(new Error('cut off')))
-      if (body.destroyed) sent.destroy(body.errored ?? new Error('cut off'))
-      body.pipe(sent)
-      await once(sent, 'response')
-    },
-  },
 ]
 
 describe.each(ways)('with $name', ({ transport, send }) => {
@@ -103,8 +93,8 @@ describe.each(ways)('with $name', ({ transport, send }) => {
 
   it.each(Object.entries(cutOff))('a body that %s ends the request', async (_, make) => {
     await using cluster = await open()
-    await expect(send(cluster, make())).rejects.toThrow()
+    await expect(send(cluster, await make())).rejects.toThrow()
     await cluster.fetch('/version')
-    await expect(send(cluster, make())).rejects.toThrow()
+    await expect(send(cluster, await make())).rejects.toThrow()
   })
 })
