@@ -1,6 +1,7 @@
 // Runs the benchmarks and prints a table. Every figure that matters is a ratio inside one run.
 const names = [
   'warm-request',
+  'client-go',
   'idle-clusters',
   'cold-storm',
   'rotation',
