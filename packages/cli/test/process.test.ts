@@ -85,6 +85,7 @@ describe('the built program', () => {
 onUnix('a signal while a plugin hangs', () => {
   it.each([
     ['SIGINT', 130],
+    ['SIGQUIT', 131],
     ['SIGTERM', 143],
     ['SIGHUP', 129],
   ] as const)('%s ends both, with status %i', async (signal, status) => {

@@ -8,7 +8,7 @@ import type { Access } from './obtain-pin.ts'
 import { PIN_VARIABLE } from './pin-wish.ts'
 import { TokenError } from './token-error.ts'
 
-const SIGNALS = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
+const SIGNALS = { SIGHUP: 129, SIGINT: 130, SIGQUIT: 131, SIGTERM: 143 } as const
 const NAME = 'kubecred-pkcs11'
 
 // Node's own answer to this signal is a debugger, in a process that may be logged in to a token.

@@ -10,13 +10,16 @@ export type Ending =
   /** It could not be started. */
   | { readonly error: NodeJS.ErrnoException }
 
+/** What keys at the terminal cause. */
+const KEYS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGQUIT']
+
 /** Always passed on. */
 const PASSED = ['SIGUSR1', 'SIGUSR2'] as const
 
 /**
  * Starts a process, waits for it to end, and lets it have the signals that we are sent.
  *
- * What keys at the terminal cause (SIGINT, SIGQUIT) reaches it without us, as it is in our group: sent again it would
+ * What keys at the terminal cause reaches it without us, as it is in our group: sent again it would
  * count as a second wish. Only without a terminal is it passed on. Ctrl-Z stops both, and `fg` wakes both.
  */
 export async function followChild(
@@ -31,14 +34,12 @@ export async function followChild(
   }
   // Before it starts: a signal may come in its first moment.
   for (const signal of PASSED) process.on(signal, pass)
-  process.on('SIGQUIT', passKey)
-  const giveBack = io.takeSignals((signal) => (signal === 'SIGINT' ? passKey : pass)(signal))
+  const giveBack = io.takeSignals((signal) => (KEYS.includes(signal) ? passKey : pass)(signal))
   try {
     child = start()
     return await endOf(child)
   } finally {
     giveBack()
-    process.off('SIGQUIT', passKey)
     for (const signal of PASSED) process.off(signal, pass)
   }
 }

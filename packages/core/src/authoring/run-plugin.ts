@@ -11,7 +11,7 @@ import { type Disaster, type ProcessWatch, watchProcess } from './watch-process.
 
 /** What the function of a plugin gets. */
 export interface PluginContext extends PluginInfo {
-  /** Aborted by SIGINT, SIGTERM and SIGHUP: clean up and return, the process ends a second later. */
+  /** Aborted by SIGINT, SIGQUIT, SIGTERM and SIGHUP: clean up and return, the process ends a second later. */
   readonly signal: AbortSignal
   /** Asks the person at the terminal; fails at once when `interactive` is false. */
   readonly prompt: Prompt

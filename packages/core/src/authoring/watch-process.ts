@@ -5,7 +5,7 @@ export type Disaster =
   | { readonly is: 'failed'; readonly error: unknown }
   | { readonly is: 'signalled'; readonly status: number }
 
-const SIGNALS = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
+const SIGNALS = { SIGHUP: 129, SIGINT: 130, SIGQUIT: 131, SIGTERM: 143 } as const
 type Signal = keyof typeof SIGNALS
 
 /** How long a function may clean up after a signal; clients that stop a plugin wait about twice as long. */

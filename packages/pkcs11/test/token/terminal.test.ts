@@ -117,7 +117,7 @@ describe.skipIf(!canRun)('at a terminal (needs softhsm2, opensc and script)', ()
     },
   )
 
-  it.each(['SIGTERM', 'SIGHUP', 'SIGINT'])(
+  it.each(['SIGTERM', 'SIGHUP', 'SIGINT', 'SIGQUIT'])(
     '%s while it asks leaves the terminal as it was',
     async (signal) => {
       const terminal = atTerminal({})
@@ -129,7 +129,7 @@ describe.skipIf(!canRun)('at a terminal (needs softhsm2, opensc and script)', ()
       process.kill(Number(children.split('\n').at(-1)), signal as NodeJS.Signals)
       const { status, isRestored } = await terminal.end()
       expect(isRestored).toBe(true)
-      expect(status).toBe({ SIGTERM: '143', SIGHUP: '129', SIGINT: '130' }[signal])
+      expect(status).toBe({ SIGTERM: '143', SIGHUP: '129', SIGINT: '130', SIGQUIT: '131' }[signal])
     },
   )
 
