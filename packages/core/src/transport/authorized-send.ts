@@ -54,32 +54,77 @@ export interface Route {
   readonly refreshOn: readonly number[]
 }
 
+/** How often a request was sent before, and with what it is to be sent now. */
+interface Tries {
+  /** With another credential, because one was refused. */
+  readonly retries: number
+  /** With the same, because the server did not look at it. */
+  readonly repeats: number
+  readonly given?: Lease
+}
+
+const FIRST_TRY: Tries = { retries: 0, repeats: 0 }
+
 /**
  * Sends a request with the current credential; when the server refuses it, once more with a better one.
  *
  * All requests that are refused at the same time wait for one refresh. Where there is nothing better,
  * or the body cannot be sent again, the caller gets the server's own answer. With several credentials at
  * hand, each that is left is tried.
+ *
+ * One function, because each that waits for another costs every request a promise.
  */
 export async function authorizedSend(
   route: Route,
   place: Place,
   outgoing: Outgoing,
   wish?: Wish,
+  tries = FIRST_TRY,
+): Promise<Incoming> {
+  let admitted: Admitted | undefined
+  let refused: Refused
+  try {
+    const admission = admit(route, place, outgoing, wish, tries.given)
+    admitted = admission instanceof Promise ? await admission : admission
+    const { passage, lease } = admitted
+    route.checkOpen()
+    const way = { using: lease, to: route.targetOf(lease) }
+    const incoming = await exchange(route, place, outgoing, way, passage)
+    passage.follow(incoming.body, route.open)
+    if (!isRefusal(route, place, incoming, lease)) {
+      route.accept(lease, wish, incoming.headers['date'])
+      return incoming
+    }
+    refused = { is: 'refused', lease, incoming: await keepBody(incoming) }
+  } catch (error) {
+    admitted?.passage.done()
+    if (admitted !== undefined && mayRepeat(error, outgoing, tries.repeats)) {
+      const again = { retries: tries.retries, repeats: tries.repeats + 1 }
+      return authorizedSend(route, place, outgoing, wish, again)
+    }
+    refused = alertedBy(error, route, outgoing, admitted?.lease)
+  }
+  return replaced(route, place, outgoing, wish, { ...tries, refused })
+}
+
+/** Sends a refused request again, if there is something better to send it with. */
+async function replaced(
+  route: Route,
+  place: Place,
+  outgoing: Outgoing,
+  wish: Wish | undefined,
+  { retries, refused }: Tries & { readonly refused: Refused },
 ): Promise<Incoming> {
   const { keeper } = route
-  let sent = await send(route, place, outgoing, wish)
-  for (let retries = 0; sent.is !== 'answered'; retries += 1) {
-    if (retries >= keeper.mostRetries) {
-      keeper.reject(sent.lease, tellOf(sent))
-      return finish(sent)
-    }
-    const better = await keeper.replace(sent.lease, tellOf(sent), outgoing.signal, wish)
-    if (better === undefined || !outgoing.canReplay()) return finish(sent)
-    keeper.report({ type: 'retried', method: outgoing.method, path: place.pathname })
-    sent = await send(route, place, outgoing, wish, better)
+  if (retries >= keeper.mostRetries) {
+    keeper.reject(refused.lease, tellOf(refused))
+    return finish(refused)
   }
-  return sent.incoming
+  const better = await keeper.replace(refused.lease, tellOf(refused), outgoing.signal, wish)
+  if (better === undefined || !outgoing.canReplay()) return finish(refused)
+  keeper.report({ type: 'retried', method: outgoing.method, path: place.pathname })
+  const again = { retries: retries + 1, repeats: 0, given: better }
+  return authorizedSend(route, place, outgoing, wish, again)
 }
 
 /** Sends a request that brings its own credential: nothing of ours is on it, and a refusal is the caller's. */
@@ -114,47 +159,33 @@ type Refused =
       readonly error: unknown
       readonly told: ExecResponse
     }
-type Sent = Refused | { readonly is: 'answered'; readonly incoming: Incoming }
 
-async function send(
+/** Whether an answer says that the credential is not accepted. */
+function isRefusal(
+  { refreshOn }: Route,
+  { pathname }: Place,
+  { statusCode }: Incoming,
+  lease: Lease,
+): boolean {
+  return refreshOn.includes(statusCode) && !isProxied(pathname) && !isAnonymous(lease)
+}
+
+/**
+ * The refusal behind an error, if the server has refused the credential without an answer.
+ *
+ * @throws What the caller is told, if it was something else.
+ */
+function alertedBy(
+  error: unknown,
   route: Route,
-  place: Place,
   outgoing: Outgoing,
-  wish: Wish | undefined,
-  given?: Lease,
-  repeats = 0,
-): Promise<Sent> {
-  const { refreshOn } = route
-  let admitted: Admitted | undefined
-  try {
-    const admission = admit(route, place, outgoing, wish, given)
-    admitted = admission instanceof Promise ? await admission : admission
-    const { passage, lease } = admitted
-    route.checkOpen()
-    const way = { using: lease, to: route.targetOf(lease) }
-    const incoming = await exchange(route, place, outgoing, way, passage)
-    passage.follow(incoming.body, route.open)
-    if (
-      !refreshOn.includes(incoming.statusCode) ||
-      isProxied(place.pathname) ||
-      isAnonymous(lease)
-    ) {
-      route.accept(lease, wish, incoming.headers['date'])
-      return { is: 'answered', incoming }
-    }
-    return { is: 'refused', lease, incoming: await keepBody(incoming) }
-  } catch (error) {
-    if (admitted === undefined) throw explain(error, outgoing, route.target)
-    const { passage, lease } = admitted
-    passage.done()
-    if (mayRepeat(error, outgoing, repeats)) {
-      return send(route, place, outgoing, wish, undefined, repeats + 1)
-    }
-    const explained = explain(error, outgoing, route.targetOf(lease))
-    const told = outgoing.signal?.aborted ? undefined : unansweredRefusal(error, lease)
-    if (told === undefined) throw explained
-    return { is: 'alerted', lease, error: explained, told }
-  }
+  lease: Lease | undefined,
+): Refused {
+  if (lease === undefined) throw explain(error, outgoing, route.target)
+  const explained = explain(error, outgoing, route.targetOf(lease))
+  const told = outgoing.signal?.aborted ? undefined : unansweredRefusal(error, lease)
+  if (told === undefined) throw explained
+  return { is: 'alerted', lease, error: explained, told }
 }
 
 /** Nothing was sent that could have been refused. */

@@ -183,11 +183,18 @@ export class Line {
     { via, wish }: { via?: Exchange; wish?: Wish } = {},
   ): Promise<Incoming> {
     if (outgoing.signal !== undefined) this.#allowMany(outgoing.signal)
+    const exchange = via ?? this.#exchange
+    // The hot path makes as few promises as it can.
     return new Promise((resolve, reject) => {
       this.#waiting.add(reject)
-      this.#send(place, outgoing, via, wish).then(
+      const sent =
+        exchange === undefined
+          ? this.#load().then((loaded) => this.#send(loaded, place, outgoing, wish))
+          : this.#send(exchange, place, outgoing, wish)
+      sent.then(
         (incoming) => {
           this.#waiting.delete(reject)
+          if (this.#isClosed) end(incoming.body, new ClosedError())
           resolve(incoming)
         },
         (error: unknown) => {
@@ -226,21 +233,18 @@ export class Line {
     ])
   }
 
-  async #send(
+  #send(
+    exchange: Exchange,
     place: Place,
     outgoing: Outgoing,
-    via: Exchange | undefined,
     wish: Wish | undefined,
   ): Promise<Incoming> {
-    this.checkOpen()
-    const exchange = via ?? this.#exchange ?? (await this.#load())
+    if (this.#isClosed) return Promise.reject(new ClosedError())
     const route = this.#routes.get(exchange) ?? this.#openRoute(exchange)
-    const hasOwn = outgoing.headers['authorization'] !== undefined
-    const incoming = await (hasOwn
-      ? this.#sendPlain(route, { place, ...(wish && { wish }) }, outgoing)
-      : authorizedSend(route, place, outgoing, this.wishOf({ place, ...(wish && { wish }) })))
-    if (this.#isClosed) end(incoming.body, new ClosedError())
-    return incoming
+    const aim = wish === undefined ? { place } : { place, wish }
+    return outgoing.headers['authorization'] === undefined
+      ? authorizedSend(route, place, outgoing, this.wishOf(aim))
+      : this.#sendPlain(route, aim, outgoing)
   }
 
   async #sendPlain(route: Route, { place, wish }: Aim, outgoing: Outgoing): Promise<Incoming> {

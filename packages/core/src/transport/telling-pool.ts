@@ -19,11 +19,10 @@ export class TellingPool extends Pool {
     options: Dispatcher.DispatchOptions & Partial<TellingOptions>,
     handler: Handler,
   ): boolean {
-    if (isTelling(options)) {
-      tellArrival(handler, options)
-      endWithLine(handler, options)
-    }
-    return super.dispatch(options, handler)
+    return super.dispatch(
+      options,
+      isTelling(options) ? new TellingHandler(handler, options) : handler,
+    )
   }
 }
 
@@ -31,35 +30,50 @@ function isTelling(options: Partial<TellingOptions>): options is TellingOptions 
   return options.passage !== undefined
 }
 
-function tellArrival(handler: Handler, { passage }: TellingOptions): void {
-  const { onComplete } = handler
-  handler.onComplete = (trailers) => {
-    passage.done()
-    onComplete?.call(handler, trailers)
-  }
-}
+/** One object for a request, because there are many: it hands everything on to undici's own handler. */
+class TellingHandler implements Handler {
+  readonly #handler: Handler
+  readonly #options: TellingOptions
+  #abort: ((reason: Error) => void) | undefined
 
-/** A request may wait for its connection or its answer while the cluster is closed; undici would go on with it. */
-function endWithLine(handler: Handler, { checkOpen, wire }: TellingOptions): void {
-  const { onConnect, onHeaders, onError } = handler
-  let abort: ((reason: Error) => void) | undefined
-  const leave = (): void => void (abort && wire.delete(abort))
-  handler.onConnect = (given) => {
-    abort = given
-    onConnect?.call(handler, given)
+  constructor(handler: Handler, options: TellingOptions) {
+    this.#handler = handler
+    this.#options = options
+  }
+
+  /** A request may wait for its connection or its answer while the cluster is closed; undici would go on with it. */
+  onConnect(abort: (reason?: Error) => void): void {
+    this.#abort = abort
+    this.#handler.onConnect?.(abort)
+    const { checkOpen, wire } = this.#options
     try {
       checkOpen()
-      wire.add(given)
+      wire.add(abort)
     } catch (error) {
-      given(error as Error)
+      abort(error as Error)
     }
   }
-  handler.onHeaders = (status, headers, resume, statusText) => {
-    if (status >= 200) leave()
-    return onHeaders?.call(handler, status, headers, resume, statusText) ?? true
+
+  onHeaders(status: number, headers: Buffer[], resume: () => void, statusText: string): boolean {
+    if (status >= 200) this.#leaveWire()
+    return this.#handler.onHeaders?.(status, headers, resume, statusText) ?? true
   }
-  handler.onError = (error) => {
-    leave()
-    onError?.call(handler, error)
+
+  onData(chunk: Buffer): boolean {
+    return this.#handler.onData?.(chunk) ?? true
+  }
+
+  onComplete(trailers: string[] | null): void {
+    this.#options.passage.done()
+    this.#handler.onComplete?.(trailers)
+  }
+
+  onError(error: Error): void {
+    this.#leaveWire()
+    this.#handler.onError?.(error)
+  }
+
+  #leaveWire(): void {
+    if (this.#abort !== undefined) this.#options.wire.delete(this.#abort)
   }
 }
