@@ -47,6 +47,11 @@ export class Home implements AsyncDisposable {
     return { XDG_RUNTIME_DIR: this.folder, NODE_OPTIONS: undefined, ...more }
   }
 
+  /** Everything that was written so far, for somebody who wonders why a test failed. */
+  get told(): string {
+    return [...this.#running].map(({ out, err }) => JSON.stringify({ out, err })).join('\n')
+  }
+
   /** What is left of programs. */
   leftovers(): string[] {
     return readdirSync(this.folder).includes('kubecred') ? readdirSync(this.private) : []

@@ -16,7 +16,11 @@ let home: Home
 beforeEach(() => {
   home = new Home()
 })
-afterEach(() => home[Symbol.asyncDispose]())
+afterEach(async ({ task }) => {
+  // Who only hears that the time was over does not know what was waited for.
+  if (task.result?.state === 'fail') process.stderr.write(`${home.told}\n`)
+  await home[Symbol.asyncDispose]()
+})
 
 describe.skipIf(!hasScript)(`kubecred run at a terminal (${NEEDS_SCRIPT})`, () => {
   let sandbox: Sandbox
