@@ -142,10 +142,8 @@ export class Roster {
     return { notes: this.diary.of(keeper.label), excludedUntil: this.#excludedUntil(keeper) }
   }
 
-  /** What has expired is not waited for: it matters what became of the next login, not that a server said no. */
   #excludedUntil({ held }: Keeper): number | undefined {
-    const now = this.#clock.now()
-    const isExcluded = held && now < held.expiresAt && this.refused.has(held.credential, now)
+    const isExcluded = held && this.refused.has(held.credential, this.#clock.now())
     return isExcluded ? this.refused.endOf(held.credential) : undefined
   }
 }
