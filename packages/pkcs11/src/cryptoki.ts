@@ -1,10 +1,61 @@
-import type { PKCS11 } from 'pkcs11js'
-
-/** The interface of a loaded library (PKCS#11 calls it Cryptoki). */
-export type Cryptoki = PKCS11
-
 /** A number that only the library understands: of a slot, a session or an object. */
 export type Handle = Buffer
+
+/**
+ * The interface of a loaded library (PKCS#11 calls it Cryptoki): what we use of pkcs11js's class of that purpose.
+ *
+ * It is declared here because pkcs11js, and its types with it, is missing where its native part could not be compiled,
+ * and neither the build nor the type check may depend on that.
+ */
+export interface Cryptoki {
+  load(path: string): void
+  C_Initialize(options?: { readonly flags: number }): void
+  C_Finalize(): void
+  C_GetInfo(): { readonly libraryDescription: string; readonly manufacturerID: string }
+  C_GetSlotList(tokenPresent?: boolean): Handle[]
+  C_GetTokenInfo(slot: Handle): TokenInfo
+  C_GetMechanismList(slot: Handle): number[]
+  C_OpenSession(slot: Handle, flags: number): Handle
+  C_CloseSession(session: Handle): void
+  C_Login(session: Handle, userType: number, pin?: string): void
+  C_FindObjectsInit(session: Handle, template: readonly Attribute[]): void
+  C_FindObjects(session: Handle, maxObjectCount: number): Handle[]
+  C_FindObjectsFinal(session: Handle): void
+  C_GetAttributeValue(
+    session: Handle,
+    object: Handle,
+    template: readonly Attribute[],
+  ): { readonly type: number; readonly value: Buffer }[]
+  C_SignInit(session: Handle, mechanism: Mechanism, key: Handle): void
+  C_SignAsync(session: Handle, data: Buffer, output: Buffer): Promise<Buffer>
+}
+
+/** How a signature is made, with the parameters of RSA-PSS where it needs them. */
+export interface Mechanism {
+  readonly mechanism: number
+  readonly parameter?: {
+    readonly type: number
+    readonly hashAlg: number
+    readonly mgf: number
+    readonly saltLen: number
+  }
+}
+
+interface Attribute {
+  readonly type: number
+  readonly value?: number | boolean | string | Buffer
+}
+
+/** The texts are padded, see {@link trimPadding}. */
+interface TokenInfo {
+  readonly label: string
+  readonly manufacturerID: string
+  readonly model: string
+  readonly serialNumber: string
+  readonly flags: number
+  readonly minPinLen: number
+  readonly maxPinLen: number
+}
 
 // Numbers of PKCS#11, named as there. They are repeated here because pkcs11js, which has most of them, is native and
 // may be missing: what only needs a number should not need it.

@@ -45,12 +45,17 @@ export function restartLibrary(cryptoki: Cryptoki): void {
   }
 }
 
-type Native = typeof import('pkcs11js')
+interface Native {
+  readonly PKCS11: new () => Cryptoki
+}
+
+/** Typed as a string, so that the compiler does not look for the module: it is optional. */
+const NATIVE_MODULE: string = 'pkcs11js'
 
 /** It is compiled when it is installed, and some systems have no compiler or forbid it. */
 async function importNative(): Promise<Native> {
   try {
-    const loaded = (await import('pkcs11js')) as Native & { default?: Native }
+    const loaded = (await import(NATIVE_MODULE)) as Native & { default?: Native }
     return loaded.default ?? loaded
   } catch (cause) {
     throw new TokenError(

@@ -1,5 +1,4 @@
 import { ecdsaToDer, type SignatureScheme } from 'kubecred/signer'
-import type { Mechanism } from 'pkcs11js'
 import {
   CKG_MGF1_SHA256,
   CKG_MGF1_SHA384,
@@ -11,6 +10,7 @@ import {
   CKM_SHA256,
   CKM_SHA384,
   CKM_SHA512,
+  type Mechanism,
 } from './cryptoki.ts'
 import { pssEncode } from './pss-encode.ts'
 import type { KeyKind } from './public-key.ts'
