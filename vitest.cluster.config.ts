@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config'
 import { FiguresReporter } from './test/cluster/figures-reporter.ts'
 import { TableReporter } from './test/cluster/table-reporter.ts'
-import fast, { reporters } from './vitest.config.ts'
+import fast from './vitest.config.ts'
 
 // The suite against a real cluster; `npm run test:cluster` finds the programs first.
 export default defineConfig({
@@ -9,7 +9,7 @@ export default defineConfig({
   test: {
     include: ['test/cluster/**/*.test.ts', 'conformance/differential/*.test.ts'],
     globalSetup: ['test/cluster/setup.ts'],
-    reporters: [...reporters, new TableReporter(), new FiguresReporter()],
+    reporters: ['default', new TableReporter(), new FiguresReporter()],
     // Two cores, and the cluster needs one of them. Inside of a file many tests wait beside each other.
     maxWorkers: 2,
     maxConcurrency: 12,

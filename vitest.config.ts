@@ -1,18 +1,9 @@
 import { fileURLToPath } from 'node:url'
 import { configDefaults, defineConfig } from 'vitest/config'
-import { FailureReporter } from './test/failure-reporter.ts'
+import { LONG } from './test/long.ts'
+import { SlowestFiles } from './test/slowest-files.ts'
 
 const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
-
-// Tests of packages that need a newer Node than we do: tools/test.mjs runs them with one.
-const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
-const isNewer = major > 22 || (major === 22 && minor >= 19)
-const newerOnly = isNewer ? [] : ['packages/core/test/newer-node/**']
-
-// Where tools/test-runs.mjs wants to read what failed.
-const report = process.env['KUBECRED_TEST_REPORT']
-export const reporters: ['default', ...FailureReporter[]] =
-  report === undefined ? ['default'] : ['default', new FailureReporter(report)]
 
 export default defineConfig({
   resolve: {
@@ -59,8 +50,9 @@ export default defineConfig({
   test: {
     include: ['packages/*/test/**/*.test.ts', 'conformance/**/*.test.ts'],
     // What needs kubectl or Go runs with the cluster suite.
-    exclude: [...configDefaults.exclude, ...newerOnly, 'conformance/differential/**'],
-    reporters,
+    exclude: [...configDefaults.exclude, ...Object.keys(LONG), 'conformance/differential/**'],
+    provide: { isLong: false },
+    reporters: ['default', new SlowestFiles()],
     typecheck: { enabled: true, include: ['packages/*/test-d/**/*.test-d.ts'] },
     // Most of the time is spent waiting: for plugins, for expiry, for files to be noticed.
     maxWorkers: 2,

@@ -6,26 +6,23 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** The oldest that the tests in FOLDER run on; vitest.config.ts knows it too. */
-const OLDEST = [22, 19]
+/** The oldest that the tests in FOLDER run on. */
+const [OLDEST_MAJOR, OLDEST_MINOR] = [22, 19]
 const VERSION = '24.21.0'
 const CACHE = fileURLToPath(new URL('../node_modules/.cache/kubecred', import.meta.url))
 
 /** Where the tests are that need it. */
 export const FOLDER = 'packages/core/test/newer-node'
 
-/** Whether the Node that runs this is new enough: then the suite has these tests already. */
-export function isNewEnough([major = 0, minor = 0] = process.versions.node.split('.').map(Number)) {
-  const [wanted, least] = OLDEST
-  return major > wanted || (major === wanted && minor >= least)
-}
-
 /**
- * The path of a newer Node, or why there is none.
+ * The path of a newer Node, which may be the one that runs this, or why there is none.
  *
  * @returns {{ path: string, version: string } | { problem: string }}
  */
 export function findNewerNode({ mayInstall }) {
+  const [major, minor] = process.versions.node.split('.').map(Number)
+  const isNewEnough = major > OLDEST_MAJOR || (major === OLDEST_MAJOR && minor >= OLDEST_MINOR)
+  if (isNewEnough) return { path: process.execPath, version: process.versions.node }
   return findNode(VERSION, { mayInstall })
 }
 

@@ -1,9 +1,9 @@
 import { connect } from 'kubecred'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { type ClientNode, CONFIG_MAPS, codesOf, Stage } from './stage.ts'
 
 /** How long the proofs go on. */
-const RUN_MS = process.env['CI'] === 'true' ? 60_000 : 12_000
+const RUN_MS = inject('isLong') ? 60_000 : 12_000
 
 /** The server ends every watch after two seconds, as a real one does after some minutes. */
 const SHORT_WATCHES = `${CONFIG_MAPS}?timeoutSeconds=2`

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, inject, it } from 'vitest'
 import { HandshakeProblem } from '../../src/tls/handshake-problem.ts'
 import { MessageJoiner } from '../../src/tls/messages.ts'
 import { RecordSplitter } from '../../src/tls/records.ts'
@@ -7,7 +7,7 @@ import { openServerFlight, type Played, play, playable } from './followed.ts'
 import { mutate, mutation } from './mutations.ts'
 import { CLIENT_AUTHENTICATION } from './rfc8448.ts'
 
-const RUNS = process.env['CI'] === 'true' ? 95_000 : 5_000
+const RUNS = inject('isLong') ? 95_000 : 5_000
 const GOOD = playable(CLIENT_AUTHENTICATION)
 const MESSAGES = openServerFlight(CLIENT_AUTHENTICATION)
 const DIGEST = play(GOOD).transcript.digest().toString('hex')

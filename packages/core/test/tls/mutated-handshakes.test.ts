@@ -1,12 +1,12 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, inject, it } from 'vitest'
 import { RecordSplitter, type TlsRecord } from '../../src/tls/records.ts'
 import { meet } from './memory-scene.ts'
 import { type Mutation, mutation } from './mutations.ts'
 import { jane } from './scene.ts'
 import { softwareKey } from './software-key.ts'
 
-const RUNS = process.env['CI'] === 'true' ? 5_000 : 300
+const RUNS = inject('isLong') ? 5_000 : 300
 const HANDSHAKE = 22
 const ENCRYPTED = 23
 

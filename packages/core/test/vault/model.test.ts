@@ -1,11 +1,11 @@
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { expect, inject, it } from 'vitest'
 import { type Command, World } from './model-world.ts'
 import { ANSWERS, HANDLERS, SERVERS } from './scripted-handlers.ts'
 
 /** Set KUBECRED_SEED to the seed that a failure prints to see it again. */
 const seed = Number(process.env['KUBECRED_SEED'] ?? Date.now() % 2 ** 31)
-const numRuns = process.env['CI'] === 'true' ? 1500 : 200
+const numRuns = inject('isLong') ? 1500 : 200
 
 const which = fc.nat(7)
 const command: fc.Arbitrary<Command> = fc.oneof(

@@ -1,0 +1,22 @@
+/**
+ * The tests that only `npm run test:long` runs, each with the reason why it takes long.
+ * None of them is the only guard of one of the four promises in README.md.
+ */
+export const LONG: Readonly<Record<string, string>> = {
+  'packages/core/test/newer-node/**': 'needs a second Node: client-node 2 and undici 8 need 22.19',
+}
+
+/** The tests that both suites run, with more cases or for a longer time in the long one: `inject('isLong')`. */
+export const LONGER: Readonly<Record<string, string>> = {
+  'packages/core/test/client-node/client-node-1-informers.test.ts': 'informers over many rotations',
+  'packages/core/test/tls/follower-mutations.test.ts': 'random changes of a handshake',
+  'packages/core/test/tls/mutated-handshakes.test.ts': 'random changes of a live handshake',
+  'packages/core/test/vault/load.test.ts': 'random load',
+  'packages/core/test/vault/model.test.ts': 'random histories',
+}
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    readonly isLong: boolean
+  }
+}

@@ -1,0 +1,76 @@
+// The programs that tests use beside Node. What is missing is skipped with its reason; with CI=true or KUBECRED_INSTALL=1
+// it is installed first, where that is possible.
+import { spawnSync } from 'node:child_process'
+import { findDebianKubectl } from './debian-kubectl.mjs'
+
+const PACKAGES = [
+  { command: 'openssl', probe: ['version'], debian: 'openssl', for: 'TLS alerts' },
+  { command: 'gnutls-serv', probe: ['--version'], debian: 'gnutls-bin', for: 'TLS with GnuTLS' },
+  // The programs without the service where there is such a package: nothing has to be started.
+  { command: 'tinyproxy', probe: ['-v'], debian: 'tinyproxy-bin', for: 'HTTP proxies' },
+  { command: 'danted', probe: ['-v'], debian: 'dante-server', for: 'SOCKS5 proxies' },
+  { command: 'curl', probe: ['--version'], debian: 'curl', for: 'curl behind kubecred run' },
+  {
+    command: 'kubectl',
+    probe: ['version', '--client'],
+    debian: 'kubernetes-client',
+    for: 'logins by kubectl',
+  },
+  { command: 'softhsm2-util', probe: ['--version'], debian: 'softhsm2', for: 'PKCS#11 tokens' },
+  { command: 'opensc-tool', probe: ['--version'], debian: 'opensc', for: 'PKCS#11 tokens' },
+  { command: 'chromium', probe: ['--version'], debian: 'chromium', for: 'the page' },
+  { command: 'swtpm', probe: ['--version'], debian: 'swtpm', for: 'TPMs' },
+  { command: 'tpm2_ptool', probe: ['--help'], debian: 'libtpm2-pkcs11-tools', for: 'TPMs' },
+]
+
+/** Whether what is missing should be installed. */
+export const mayInstall = process.env.CI === 'true' || process.env.KUBECRED_INSTALL === '1'
+
+/** Installs what is missing, or says what is skipped. Exits if an install that should work does not. */
+export function provideSystemPackages() {
+  const apt = mayInstall ? findApt() : undefined
+  const missing = PACKAGES.filter(({ command, probe }) => !runs(command, probe))
+  if (missing.length > 0) apt?.run?.('update', '-q')
+  for (const { command, probe, debian, for: what } of missing) {
+    if (apt?.run === undefined) {
+      const reason = apt?.problem === undefined ? '' : ` (${apt.problem})`
+      skip(`the tests of ${what} need ${command}${reason}`, `apt-get install ${debian}`)
+      continue
+    }
+    apt.run('install', '-y', debian)
+    if (!runs(command, probe)) {
+      fail(`the tests of ${what} need ${command}, and apt-get install ${debian} did not bring it`)
+    }
+  }
+  const oldKubectl = findDebianKubectl({ mayInstall: apt?.run !== undefined })
+  if (oldKubectl.problem === undefined) return
+  const what = `the tests with an old kubectl cannot run: ${oldKubectl.problem}`
+  if (apt?.run !== undefined) fail(what)
+  skip(what, 'node tools/debian-kubectl.mjs')
+}
+
+/** How this machine installs Debian packages, or why it cannot. */
+function findApt() {
+  if (!runs('apt-get', ['--version'])) return { problem: 'there is no apt-get here' }
+  const isRoot = process.getuid?.() === 0
+  if (!isRoot && !runs('sudo', ['-n', 'true'])) {
+    return { problem: 'neither root nor sudo without a password' }
+  }
+  const env = ['env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get']
+  const [command, ...first] = isRoot ? env : ['sudo', '-n', ...env]
+  const run = (...args) => spawnSync(command, [...first, ...args], { stdio: ['ignore', 2, 2] })
+  return { run }
+}
+
+function runs(command, args) {
+  return spawnSync(command, args, { stdio: 'ignore' }).status === 0
+}
+
+function skip(what, remedy) {
+  process.stderr.write(`skipped: ${what}. To run them: ${remedy}\n`)
+}
+
+function fail(message) {
+  process.stderr.write(`${message}\n`)
+  process.exit(1)
+}
