@@ -64,7 +64,7 @@ export class Roster {
     if (this.keepers.every(({ held }) => held === undefined)) return
     const isPossible = this.keepers.some((keeper) =>
       keeper.held === undefined
-        ? !this.#isSilent(keeper)
+        ? !this.#isSilent(keeper) || this.#lastOriginOf(keeper) === origin
         : originOf(keeper.held.credential) === origin,
     )
     if (isPossible) return
@@ -134,6 +134,11 @@ export class Roster {
     return !isBusy && outcomeOf(keeper, this.#factsOf(keeper)).result === 'nothing'
   }
 
+  /** The server of its last login, which may have ended since. */
+  #lastOriginOf({ label }: Keeper): string | undefined {
+    return originIn(this.diary.of(label).last?.server)
+  }
+
   #isUsable({ credential, expiresAt }: Held<Kept>, now: number): boolean {
     return now < expiresAt && !this.refused.has(credential, now)
   }
@@ -142,13 +147,18 @@ export class Roster {
     return { notes: this.diary.of(keeper.label), excludedUntil: this.#excludedUntil(keeper) }
   }
 
+  /** Of a credential that has expired the next login matters, and no longer that a server refused it. */
   #excludedUntil({ held }: Keeper): number | undefined {
-    const isExcluded = held && this.refused.has(held.credential, this.#clock.now())
+    const now = this.#clock.now()
+    const isExcluded = held && now < held.expiresAt && this.refused.has(held.credential, now)
     return isExcluded ? this.refused.endOf(held.credential) : undefined
   }
 }
 
 function originOf({ endpoint }: Kept): string | undefined {
-  const server = endpoint?.cluster.server
+  return originIn(endpoint?.cluster.server)
+}
+
+function originIn(server: string | undefined): string | undefined {
   return server === undefined ? undefined : /^https?:\/\/[^/]+/.exec(server)?.[0]
 }

@@ -63,3 +63,21 @@ it('does what a simple model of it says, whatever handlers, servers and callers 
     { numRuns, seed },
   )
 }, 120_000)
+
+it('reports the next login, and not a late refusal, when a login has expired', async () => {
+  const answer = { do: 'answer', handler: 'a', server: SERVERS[0], priority: 0 } as const
+  const request = { do: 'request', wish: undefined } as const
+  const wait = { do: 'wait', milliseconds: 30_000 } as const
+  const refuse = { do: 'refuse', which: 0 } as const
+  const world = new World()
+  await world.run([
+    { ...answer, with: 'stale' },
+    request,
+    { ...wait, milliseconds: 1000 },
+    { ...answer, with: 'temporary' },
+    ...[request, wait, refuse],
+    ...[request, wait, refuse],
+    ...[request, wait],
+  ])
+  expect(world.problems).toEqual([])
+})
