@@ -9,6 +9,8 @@ const PACKAGES = [
   // The programs without the service where there is such a package: nothing has to be started.
   { command: 'tinyproxy', probe: ['-v'], debian: 'tinyproxy-bin', for: 'HTTP proxies' },
   { command: 'danted', probe: ['-v'], debian: 'dante-server', for: 'SOCKS5 proxies' },
+  { command: 'script', probe: ['--version'], debian: 'bsdutils', for: 'terminals' },
+  { command: 'bash', probe: ['--version'], debian: 'bash', for: 'completion' },
   { command: 'curl', probe: ['--version'], debian: 'curl', for: 'curl behind kubecred run' },
   {
     command: 'kubectl',

@@ -69,14 +69,14 @@ describe('the built program', () => {
     const line = `"${process.execPath}" "${PROGRAM}" fetch /api/v1/namespaces --kubeconfig "${kubeconfig}"`
     const body = `${'x'.repeat(1023)}\n`.repeat(1024)
     sandbox.respondWith(() => ({ status: 200, body }))
-    const shell = new Running('bash', ['-c', `${line} | head -1 | wc -c; echo "\${PIPESTATUS[0]}"`])
+    const shell = new Running('sh', ['-c', `{ ${line}; echo "status $?" >&2; } | head -1 | wc -c`])
     expect(await shell.end()).toBe(0)
-    expect({ out: shell.out, err: shell.err }).toEqual({ out: '1024\n0\n', err: '' })
+    expect({ out: shell.out.trim(), err: shell.err }).toEqual({ out: '1024', err: 'status 0\n' })
   })
 
   it('reports an output that cannot be written', async () => {
     const line = `"${process.execPath}" "${PROGRAM}" version > /dev/full`
-    const shell = new Running('bash', ['-c', line])
+    const shell = new Running('sh', ['-c', line])
     expect(await shell.end()).toBe(70)
     expect(shell.err).toContain('kubecred: cannot write to standard output')
   })

@@ -6,6 +6,8 @@ import { PROGRAM, Running } from '../spawn-program.ts'
 
 export const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0
 export const NEEDS_KUBECTL = 'needs kubectl: apt-get install kubernetes-client'
+export const hasCurl = spawnSync('curl', ['--version']).status === 0
+export const NEEDS_CURL = 'needs curl: apt-get install curl'
 // util-linux's `script` gives a program a real terminal; BSD's takes other flags.
 export const hasScript = spawnSync('script', ['--version']).status === 0
 export const NEEDS_SCRIPT = 'needs script: apt-get install bsdutils'

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import {
   existsSync,
@@ -13,9 +12,7 @@ import { type Sandbox, startSandbox } from '@kubecred/sandbox'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { runFake } from '../run-fake.ts'
 import type { Running } from '../spawn-program.ts'
-import { ended, Home } from './home.ts'
-
-const hasCurl = spawnSync('curl', ['--version']).status === 0
+import { ended, Home, hasCurl, NEEDS_CURL } from './home.ts'
 
 let sandbox: Sandbox
 let home: Home
@@ -109,7 +106,7 @@ describe('the folder', () => {
 
 describe('the environment of the command', () => {
   it.skipIf(!hasCurl)(
-    'leads curl to the server, with the secret and with nothing else',
+    `leads curl to the server, with the secret and with nothing else (${NEEDS_CURL})`,
     async () => {
       const curl = 'curl -sS -o /dev/null -w "%{http_code} " --cacert "$KUBECRED_CA"'
       const script = `${curl} -H "@$KUBECRED_HEADER" "$KUBECRED_SERVER/version"

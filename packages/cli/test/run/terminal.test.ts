@@ -5,8 +5,10 @@ import { hasSoftHsm, NEEDS, PIN } from '../../../pkcs11/test/soft-token.ts'
 import {
   ended,
   Home,
+  hasCurl,
   hasKubectl,
   hasScript,
+  NEEDS_CURL,
   NEEDS_KUBECTL,
   NEEDS_SCRIPT,
   PROGRAM_LINE,
@@ -88,30 +90,35 @@ describe.skipIf(!hasScript)(`kubecred run at a terminal (${NEEDS_SCRIPT})`, () =
     await running.end()
   })
 
-  it('lets a plugin ask before the command starts, and not while the command has the terminal', async () => {
-    const script = `#!/bin/sh
+  it.skipIf(!hasCurl)(
+    `lets a plugin ask before the command starts, and not while the command has the terminal (${NEEDS_CURL})`,
+    async () => {
+      const script = `#!/bin/sh
 case "$KUBERNETES_EXEC_INFO" in *'"interactive":true'*) ;; *) echo no terminal >&2; exit 9 ;; esac
 stty -echo; printf 'Password: ' >&2; read word; stty echo
 printf '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"%s"}}' "$word"
 `
-    const command = home.write('asks', script, 0o700)
-    const { token } = sandbox.issueToken({ user: 'jane' })
-    const path = sandbox.writeKubeconfig({ user: { exec: { command, interactiveMode: 'Always' } } })
-    const request = `curl -sS --cacert "$KUBECRED_CA" -H "@$KUBECRED_HEADER" "$KUBECRED_SERVER/api/v1/namespaces"`
-    const inner = `echo ready; read x; ${request}; echo; echo over`
-    const running = home.atTerminal(
-      `${PROGRAM_LINE} run --kubeconfig '${path}' -- sh -c '${inner}'`,
-    )
-    await running.until('out', /Password: /)
-    running.child.stdin?.write(`${token}\r`)
-    await running.until('out', /ready/)
-    sandbox.revoke(token)
-    running.child.stdin?.write('\r')
-    await running.until('out', /over/)
-    expect(await running.end()).toBe(0)
-    expect(running.out.match(/Password: /g)).toHaveLength(1)
-    expect(running.out).toMatch(/"code":40[13]|"code":50[0-9]/)
-  })
+      const command = home.write('asks', script, 0o700)
+      const { token } = sandbox.issueToken({ user: 'jane' })
+      const path = sandbox.writeKubeconfig({
+        user: { exec: { command, interactiveMode: 'Always' } },
+      })
+      const request = `curl -sS --cacert "$KUBECRED_CA" -H "@$KUBECRED_HEADER" "$KUBECRED_SERVER/api/v1/namespaces"`
+      const inner = `echo ready; read x; ${request}; echo; echo over`
+      const running = home.atTerminal(
+        `${PROGRAM_LINE} run --kubeconfig '${path}' -- sh -c '${inner}'`,
+      )
+      await running.until('out', /Password: /)
+      running.child.stdin?.write(`${token}\r`)
+      await running.until('out', /ready/)
+      sandbox.revoke(token)
+      running.child.stdin?.write('\r')
+      await running.until('out', /over/)
+      expect(await running.end()).toBe(0)
+      expect(running.out.match(/Password: /g)).toHaveLength(1)
+      expect(running.out).toMatch(/"code":40[13]|"code":50[0-9]/)
+    },
+  )
 })
 
 describe.skipIf(!hasScript || !hasSoftHsm || !hasKubectl)(
