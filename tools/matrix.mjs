@@ -45,7 +45,7 @@ process.exitCode = results.every(({ isGood }) => isGood) ? 0 : 1
 /** Packs our packages and installs them as a user would, from the registry but for themselves. */
 function install() {
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
-  const tarballs = packInto(folder).map((name) => `./${name}`)
+  const tarballs = packInto(folder).map(({ file }) => `./${file}`)
   // No native addon: what needs one is not in these suites.
   const flags = [
     '--omit=optional',

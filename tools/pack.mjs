@@ -11,21 +11,28 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const folder = join(root, 'build/packed')
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
-  for (const name of packInto(folder)) process.stdout.write(`build/packed/${name}\n`)
+  for (const { file } of packInto(folder)) process.stdout.write(`build/packed/${file}\n`)
 }
 
-/** Packs what was built into a folder. Returns the names of the files. */
+/**
+ * Packs what was built into a folder. No registry is asked.
+ *
+ * @returns {{ name: string, file: string }[]} The name of each package, and its file in the folder.
+ */
 export function packInto(folder) {
-  return PACKAGES.map((name) => {
-    const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder]
-    const { stdout, status } = spawnSync('npm', args, {
-      cwd: join(root, 'packages', name),
+  const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder]
+  const { stdout, status } = spawnSync(
+    'npm',
+    [...args, ...PACKAGES.map((name) => `./packages/${name}`)],
+    {
+      cwd: root,
       stdio: ['ignore', 'pipe', 2],
       encoding: 'utf8',
+      maxBuffer: 64 * 1024 * 1024,
       // On Windows npm is a .cmd file, which only a shell can start.
       shell: process.platform === 'win32',
-    })
-    if (status !== 0) throw new Error(`npm pack of packages/${name} failed`)
-    return JSON.parse(stdout)[0].filename
-  })
+    },
+  )
+  if (status !== 0) throw new Error(`npm pack ended with status ${status}`)
+  return JSON.parse(stdout).map(({ name, filename }) => ({ name, file: filename }))
 }

@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { tarball } from './installed.ts'
 
 const run = promisify(execFile)
-const root = fileURLToPath(new URL('../../../../', import.meta.url))
+const root = fileURLToPath(new URL('../../', import.meta.url))
 
 /** The parts of our manifest that a user of the package meets. */
 export interface Manifest {
@@ -23,19 +24,18 @@ export interface Ended {
 /**
  * A folder with the package in it as npm would install it, and nothing beside but its own dependencies.
  *
- * What is packed is the build: `npm test` makes it first. No registry is asked.
+ * Dependencies are those of the workspace: no registry is asked.
  */
-export class PackedFolder implements Disposable {
+export class LibraryFolder implements Disposable {
   readonly folder = mkdtempSync(join(tmpdir(), 'kubecred-packed-'))
   readonly package = join(this.folder, 'node_modules/kubecred')
 
-  static async make(): Promise<PackedFolder> {
-    const made = new PackedFolder()
+  static async make(): Promise<LibraryFolder> {
+    const made = new LibraryFolder()
     const { folder } = made
     writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
     mkdirSync(made.package, { recursive: true })
-    const tarball = await pack(folder)
-    await run('tar', ['-xzf', tarball, '--strip-components=1', '-C', made.package])
+    await run('tar', ['-xzf', tarball('kubecred'), '--strip-components=1', '-C', made.package])
     for (const name of Object.keys(made.manifest.dependencies)) made.link(name)
     return made
   }
@@ -86,12 +86,4 @@ export class PackedFolder implements Disposable {
       return { code, output: stdout + stderr }
     }
   }
-}
-
-async function pack(destination: string): Promise<string> {
-  const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', destination]
-  const options = { cwd: join(root, 'packages/core'), shell: process.platform === 'win32' }
-  const { stdout } = await run('npm', args, options)
-  const [{ filename }] = JSON.parse(stdout) as [{ filename: string }]
-  return join(destination, filename)
 }

@@ -1,16 +1,16 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { PackedFolder } from './packed-folder.ts'
+import { LibraryFolder } from './library-folder.ts'
 
-let packed: PackedFolder
+let packed: LibraryFolder
 
 beforeAll(async () => {
-  packed = await PackedFolder.make()
-}, 60_000)
+  packed = await LibraryFolder.make()
+})
 afterAll(() => packed[Symbol.dispose]())
 
-describe('the packed tarball', () => {
+describe('the tarball of the library', () => {
   it('has every file that the manifest names', () => {
     const files = Object.values(packed.manifest.exports).flatMap((target) =>
       typeof target === 'string' ? [target] : Object.values(target),

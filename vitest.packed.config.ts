@@ -1,0 +1,15 @@
+import { defineConfig } from 'vitest/config'
+import { reporters } from './vitest.config.ts'
+
+// The packages as npm packs them, installed as their users install them: `npm run test:packages`.
+export default defineConfig({
+  test: {
+    include: ['test/packed/**/*.test.ts'],
+    globalSetup: ['test/packed/setup.ts'],
+    reporters,
+    // Two cores; packages are downloaded and unpacked.
+    maxWorkers: 2,
+    testTimeout: 60_000,
+    hookTimeout: 180_000,
+  },
+})
