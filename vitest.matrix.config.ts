@@ -11,7 +11,6 @@ const NAMES: Readonly<Record<string, string>> = {
   core: 'kubecred',
   pkcs11: '@kubecred/pkcs11',
   sandbox: '@kubecred/sandbox',
-  cli: '@kubecred/cli',
 }
 
 /** Where a source file of ours is after the installation; undefined for every other file. */

@@ -1,49 +1,90 @@
-// Makes few files of what the programs need: to load two hundred takes longer than most commands.
+// Makes the programs of packages/cli complete by themselves, in few files: a user installs nothing beside them, and to
+// load two hundred files takes longer than most commands.
 //
-// kubecred-token is one file with what it needs when the agent answers at once. What is imported only when it is
-// needed stays where the compiler put it; the start of an agent is a file of its own, because many may need it at the
-// same time, and so is what the error codes mean. kubecred is one file per command and some that they share.
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+// kubecred is one file per command and some that they share, as modules. kubecred-token is one file with what it needs
+// when the agent answers at once; what it needs later it takes from the files of kubecred. The start of an agent is a
+// file of its own, because many processes may need it at the same time, and so is what the error codes mean.
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { builtinModules } from 'node:module'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
 const dist = fileURLToPath(new URL('../packages/cli/dist', import.meta.url))
 const errors = fileURLToPath(new URL('../packages/core/dist/errors', import.meta.url))
+const folder = join(dist, 'bundle')
+/** What kubecred-token imports when it needs it. */
+const FOR_TOKEN = ['cold', 'context-token', 'help']
 const CODES = './error-codes.cjs'
 const REQUIRE =
   "import{createRequire as makeRequire}from'node:module';const require=makeRequire(import.meta.url);"
+const SETTINGS = {
+  bundle: true,
+  platform: 'node',
+  target: 'node20',
+  // What was compiled is what is bundled; the paths of the workspace lead to the sources.
+  tsconfigRaw: {},
+  metafile: true,
+  logLevel: 'warning',
+}
 
-await bundle(join(dist, 'token-program/main.js'), 'kubecred-token.cjs', [leaveForLater, leaveCodes])
-await bundle(join(dist, 'agent/start-agent.js'), 'start-agent.cjs', [leaveForLater, leaveCodes])
-await bundle(join(errors, 'codes.js'), CODES, [])
-await bundleProgram(join(dist, 'bundle'))
+rmSync(folder, { recursive: true, force: true })
+const made = [
+  await bundleModules(),
+  await bundle(join(dist, 'token-program/main.js'), 'kubecred-token.cjs', [
+    leaveForLater,
+    leaveCodes,
+  ]),
+  await bundle(join(dist, 'agent/start-agent.js'), 'start-agent.cjs', [leaveForLater, leaveCodes]),
+  await bundle(join(errors, 'codes.js'), CODES, []),
+]
+checkComplete(made)
+writeFileSync(join(folder, 'LICENSES.txt'), licensesOf(made))
+
+/** A path that a file of the program finds beside itself must lead to the same place from the folder of the bundle. */
+async function bundleModules() {
+  const { metafile } = await build({
+    ...SETTINGS,
+    entryPoints: [
+      join(dist, 'main.js'),
+      join(dist, 'demo/signer-program.js'),
+      ...FOR_TOKEN.map((name) => join(dist, 'token-program', `${name}.js`)),
+    ],
+    outdir: folder,
+    entryNames: '[name]',
+    chunkNames: 'part-[hash]',
+    splitting: true,
+    format: 'esm',
+    // Names stay: people send us stacks.
+    minifyWhitespace: true,
+    minifySyntax: true,
+    external: ['@kubecred/sandbox'],
+    // For packages that are CommonJS.
+    banner: { js: REQUIRE },
+  })
+  return metafile
+}
 
 async function bundle(from, to, setups) {
-  await build({
+  const { metafile } = await build({
+    ...SETTINGS,
     entryPoints: [from],
-    outfile: join(dist, to),
-    bundle: true,
+    outfile: join(folder, to),
     format: 'cjs',
     define: { 'import.meta.url': 'ownUrl' },
     banner: { js: "const ownUrl='file://'+encodeURI(__filename);" },
-    platform: 'node',
-    target: 'node20',
     minify: true,
-    // What was compiled is what is bundled; the paths of the workspace lead to the sources.
-    tsconfigRaw: {},
-    sourcemap: false,
-    logLevel: 'warning',
     plugins: setups.map((setup) => ({ name: setup.name, setup })),
   })
+  return metafile
 }
 
 function leaveForLater(building) {
-  building.onResolve({ filter: /./ }, ({ path, kind, importer }) => {
+  building.onResolve({ filter: /./ }, ({ path, kind }) => {
     if (path === 'node:process') return { path, namespace: 'global' }
     if (kind !== 'dynamic-import' || path.startsWith('node:')) return undefined
     if (path.endsWith('/start-agent.js')) return { path: './start-agent.cjs', external: true }
-    return { path: `./${relative(dist, resolve(dirname(importer), path))}`, external: true }
+    return { path: `./${basename(path)}`, external: true }
   })
   // To make a module of it, all its members would be copied, and again in each file that imports it.
   building.onLoad({ filter: /./, namespace: 'global' }, () => ({
@@ -59,35 +100,23 @@ function leaveCodes(building) {
   }))
 }
 
-/** The paths that files of the program find beside themselves lead to the same place from here. */
-async function bundleProgram(folder) {
-  rmSync(folder, { recursive: true, force: true })
-  const { metafile } = await build({
-    entryPoints: [join(dist, 'main.js'), join(dist, 'demo/signer-program.js')],
-    outdir: folder,
-    entryNames: '[name]',
-    chunkNames: 'part-[hash]',
-    bundle: true,
-    splitting: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node20',
-    // Names stay: people send us stacks.
-    minifyWhitespace: true,
-    minifySyntax: true,
-    // Needed by few commands, and large, or with files of their own beside them.
-    external: ['@kubecred/*', 'prom-client', 'undici', 'ws', '@kubernetes/client-node'],
-    // For `yaml`, which is CommonJS in Node.
-    banner: { js: REQUIRE },
-    tsconfigRaw: {},
-    metafile: true,
-    logLevel: 'warning',
-  })
-  writeFileSync(join(folder, 'LICENSES.txt'), licensesOf(Object.keys(metafile.inputs)))
+/** Whatever the files import is among them or a part of Node: nothing else is installed with the program. */
+function checkComplete(metafiles) {
+  const missing = metafiles
+    .flatMap(({ outputs }) => Object.values(outputs).flatMap(({ imports }) => imports))
+    .filter(({ external, path }) => external && !isOfNode(path) && !existsSync(join(folder, path)))
+    .map(({ path }) => path)
+    .filter((path) => path !== '@kubecred/sandbox')
+  if (missing.length > 0) throw new Error(`not in the bundle of the program: ${missing.join(', ')}`)
+}
+
+function isOfNode(path) {
+  return path.startsWith('node:') || builtinModules.includes(path)
 }
 
 /** The licenses of what others wrote and is in the files now. */
-function licensesOf(inputs) {
+function licensesOf(metafiles) {
+  const inputs = metafiles.flatMap((metafile) => Object.keys(metafile.inputs))
   const packages = inputs.map((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0])
   return [...new Set(packages.filter((path) => path !== undefined))]
     .sort()

@@ -1,4 +1,4 @@
 #!/usr/bin/env node
 // A file of its own, because npm links only what is there when it installs, and that is before the build. Not a module,
 // because Node starts those later.
-require('../dist/kubecred-token.cjs')
+require('../dist/bundle/kubecred-token.cjs')

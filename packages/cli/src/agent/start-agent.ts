@@ -75,10 +75,7 @@ async function startAndWait(place: AgentPlace, env: Environment, end: number): P
 
 /** In a session of its own, without a folder, an output or an environment that belongs to who started it. */
 function spawnAgent(env: Environment): ChildProcess {
-  const isBundled = import.meta.url.endsWith('.cjs')
-  const program = fileURLToPath(
-    new URL(isBundled ? './bundle/main.js' : '../bundle/main.js', import.meta.url),
-  )
+  const program = fileURLToPath(new URL('../bundle/main.js', import.meta.url))
   const passed = PASSED.flatMap((name) => {
     const value = env[name]
     return value === undefined ? [] : [[name, value]]
