@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs'
 import process from 'node:process'
 import { hostEnvironment } from 'kubecred/agent'
 import { isCredentialError } from 'kubecred/errors'
-import { UsageError } from '../usage-error.ts'
+import { isUsageError } from '../usage-error.ts'
 import { getToken, type TokenAnswer } from './get-token.ts'
 import { readArguments } from './read-arguments.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -79,7 +79,7 @@ function print(text: string): void {
 }
 
 async function explain(error: unknown): Promise<number> {
-  if (error instanceof UsageError) {
+  if (isUsageError(error)) {
     surroundings.tell(`${error.message}; see kubecred-token --help`)
     return EXIT_USAGE
   }

@@ -120,7 +120,9 @@ describe('kubecred-token does not stand behind itself', () => {
     const ended = await home.token(['--kubeconfig', kubeconfig])
     expect(ended.out).toBe('')
     expect(ended.status).not.toBe(0)
-    expect(ended.err).toContain('leads to kubecred-token again')
+    expect(ended.err).toContain(
+      'kubecred-token: the context of kubecred-token leads to kubecred-token again; see',
+    )
   })
 })
 
