@@ -44,6 +44,10 @@ export default defineConfig({
         replacement: source('packages/core/src/connect/vault-index.ts'),
       },
       { find: /^kubecred\/ws$/, replacement: source('packages/core/src/adapters/ws/index.ts') },
+      {
+        find: /^@kubecred\/cli\/internal$/,
+        replacement: source('packages/cli/src/internal.ts'),
+      },
       { find: /^@kubecred\/sandbox$/, replacement: source('packages/sandbox/src/index.ts') },
     ],
   },

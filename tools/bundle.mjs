@@ -47,7 +47,7 @@ async function bundleModules() {
     ...SETTINGS,
     entryPoints: [
       join(dist, 'main.js'),
-      join(dist, 'demo/signer-program.js'),
+      join(dist, 'internal.js'),
       ...FOR_TOKEN.map((name) => join(dist, 'token-program', `${name}.js`)),
     ],
     outdir: folder,
@@ -58,7 +58,6 @@ async function bundleModules() {
     // Names stay: people send us stacks.
     minifyWhitespace: true,
     minifySyntax: true,
-    external: ['@kubecred/sandbox'],
     // For packages that are CommonJS.
     banner: { js: REQUIRE },
   })
@@ -106,7 +105,6 @@ function checkComplete(metafiles) {
     .flatMap(({ outputs }) => Object.values(outputs).flatMap(({ imports }) => imports))
     .filter(({ external, path }) => external && !isOfNode(path) && !existsSync(join(folder, path)))
     .map(({ path }) => path)
-    .filter((path) => path !== '@kubecred/sandbox')
   if (missing.length > 0) throw new Error(`not in the bundle of the program: ${missing.join(', ')}`)
 }
 

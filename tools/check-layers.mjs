@@ -37,6 +37,7 @@ const LAYERS = {
   'pkcs11/src': { may: [] },
   'sandbox/src': { may: [] },
   'cli/src': { may: [] },
+  'demo/src': { may: [] },
 }
 
 /** Third-party modules, and the one layer (or the files) that may import each. */
@@ -52,14 +53,15 @@ const OWNERS = {
   ws: ['sandbox/src', 'core/src/adapters/ws'],
   pkcs11js: 'pkcs11/src',
   'prom-client': 'cli/src/proxy',
-  kubecred: 'cli/src',
-  'kubecred/agent': 'cli/src',
+  kubecred: ['cli/src', 'demo/src'],
+  'kubecred/agent': ['cli/src', 'demo/src'],
   'kubecred/diagnose': 'cli/src',
   'kubecred/errors': 'cli/src',
   'kubecred/metrics': 'cli/src',
-  'kubecred/proxy': 'cli/src',
-  'kubecred/signer': ['pkcs11/src', 'cli/src/demo/signer-program.ts'],
-  '@kubecred/sandbox': 'cli/src',
+  'kubecred/proxy': ['cli/src', 'demo/src'],
+  'kubecred/signer': ['pkcs11/src', 'demo/src/signer-program.ts'],
+  '@kubecred/sandbox': 'demo/src',
+  '@kubecred/cli/internal': 'demo/src',
 }
 
 const problems = []

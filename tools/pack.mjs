@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const PACKAGES = ['core', 'sandbox', 'pkcs11', 'cli']
+const PACKAGES = ['core', 'sandbox', 'pkcs11', 'cli', 'demo']
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const folder = join(root, 'build/packed')

@@ -1,4 +1,4 @@
-// Records the first minute of `kubecred demo` on a real terminal, of which there is none: docs/demo.cast, in the format
+// Records the first minute of `kubecred-demo` on a real terminal, of which there is none: docs/demo.cast, in the format
 // of asciinema, and the same as text in docs/demo.md. Ports and secrets of this machine are replaced.
 // Needs `script` (Debian: bsdutils), and the build.
 import { spawn } from 'node:child_process'
@@ -15,7 +15,7 @@ const BLOCK = /(<!-- recorded by tools\/record-demo\.mjs -->\n\n```text\n)[\s\S]
 const COLOURS = new RegExp(`${String.fromCharCode(27)}\\[[\\d;]*[A-Za-z]`, 'g')
 
 const inTree = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url))
-const program = inTree('packages/cli/bin/kubecred.mjs')
+const program = inTree('packages/demo/bin/kubecred-demo.mjs')
 
 const chunks = await record()
 const whole = chunks.map(({ text }) => text).join('')
@@ -23,7 +23,7 @@ if (!/failed +0\r\n/.test(whole)) fail('something failed in this recording; make
 const leak = /#[\w-]{30,}|\/(?:tmp|home|root|work|Users)\//.exec(whole)
 if (leak !== null) fail(`this should not be in a recording: ${leak[0]}`)
 
-const header = { version: 2, ...SIZE, title: 'kubecred demo', env: { TERM: 'xterm-256color' } }
+const header = { version: 2, ...SIZE, title: 'kubecred-demo', env: { TERM: 'xterm-256color' } }
 const events = chunks.map(({ at, text }) => [Number((at / 1000).toFixed(3)), 'o', text])
 const lines = [header, ...events].map((each) => JSON.stringify(each))
 writeFileSync(inTree('docs/demo.cast'), `${lines.join('\n')}\n`)
@@ -36,13 +36,13 @@ writeFileSync(
 )
 
 async function record() {
-  const line = `stty cols ${SIZE.width} rows ${SIZE.height}; exec '${process.execPath}' '${program}' demo --no-open --duration ${DURATION}`
+  const line = `stty cols ${SIZE.width} rows ${SIZE.height}; exec '${process.execPath}' '${program}' --no-open --duration ${DURATION}`
   const { PATH, HOME, TMPDIR } = process.env
   const child = spawn('script', ['-qfec', line, '/dev/null'], {
     stdio: ['pipe', 'pipe', 'inherit'],
     env: { PATH, HOME, ...(TMPDIR && { TMPDIR }), TERM: 'xterm-256color', LANG: 'C.UTF-8' },
   })
-  const found = [{ at: 0, text: '$ kubecred demo\r\n' }]
+  const found = [{ at: 0, text: '$ kubecred-demo\r\n' }]
   const startedAt = performance.now()
   child.stdout.setEncoding('utf8').on('data', (text) => {
     const at = performance.now() - startedAt

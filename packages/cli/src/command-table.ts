@@ -171,21 +171,6 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import('./commands/proxy.ts')).proxy,
   },
   {
-    name: 'demo',
-    summary: 'Show on a cluster in this process what happens to credentials',
-    operands: '',
-    arity: [0, 0],
-    flags: ['port', 'no-open', 'duration'],
-    connects: false,
-    about: [
-      'Needs no cluster, and touches none of yours. A small API server runs in this process; three identities use it all the time: one with a plugin and short tokens, one with a plugin and short certificates, one with a key that stays in SoftHSM or, where there is none, in another process. Now and then a credential is revoked.',
-      'What happens is told here and drawn on a page, which is opened in the browser where there is one.',
-      'Ctrl-C or SIGTERM ends it with the exit status 0. Nothing is left behind.',
-    ],
-    examples: ['kubecred demo', 'kubecred demo --no-open --duration 60s'],
-    load: async () => (await import('./commands/demo.ts')).demo,
-  },
-  {
     name: 'explain',
     summary: 'Say what an error code or exit status means',
     operands: '[CODE]',

@@ -22,6 +22,10 @@ export async function runProgram(argv: readonly string[], io: Io): Promise<numbe
   let story = new Story(words, 0, io.now)
   let signal = io.signal
   let name: string | undefined
+  if (argv[0] === 'demo') {
+    words.line('kubecred: the demo is a package of its own; run: npx @kubecred/demo')
+    return EXIT.usage
+  }
   try {
     const line = parseCommandLine(
       argv,

@@ -83,8 +83,6 @@ export const FLAGS = {
   'page-secret-file': { value: 'FILE', help: "take the page's secret from here" },
   metrics: { help: 'serve /metrics for Prometheus beside the page' },
   'shutdown-grace': { value: 'TIME', help: 'time for requests to finish at the end; 10s' },
-  'no-open': { help: 'do not open a browser' },
-  duration: { value: 'TIME', help: 'end after this time: 60s' },
   'api-version': { value: 'VERSION', help: 'v1 or v1beta1 of client.authentication.k8s.io' },
 } as const satisfies Readonly<Record<string, Flag>>
 

@@ -3,8 +3,10 @@ import { once } from 'node:events'
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { PROGRAM } from '../spawn-program.ts'
+import { fileURLToPath } from 'node:url'
 
+/** The built program; bootstrap builds it before the tests run. */
+const PROGRAM = fileURLToPath(new URL('../bin/kubecred-demo.mjs', import.meta.url))
 const SCRIPT = 'script'
 export const hasScript = spawnSync(SCRIPT, ['--version']).status === 0
 export const hasSoftHsm = ['softhsm2-util', 'pkcs11-tool'].every(
@@ -39,7 +41,7 @@ export class DemoRun {
     const browser = join(this.#programs, 'xdg-open')
     writeFileSync(browser, `#!/bin/sh\necho "$1" > '${this.#programs}/opened'\n`)
     chmodSync(browser, 0o755)
-    const command = [process.execPath, PROGRAM, 'demo', ...args]
+    const command = [process.execPath, PROGRAM, ...args]
     const [program = '', ...rest] = onTerminal
       ? [
           SCRIPT,

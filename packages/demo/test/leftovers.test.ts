@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { processSpace } from '@kubecred/cli/internal'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { markFolder, removeLeftovers } from '../../src/demo/leftovers.ts'
-import { processSpace } from '../../src/run/process-folder.ts'
+import { markFolder, removeLeftovers } from '../src/leftovers.ts'
 
 let parent: string
 beforeEach(() => {

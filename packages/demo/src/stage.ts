@@ -1,6 +1,5 @@
 import type { Writable } from 'node:stream'
-import type { Palette } from '../render/colour.ts'
-import { wrap } from '../render/wrap.ts'
+import { type Palette, wrap } from '@kubecred/cli/internal'
 
 const INDENT = 7
 const WIDEST = 100

@@ -7,15 +7,15 @@ import type { Sandbox } from '@kubecred/sandbox'
 import { type Character, READS } from './character.ts'
 import { environmentOf } from './characters.ts'
 import { openIssuer } from './issuer.ts'
+import type { Rhythm } from './rhythm.ts'
 import { SoftToken, type TokenTools } from './soft-token.ts'
 import { signerUser, writeKubeconfig } from './write-kubeconfig.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
 const ID = 'kim'
-const LIFE_MS = 40_000
-/** In a token there is always one with more than half of its life before it. */
-const NEW_IN_TOKEN_MS = 20_000
+/** In a token there is always one with most of its life before it: a new one is made after this part of it. */
+const NEW_IN_TOKEN = 0.25
 /** The compiled file: a signer is a program, and no program can be started from what is not compiled. */
 const PROGRAM = fileURLToPath(new URL('signer-program.js', import.meta.url))
 
@@ -30,18 +30,19 @@ export async function makeKimWithToken(
   sandbox: Sandbox,
   tools: TokenTools,
   env: Environment,
+  { signerLifeMs }: Rhythm,
 ): Promise<Kim> {
   const folder = join(sandbox.folder, 'softhsm')
   mkdirSync(folder, { mode: 0o700 })
   const token = await SoftToken.create(tools, folder)
   const certify = async (): Promise<void> => {
-    const wanted = { user: ID, groups: ['operators'], lifeMs: LIFE_MS }
+    const wanted = { user: ID, groups: ['operators'], lifeMs: signerLifeMs }
     const issued = await sandbox.issueCertificate({ ...wanted, publicKey: token.publicKey })
     await token.addCertificate(issued.certificate)
   }
   await certify()
   const ending = new AbortController()
-  const renewal = keepCertified(certify, ending.signal)
+  const renewal = keepCertified(certify, signerLifeMs * NEW_IN_TOKEN, ending.signal)
   return {
     character: describe('SoftHSM', 'a SoftHSM token', {
       kubeconfig: writeKubeconfig(sandbox, ID, signerUser(token.configuration)),
@@ -55,11 +56,15 @@ export async function makeKimWithToken(
 }
 
 /** Kim with a key that another process has made, and keeps in its memory. */
-export async function makeKimWithProcess(sandbox: Sandbox, env: Environment): Promise<Kim> {
+export async function makeKimWithProcess(
+  sandbox: Sandbox,
+  env: Environment,
+  { signerLifeMs }: Rhythm,
+): Promise<Kim> {
   if (process.platform === 'win32') throw new Error('a signer must be an executable file here')
   const issuer = join(sandbox.folder, 'issuer.sock')
   const server = await openIssuer(issuer, async (publicKey) => {
-    const wanted = { user: ID, groups: ['operators'], lifeMs: LIFE_MS, publicKey }
+    const wanted = { user: ID, groups: ['operators'], lifeMs: signerLifeMs, publicKey }
     const { certificate } = await sandbox.issueCertificate(wanted)
     return certificate
   })
@@ -93,9 +98,13 @@ function describe(
   }
 }
 
-async function keepCertified(certify: () => Promise<void>, signal: AbortSignal): Promise<void> {
+async function keepCertified(
+  certify: () => Promise<void>,
+  everyMs: number,
+  signal: AbortSignal,
+): Promise<void> {
   while (!signal.aborted) {
-    await sleep(NEW_IN_TOKEN_MS, undefined, { signal }).catch(() => {})
+    await sleep(everyMs, undefined, { signal }).catch(() => {})
     // What fails now may work the next time; till then the last one is good.
     if (!signal.aborted) await certify().catch(() => {})
   }

@@ -2,8 +2,8 @@ import { lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
+import { processSpace } from '@kubecred/cli/internal'
 import { isRunning, nameProcess } from 'kubecred/agent'
-import { processSpace } from '../run/process-folder.ts'
 
 const FOLDERS = 'kubecred-sandbox-'
 const MARK = 'demo.json'

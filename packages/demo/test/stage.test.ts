@@ -1,6 +1,6 @@
+import { choosePalette } from '@kubecred/cli/internal'
 import { describe, expect, it } from 'vitest'
-import { Stage, TIED } from '../../src/demo/stage.ts'
-import { choosePalette } from '../../src/render/colour.ts'
+import { Stage, TIED } from '../src/stage.ts'
 
 function makeStage({ isLive, columns }: { isLive: boolean; columns?: number }): {
   stage: Stage

@@ -1,14 +1,13 @@
 import { once } from 'node:events'
 import process from 'node:process'
-import type { Io } from '../command.ts'
-import { LiveState } from '../page/live-state.ts'
-import { type StartedPage, startPage } from '../page/start-page.ts'
+import { LiveState, type StartedPage, startPage } from '@kubecred/cli/internal'
 import type { Cast } from './cast.ts'
 import type { Character } from './character.ts'
-import type { DemoOptions } from './demo-options.ts'
 import { introduction } from './introduction.ts'
 import { OVER_SSH, openBrowser, whyNotOpen } from './open-browser.ts'
-import { keepRevoking } from './rhythm.ts'
+import type { DemoArguments } from './read-arguments.ts'
+import { keepRevoking, type Rhythm, rhythmAt } from './rhythm.ts'
+import { showIdentities } from './shown-identities.ts'
 import type { Stage, Tone } from './stage.ts'
 import { currentState, summaryLines } from './summary.ts'
 import { Tally } from './tally.ts'
@@ -20,18 +19,21 @@ const SHOW_AGAIN_MS = 500
 const CROWD = 3
 
 export interface PerformOptions {
-  readonly io: Io
-  readonly wishes: DemoOptions
+  readonly args: DemoArguments
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Whether standard output is a terminal. */
+  readonly isTerminal: boolean
   readonly stage: Stage
+  readonly now: () => number
   /** Ends the demo. */
   readonly signal: AbortSignal
 }
 
 /** Plays the demo until the signal ends it, and leaves nothing behind. */
 export async function perform(options: PerformOptions): Promise<void> {
-  const { io, wishes, stage } = options
-  const state = new LiveState({ title: 'kubecred demo', now: io.now })
-  const page = await startPage({ state, port: wishes.port })
+  const { args, now, stage } = options
+  const state = new LiveState({ title: 'kubecred demo', now })
+  const page = await startPage({ state, port: args.port })
   try {
     stage.plain(['A Kubernetes API server starts in this process. Three use it all the time:'])
     await new Show(options, state).play(page)
@@ -45,6 +47,7 @@ export async function perform(options: PerformOptions): Promise<void> {
 class Show {
   readonly #options: PerformOptions
   readonly #state: LiveState
+  readonly #rhythm: Rhythm
   readonly #tally = new Tally()
   readonly #traffic: Traffic
   readonly #teller: Teller
@@ -52,8 +55,9 @@ class Show {
   #startedAt = 0
 
   constructor(options: PerformOptions, state: LiveState) {
-    const { now } = options.io
+    const { now, args } = options
     this.#options = options
+    this.#rhythm = rhythmAt(args.speed)
     this.#state = state
     this.#traffic = new Traffic({
       tally: this.#tally,
@@ -70,22 +74,19 @@ class Show {
   }
 
   async play(page: StartedPage): Promise<void> {
-    const { io, signal } = this.#options
-    const shown = new Map<string, ReturnType<LiveState['identity']>>()
+    const { env, signal } = this.#options
+    const shown = showIdentities(this.#state)
     // Loaded when the first sentence has been said: certificates need a large module.
     const { Cast } = await import('./cast.ts')
     const cast = await Cast.gather({
-      env: io.env,
+      env,
+      rhythm: this.#rhythm,
       signal,
       onProblem: (sentence) => this.#problems.push(sentence),
       observerFor: (character) => {
-        // A second one of the same name takes the place of the first, which could not come.
-        shown.get(character.id)?.remove()
-        const view = this.#state.identity(character.id, character.id)
-        shown.set(character.id, view)
         const tell = this.#teller.observerFor(character)
         return (event) => {
-          view.observer(event)
+          shown[character.id].observer(event)
           this.#tally.observe(event)
           tell(event)
         }
@@ -93,7 +94,7 @@ class Show {
     })
     try {
       if (signal.aborted) return
-      for (const { character, cluster } of cast.players) shown.get(character.id)?.attach(cluster)
+      for (const { character, cluster } of cast.players) shown[character.id].attach(cluster)
       await this.#introduce(cast, page)
       await this.#run(cast)
     } finally {
@@ -113,11 +114,10 @@ class Show {
 
   /** Opens the page where that makes sense. @returns What to say about it. */
   async #open(url: string): Promise<string> {
-    const { io, wishes } = this.#options
-    const how = { env: io.env, platform: process.platform }
-    if (!wishes.mayOpen) return 'Ctrl-C ends the demo.'
-    const why =
-      whyNotOpen({ ...how, isTerminal: io.isTerminal.stdout }) ?? (await openBrowser(url, how))
+    const { args, env, isTerminal } = this.#options
+    const how = { env, platform: process.platform }
+    if (!args.mayOpen) return 'Ctrl-C ends the demo.'
+    const why = whyNotOpen({ ...how, isTerminal }) ?? (await openBrowser(url, how))
     if (why === undefined) return 'It opens in your browser. Ctrl-C ends the demo.'
     const { port } = new URL(url)
     return why === OVER_SSH
@@ -127,16 +127,18 @@ class Show {
 
   /** Lets everybody act until the end. */
   async #run({ players }: Cast): Promise<void> {
-    const { io, stage, wishes } = this.#options
-    const { signal, stop } = withLimit(this.#options.signal, wishes.durationMs)
+    const { args, now, stage } = this.#options
+    const { signal, stop } = withLimit(this.#options.signal, args.durationMs)
     for (const { character, cluster } of players) {
       this.#traffic.join(character, cluster)
       this.#traffic.burst(character, CROWD - 1)
     }
     const characters = players.map(({ character }) => character)
-    const stopRevoking = keepRevoking(characters, (character) => this.#revoke(character))
+    const stopRevoking = keepRevoking(characters, this.#rhythm, (character) =>
+      this.#revoke(character),
+    )
     const showing = setInterval(
-      () => stage.show(currentState(this.#tally, players, io.now())),
+      () => stage.show(currentState(this.#tally, players, now())),
       SHOW_AGAIN_MS,
     )
     if (!signal.aborted) await once(signal, 'abort')

@@ -1,4 +1,4 @@
-import type { Palette } from '../render/colour.ts'
+import type { Palette } from '@kubecred/cli/internal'
 import type { Player } from './summary.ts'
 
 /** Says who is there, and where to look. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { openBrowser, whyNotOpen } from '../../src/demo/open-browser.ts'
+import { openBrowser, whyNotOpen } from '../src/open-browser.ts'
 
 const screen = { DISPLAY: ':0' }
 

@@ -7,13 +7,16 @@ import { type Character, CONFIG_MAPS } from './character.ts'
 import { makeJane, makeRobot } from './characters.ts'
 import { type Kim, makeKimWithProcess, makeKimWithToken } from './kim.ts'
 import { markFolder } from './leftovers.ts'
+import type { Rhythm } from './rhythm.ts'
 import { findTokenTools } from './soft-token.ts'
+import { StartError } from './start-error.ts'
 import type { Player } from './summary.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
 export interface CastOptions {
   readonly env: Environment
+  readonly rhythm: Rhythm
   readonly observerFor: (character: Character) => Observer
   /** Told what cannot be had, and why. */
   readonly onProblem: (sentence: string) => void
@@ -62,13 +65,13 @@ export class Cast {
 
   async #fill(): Promise<void> {
     const { sandbox } = this
-    const { env } = this.#options
+    const { env, rhythm } = this.#options
     // A token takes longest to make, and is made by other processes.
     const kim = this.#inviteKim()
     try {
       await prepare(sandbox)
       for (const make of [makeJane, makeRobot]) {
-        const character = await make(sandbox, env)
+        const character = await make(sandbox, env, rhythm)
         this.players.push({ character, cluster: await this.#connect(character) })
       }
     } finally {
@@ -79,16 +82,16 @@ export class Cast {
 
   /** Without Kim the demo goes on. */
   async #inviteKim(): Promise<void> {
-    const { env, onProblem, signal } = this.#options
+    const { env, rhythm, onProblem, signal } = this.#options
     const tools = findTokenTools(env)
     if (typeof tools === 'string') {
       onProblem(`kim's key is in a process and not in a token: ${tools}.`)
     } else {
-      const why = await this.#tryKim(() => makeKimWithToken(this.sandbox, tools, env))
+      const why = await this.#tryKim(() => makeKimWithToken(this.sandbox, tools, env, rhythm))
       if (why === undefined || signal.aborted) return
       onProblem(`kim's key is in a process and not in a token: ${why}.`)
     }
-    const why = await this.#tryKim(() => makeKimWithProcess(this.sandbox, env))
+    const why = await this.#tryKim(() => makeKimWithProcess(this.sandbox, env, rhythm))
     if (why !== undefined && !signal.aborted)
       onProblem(`kim, who has a signer, cannot come: ${why}.`)
   }
@@ -117,7 +120,7 @@ export class Cast {
       kubeconfig,
       env,
       observer: this.#options.observerFor(character),
-      stdinUnavailable: 'used by kubecred demo',
+      stdinUnavailable: 'used by the demo',
     })
   }
 }
@@ -128,7 +131,7 @@ async function startServer(): Promise<Sandbox> {
     accessSync(tmpdir(), constants.W_OK | constants.X_OK)
     return await startSandbox()
   } catch (cause) {
-    throw new Error(`the demo's API server cannot start: ${messageOf(cause)}`, { cause })
+    throw new StartError(`the demo's API server cannot start: ${messageOf(cause)}`, { cause })
   }
 }
 

@@ -1,5 +1,5 @@
+import { printableLine } from '@kubecred/cli/internal'
 import type { CredentialEvent, Observer } from 'kubecred'
-import { printableLine } from '../render/printable.ts'
 import type { Character } from './character.ts'
 import { TIED, type Tone } from './stage.ts'
 import { count } from './tally.ts'

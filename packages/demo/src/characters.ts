@@ -3,25 +3,27 @@ import { delimiter, dirname, join } from 'node:path'
 import process from 'node:process'
 import type { PluginCommand, Sandbox } from '@kubecred/sandbox'
 import { type Character, READS, WRITES } from './character.ts'
+import { inSeconds, type Rhythm } from './rhythm.ts'
 import { pluginUser, writeKubeconfig } from './write-kubeconfig.ts'
 
-const TOKEN_LIFE_MS = 20_000
-/** Ends neither when jane's tokens do, nor when something is revoked; see rhythm.ts. */
-const CERTIFICATE_LIFE_MS = 35_000
 /** As long as a plugin takes that asks somebody over the network. */
 const PLUGIN_DELAY_MS = 250
 
 type Environment = Readonly<Record<string, string | undefined>>
 
 /** Jane, who logs in with a plugin and gets tokens. */
-export async function makeJane(sandbox: Sandbox, env: Environment): Promise<Character> {
+export async function makeJane(
+  sandbox: Sandbox,
+  env: Environment,
+  { tokenLifeMs }: Rhythm,
+): Promise<Character> {
   const id = 'jane'
-  const options = { user: id, groups: ['developers'], lifeMs: TOKEN_LIFE_MS }
+  const options = { user: id, groups: ['developers'], lifeMs: tokenLifeMs }
   const plugin = await sandbox.plugin({ ...options, delayMs: PLUGIN_DELAY_MS })
   const command = give(sandbox, plugin, 'corp-login')
   return {
     id,
-    introduction: 'logs in with a plugin, whose tokens live for 20 s',
+    introduction: `logs in with a plugin, whose tokens live for ${inSeconds(tokenLifeMs)}`,
     kubeconfig: writeKubeconfig(sandbox, id, pluginUser(command)),
     shows: 'token',
     env: environmentOf(sandbox, env),
@@ -31,9 +33,13 @@ export async function makeJane(sandbox: Sandbox, env: Environment): Promise<Char
 }
 
 /** A robot, which gets certificates from a plugin. */
-export async function makeRobot(sandbox: Sandbox, env: Environment): Promise<Character> {
+export async function makeRobot(
+  sandbox: Sandbox,
+  env: Environment,
+  { certificateLifeMs }: Rhythm,
+): Promise<Character> {
   const id = 'robot'
-  const options = { user: id, groups: ['robots'], lifeMs: CERTIFICATE_LIFE_MS }
+  const options = { user: id, groups: ['robots'], lifeMs: certificateLifeMs }
   const plugin = await sandbox.plugin({
     ...options,
     answers: 'certificate',
@@ -42,7 +48,7 @@ export async function makeRobot(sandbox: Sandbox, env: Environment): Promise<Cha
   const command = give(sandbox, plugin, 'corp-certificate')
   return {
     id,
-    introduction: 'has certificates from another plugin, each good for 35 s',
+    introduction: `has certificates from another plugin, each good for ${inSeconds(certificateLifeMs)}`,
     kubeconfig: writeKubeconfig(sandbox, id, pluginUser(command)),
     shows: 'certificate',
     env: environmentOf(sandbox, env),

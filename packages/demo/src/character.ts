@@ -1,7 +1,9 @@
+import type { IdentityName } from './shown-identities.ts'
+
 /** Somebody in the demo: an identity with its own way to a credential. */
 export interface Character {
   /** The user name that the server knows, too. */
-  readonly id: string
+  readonly id: IdentityName
   /** One line for those who meet them first. */
   readonly introduction: string
   readonly kubeconfig: string

@@ -4,7 +4,7 @@ import type { RequestNote } from 'kubecred/proxy'
 import { type Character, CONFIG_MAPS, type Deed } from './character.ts'
 import type { Tally } from './tally.ts'
 
-const BEAT_MS = 700
+const REQUEST_AGAIN_MS = 700
 const WATCH_AGAIN_MS = 1000
 const WATCH = `${CONFIG_MAPS}?watch=true`
 
@@ -56,7 +56,7 @@ export class Traffic {
       if (deed !== undefined) this.#send(id, cluster, deed)
     }
     act()
-    this.#timers.push(setInterval(act, BEAT_MS))
+    this.#timers.push(setInterval(act, REQUEST_AGAIN_MS))
   }
 
   /** Sends what somebody asks for anyway, several times at once. */

@@ -1,20 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DemoRun, hasSoftHsm } from './demo-run.ts'
 
-// Long enough for a revocation of each kind; see rhythm.ts.
-const DURATION = '35s'
-
-describe.skipIf(process.platform !== 'linux')('a demo of half a minute', () => {
+describe.skipIf(process.platform !== 'linux')('a demo at four times its speed', () => {
   let demo: DemoRun
   beforeAll(() => {
-    demo = new DemoRun({ args: ['--duration', DURATION] })
+    demo = new DemoRun({ args: ['--speed', '4'] })
   })
   afterAll(() => demo.dispose())
 
   it('says who takes part, and where the page is', async () => {
     await demo.until(/The page: http:\/\/127\.0\.0\.1:\d+\/#\S+/)
-    expect(demo.story).toMatch(/jane +logs in with a plugin/)
-    expect(demo.out).toMatch(/robot +has certificates/)
+    expect(demo.story).toMatch(/jane +logs in with a plugin, whose tokens live for 5 s/)
+    expect(demo.out).toMatch(/robot +has certificates from another plugin, each good for 8\.8 s/)
     expect(demo.out).toContain(
       hasSoftHsm ? 'kim    has a key in a SoftHSM token' : 'kim    has a key in another process',
     )
@@ -63,17 +60,19 @@ describe.skipIf(process.platform !== 'linux')('a demo of half a minute', () => {
     await demo.until(/kim has a new certificate, and its key in .+ signed the next handshake/)
   })
 
-  it('recovers when a certificate is revoked, ends by itself, and nothing has failed', async () => {
+  it('recovers when a certificate is revoked, and nothing has failed in the end', async () => {
     await demo.until(/ s {2}Somebody revokes robot's certificate/)
     await demo.until(/The server refused robot's certificate: one plugin run/)
+    demo.child.kill('SIGTERM')
     expect(await demo.end()).toBe(0)
     const facts = Object.fromEntries(
       [...demo.out.matchAll(/^ {2}(requests|failed|[a-z ]+?) {2,}(\d[\d,]*)/gm)].map(
         ([, name = '', value = '']) => [name, Number(value.replaceAll(',', ''))],
       ),
     )
-    expect(facts).toMatchObject({ failed: 0, 'watches interrupted': 0, revocations: 2 })
-    expect(facts['requests']).toBeGreaterThan(30)
+    expect(facts).toMatchObject({ failed: 0, 'watches interrupted': 0 })
+    expect(facts['revocations']).toBeGreaterThanOrEqual(2)
+    expect(facts['requests']).toBeGreaterThan(20)
     expect(facts['plugin runs']).toBeGreaterThanOrEqual(5)
     expect(facts['certificates rotated']).toBeGreaterThanOrEqual(3)
     expect(facts['signatures']).toBeGreaterThanOrEqual(2)

@@ -1,0 +1,2 @@
+/** The demo could not begin; the message says why. */
+export class StartError extends Error {}
