@@ -3,7 +3,6 @@ import { constants, createHash, type KeyObject, verify, X509Certificate } from '
 import { once } from 'node:events'
 import type { Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { afterAll } from 'vitest'
 
 /** The built program; bootstrap builds it before the tests run. */
 export const PROGRAM = fileURLToPath(new URL('../dist/main.js', import.meta.url))
@@ -20,7 +19,7 @@ export interface Ended {
 
 const running = new Set<ChildProcess>()
 // A test that failed half-way must not leave a server behind.
-afterAll(() => {
+process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL')
 })
 

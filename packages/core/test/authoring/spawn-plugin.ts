@@ -1,9 +1,8 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll } from 'vitest'
 import { type ExecInfo, encodeExecInfo } from '../../src/protocol/encode-exec-info.ts'
 
 /** The built kit; bootstrap builds it before the tests run. */
@@ -14,7 +13,6 @@ export const INFO = encodeExecInfo({ apiVersion: V1, interactive: false })
 
 const folder = mkdtempSync(join(tmpdir(), 'kubecred-kit-'))
 let written = 0
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** Writes a plugin to a file of its own. `kubecred/plugin` is the built kit. */
 export function writePlugin(source: string): string {

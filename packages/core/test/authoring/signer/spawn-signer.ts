@@ -1,9 +1,8 @@
 import type { ChildProcess } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
-import { afterAll } from 'vitest'
 import { type Ended, type Environment, RunningPlugin } from '../spawn-plugin.ts'
 
 /** The built kit; bootstrap builds it before the tests run. */
@@ -12,7 +11,6 @@ export const VERSION = 'external-signer.authentication.k8s.io/v1alpha1'
 
 const folder = mkdtempSync(join(tmpdir(), 'kubecred-signer-kit-'))
 let written = 0
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** Writes a program to a file of its own. `kubecred/signer` is the built kit. */
 export function writeProgram(source: string): string {
