@@ -20,7 +20,8 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
  * @returns {{ name: string, file: string }[]} The name of each package, and its file in the folder.
  */
 export function packInto(folder) {
-  const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder]
+  // The output of `prepack` would mix with the JSON.
+  const args = ['pack', '--json', '--foreground-scripts=false', '--pack-destination', folder]
   const { stdout, status } = spawnSync(
     'npm',
     [...args, ...PACKAGES.map((name) => `./packages/${name}`)],
