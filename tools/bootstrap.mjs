@@ -35,9 +35,10 @@ function install() {
 function build() {
   const stamp = join(root, 'node_modules/.kubecred-built')
   const sources = packages.flatMap((name) => listFiles(join(root, 'packages', name, 'src')))
-  const configs = ['tsconfig.base.json', 'tsconfig.build.json', 'tools/bundle.mjs'].map((name) =>
-    join(root, name),
-  )
+  const configs = [
+    ...['tsconfig.base.json', 'tsconfig.build.json', 'tools/bundle.mjs'],
+    ...packages.map((name) => `packages/${name}/tsconfig.build.json`),
+  ].map((name) => join(root, name))
   const wanted = digest([...sources, ...configs, lock])
   const built = packages.every((name) => existsSync(join(root, 'packages', name, 'dist')))
   if (built && read(stamp) === wanted) return
