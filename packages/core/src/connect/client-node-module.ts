@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs'
-import { createRequire } from 'node:module'
+// Not `{ createRequire }`: webpack replaces it, and a bundle may declare the name once more (docs/bundling.md).
+import nodeModule from 'node:module'
 import { join, resolve } from 'node:path'
 import process from 'node:process'
 import { pathToFileURL } from 'node:url'
@@ -26,7 +27,7 @@ export function findClientNode(): string | undefined {
   for (const place of places(process.argv[1])) {
     try {
       // A file that is not there, in the script or the folder it stands in: either may be what was started.
-      return createRequire(join(place, '_')).resolve(CLIENT_NODE)
+      return nodeModule.createRequire(join(place, '_')).resolve(CLIENT_NODE)
     } catch {
       // Not from here.
     }
@@ -72,7 +73,10 @@ async function loadClientNode(): Promise<ClientNodeModule | undefined> {
   const needs = describeNodeNeeds(CLIENT_NODE, path)
   if (needs !== undefined) throw unusable(path, needs)
   try {
-    const module = (await import(pathToFileURL(path).href)) as ClientNodeModule
+    // webpack would look for the file in the bundle.
+    const module = (await import(
+      /* webpackIgnore: true */ pathToFileURL(path).href
+    )) as ClientNodeModule
     if (typeof module.KubeConfig === 'function') return module
   } catch (cause) {
     throw unusable(path, describe(cause), cause)

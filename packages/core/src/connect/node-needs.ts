@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+// Not `{ createRequire }`: see client-node-module.ts.
+import nodeModule from 'node:module'
 import { dirname, join } from 'node:path'
 import process from 'node:process'
 
@@ -19,7 +20,7 @@ interface Manifest {
  */
 export function describeNodeNeeds(name: string, entry: string): string | undefined {
   const manifest = findOwn(name, dirname(entry))
-  const places = createRequire(entry).resolve.paths(name) ?? []
+  const places = nodeModule.createRequire(entry).resolve.paths(name) ?? []
   const dependencies = Object.keys(manifest?.dependencies ?? {}).map((each) => {
     const found = places.map((place) => readManifest(join(place, each))).find(Boolean)
     return { ...found, name: each }
