@@ -78,6 +78,7 @@ export {
   TooManyStreamsError,
   UpgradeRefusedError,
 } from './transport-errors.ts'
+export { describeUnexpected, type UnexpectedError } from './unexpected-error.ts'
 
 type Instances<M> = {
   [K in keyof M]: M[K] extends abstract new (...args: never[]) => infer E ? E : never

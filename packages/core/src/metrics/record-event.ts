@@ -34,6 +34,7 @@ export function recordEvent(event: CredentialEvent, to: Instruments, now: number
     case 'sign-failed':
     case 'retired':
     case 'warning':
+    case 'unexpected-error':
     case 'logged-in':
     case 'login-retried':
     case 'log':

@@ -1,4 +1,4 @@
-import type { CredentialError, LoginOutcome } from '../errors/index.ts'
+import type { CredentialError, LoginOutcome, UnexpectedError } from '../errors/index.ts'
 import type { Reason } from '../lifecycle/state.ts'
 import type { SignatureScheme } from '../protocol/signing-key.ts'
 
@@ -109,6 +109,8 @@ export type CredentialEvent = { readonly source: SourceLabel } & (
   /** The last one: no connection with this observer uses it any more. */
   | { readonly type: 'released' }
   | { readonly type: 'warning'; readonly message: string }
+  /** Something failed that is no `CredentialError`: a mistake in this package, or in what was given to it. */
+  | ({ readonly type: 'unexpected-error' } & UnexpectedError)
   /** A signer wants the person to do something, such as to touch the device. Shown until `prompt-ended`. */
   | { readonly type: 'user-prompt'; readonly text: string }
   /** What the last prompt was for is done, or will not be done any more. */

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import { isCredentialError } from '../errors/index.ts'
+import { isProgramError } from '../errors/unexpected-error.ts'
 import type { ExecResponse } from '../protocol/encode-exec-info.ts'
 import type { Access, Wish } from '../vault/access.ts'
 import type { Derived } from '../vault/derived.ts'
@@ -240,7 +241,8 @@ function explain(error: unknown, { signal, bodyError }: Outgoing, { origin }: Ta
   if (signal?.aborted) return signal.reason
   const own = bodyError?.()
   if (own !== undefined) return own
-  return isCredentialError(error) ? error : explainNetworkError(error, origin)
+  const isExplained = isCredentialError(error) || isProgramError(error)
+  return isExplained ? error : explainNetworkError(error, origin)
 }
 
 /** What the keeper is told about a refusal. */

@@ -1,5 +1,6 @@
 import type { SourceLabel } from '../ports/observer.ts'
 import type { ExecResponse } from '../protocol/encode-exec-info.ts'
+import type { Secret } from '../secret/secret.ts'
 import type { Report } from '../sources/source.ts'
 import type { Derived } from './derived.ts'
 import type { Lease } from './lease.ts'
@@ -51,5 +52,7 @@ export interface Access {
   /** Drops what is held; who needs it again fetches it again. */
   forget(): void
   report(event: Report): void
+  /** Everything in the credentials that are held that must not show. */
+  readonly secrets: readonly Secret[]
   status(): KeeperStatus
 }

@@ -12,6 +12,7 @@ import { step } from '../lifecycle/step.ts'
 import { verdict } from '../lifecycle/verdict.ts'
 import type { Observer, ProcessEnd, SourceLabel } from '../ports/observer.ts'
 import type { ExecResponse } from '../protocol/encode-exec-info.ts'
+import type { Secret } from '../secret/secret.ts'
 import type { Report, Source } from '../sources/source.ts'
 import type { Access } from './access.ts'
 import { Alarm } from './alarm.ts'
@@ -20,8 +21,9 @@ import { ClockWarnings } from './clock-warnings.ts'
 import { Connections } from './connections.ts'
 import { Derived } from './derived.ts'
 import type { KeeperPorts } from './keeper-ports.ts'
-import { type Kept, keep, type Lease } from './lease.ts'
+import { type Kept, keep, keptSecrets, type Lease } from './lease.ts'
 import { readVerdict, withNextTry } from './read-verdict.ts'
+import { reportUnexpected } from './report-unexpected.ts'
 import { describeState, type KeeperStatus } from './status.ts'
 import { Waiters } from './waiters.ts'
 import { Watchers } from './watchers.ts'
@@ -90,6 +92,10 @@ export class Keeper implements Access {
   /** What is held now, whatever its state; asking changes nothing. */
   get held(): Held<Kept> | undefined {
     return this.#state.held
+  }
+
+  get secrets(): readonly Secret[] {
+    return keptSecrets(this.#state.held?.credential, this.#last)
   }
 
   /** Why the last run failed; undefined after one that did not. */
@@ -293,7 +299,10 @@ export class Keeper implements Access {
       this.#lastRunMs = took()
       this.#failed = { ticket, error }
       this.#send({ type: 'failed', ticket, error, jitter: crypto.jitter() })
-      if (!isCredentialError(error)) return
+      if (!isCredentialError(error)) {
+        if (!this.#state.isClosed) reportUnexpected(this, error)
+        return
+      }
       const facts = { tookMs: took(), nextTryAt: this.#state.pausedUntil, ...ended }
       this.report({ type: 'run-failed', reason, error, ...facts })
     }

@@ -6,7 +6,9 @@ import {
   certificateText,
   credentialText,
 } from '../protocol/credential.ts'
+import { Secret } from '../secret/secret.ts'
 import { Derived } from './derived.ts'
+import { acquiredSecrets } from './login-secrets.ts'
 
 /**
  * What a transport holds while it uses a credential.
@@ -50,6 +52,14 @@ export function keep(
     identity: crypto.digest(`${endpoint?.cluster.server}\n${credentialText(credential)}`),
     tlsDigest,
   }
+}
+
+/** Everything in credentials that must not show. */
+export function keptSecrets(...all: (Kept | undefined)[]): readonly Secret[] {
+  return all.flatMap((kept) => {
+    if (kept === undefined) return []
+    return [...acquiredSecrets(kept), new Secret(kept.authorization ?? '')]
+  })
 }
 
 function endpointText(endpoint: Endpoint | undefined): string {

@@ -21,7 +21,7 @@ export function loginSecrets({ connection, scheme }: Login): readonly Secret[] {
 }
 
 /** The same for what was read from files or had from a plugin. */
-export function acquiredSecrets({ credential }: Acquired): readonly Secret[] {
+export function acquiredSecrets({ credential }: Pick<Acquired, 'credential'>): readonly Secret[] {
   const { token, basic, certificate } = credential
   return [token, basic?.password, certificate?.key].filter((secret) => secret !== undefined)
 }

@@ -3,6 +3,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Crypto } from '../ports/crypto.ts'
 import type { CredentialEvent, Observer } from '../ports/observer.ts'
 import type { ExecResponse } from '../protocol/encode-exec-info.ts'
+import type { Secret } from '../secret/secret.ts'
 import type { Report } from '../sources/source.ts'
 import type { Access, Wish } from './access.ts'
 import { Audience } from './audience.ts'
@@ -160,6 +161,10 @@ export class LoginVault implements Access {
 
   report(event: Report): void {
     this.#watchers.report(event)
+  }
+
+  get secrets(): readonly Secret[] {
+    return this.#roster.keepers.flatMap((keeper) => keeper.secrets)
   }
 
   /** Adds somebody who wants to know what happens, here, in every handler and in what logins open. Returns how to leave. */

@@ -49,6 +49,9 @@ export function pinnedAccess(access: Access, pin: Pin): Access {
     forget: () => access.forget(),
     leave: (scope) => access.leave(scope),
     report: (event) => access.report(event),
+    get secrets() {
+      return access.secrets
+    },
     status: () => access.status(),
   }
 }

@@ -241,3 +241,32 @@ describe('a refused lease', () => {
     ])
   })
 })
+
+describe('an unexpected error of a source', () => {
+  it('is an event with its stack and without the credential', async () => {
+    const first = keeper.lease()
+    source.asks[0]?.answer('a-token-1234', 1_000_000 + 100_000)
+    await first
+    const renewed = keeper.renew()
+    source.asks[1]?.fail(new TypeError('x is not a function, near a-token-1234'))
+    await expect(renewed).rejects.toThrow(TypeError)
+    const [event, ...more] = events.filter(({ type }) => type === 'unexpected-error')
+    expect(more).toEqual([])
+    expect(event).toMatchObject({
+      id: expect.stringMatching(/^[0-9a-f]{8}$/),
+      message: 'TypeError: x is not a function, near [secret]',
+      stack: expect.stringContaining('keeper.test'),
+    })
+    expect(JSON.stringify(event)).not.toContain('a-token-1234')
+  })
+
+  it('is none after the end', async () => {
+    const lease = Promise.resolve(keeper.lease())
+    const ended = keeper.close()
+    source.asks[0]?.fail(new TypeError('aborted'))
+    await expect(lease).rejects.toThrow(ClosedError)
+    await ended
+    await settled()
+    expect(typesOf()).not.toContain('unexpected-error')
+  })
+})
