@@ -14,6 +14,7 @@ import { type ProxySettings, readSettings } from '../proxy/read-settings.ts'
 import { type ServedProxy, serveProxy } from '../proxy/serve-proxy.ts'
 import { awaitWishToEnd, type WishToEnd } from '../proxy/wish-to-end.ts'
 import { describeEvent } from '../render/describe-event.ts'
+import { UnexpectedErrors } from '../render/unexpected-errors.ts'
 import { userEnvironment, withoutNodeOptions } from '../run/node-options.ts'
 import { refuseAsPlugin } from '../run/refuse-as-plugin.ts'
 import { refuseDebugger } from '../run/refuse-debugger.ts'
@@ -49,8 +50,10 @@ async function start(
   endings: Endings,
   wish: WishToEnd,
 ): Promise<ServedProxy> {
-  const { io, flags, story, signal } = call
+  const { io, flags, story, words, signal } = call
   const env = userEnvironment(io.env)
+  const unexpected = new UnexpectedErrors(words, io.now)
+  endings.add(() => unexpected.end())
   const state = new LiveState({ title: 'kubecred proxy', now: io.now })
   const identity = state.identity('proxy', 'proxy')
   let served: ServedProxy | undefined
@@ -59,7 +62,13 @@ async function start(
   const cluster = await connect({
     ...connectOptions(flags),
     env,
-    observer: combine(story.observe, tellFailures(call), identity.observer, metrics?.observer),
+    observer: combine(
+      story.observe,
+      tellFailures(call),
+      unexpected.observe,
+      identity.observer,
+      metrics?.observer,
+    ),
     signal,
   })
   endings.add(() => cluster.close())
@@ -77,7 +86,7 @@ async function start(
   endings.add(cleanUp)
   const health = await openHealth(settings, cluster, wish)
   endings.add(() => health?.close())
-  const page = await openPage(state, settings, metrics)
+  const page = await openPage(state, settings, metrics, unexpected.report)
   endings.add(() => page?.close())
   announce(call, {
     listening,

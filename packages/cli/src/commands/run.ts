@@ -5,6 +5,7 @@ import { type Cluster, connect } from 'kubecred'
 import type { Call, Run } from '../command.ts'
 import { connectOptions } from '../flags/connect-options.ts'
 import { printableLine } from '../render/printable.ts'
+import { UnexpectedErrors } from '../render/unexpected-errors.ts'
 import { type Access, childEnvironment } from '../run/child-environment.ts'
 import { childKubeconfig } from '../run/child-kubeconfig.ts'
 import { endLike } from '../run/end-like.ts'
@@ -38,14 +39,17 @@ export const run: Run = async (call) => {
     return found.exitStatus
   }
   let hasStarted = false
+  const unexpected = new UnexpectedErrors(words, io.now)
   const cluster = await connect({
     ...connectOptions(flags),
     env,
     policy: POLICY,
     observer(event) {
       story.observe(event)
+      // Before, it ends the login and is explained there.
+      if (hasStarted) unexpected.observe(event)
       // What is written over and over again would stand in the middle of the command's output.
-      if (!hasStarted) patience.observe(event)
+      else patience.observe(event)
     },
     signal,
   })
@@ -61,6 +65,7 @@ export const run: Run = async (call) => {
     throw signal.aborted ? signal.reason : error
   } finally {
     await cluster.close()
+    unexpected.end()
   }
   if (signal.aborted) throw signal.reason
   if ('status' in ending) return ending.status

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { describeUnexpected, type UnexpectedError } from 'kubecred/errors'
 import type { LiveState } from './live-state.ts'
 import { type PageAction, performAction, readAction } from './page-action.ts'
 import { send, sendProblem } from './page-answer.ts'
@@ -25,6 +26,8 @@ interface Parts {
   readonly connections: PageConnections
   /** Aborted when the page ends. */
   readonly ending: AbortSignal
+  /** Called with what should not happen; the answer has its id. */
+  readonly onError: (error: UnexpectedError) => void
 }
 
 /** Makes what answers every request to the page's listener. */
@@ -94,7 +97,7 @@ function answerTrusted(
   answerRead(request, response, () => {
     route().then(
       (content) => send(response, 200, content),
-      () => sendProblem(response, 500, 'this cannot be shown now'),
+      (error: unknown) => answerFailed(response, error, parts),
     )
   })
 }
@@ -115,15 +118,23 @@ function answerAction(
   action: PageAction,
   request: IncomingMessage,
   response: ServerResponse,
-  { state, ending }: Parts,
+  parts: Parts,
 ): void {
   if (request.method !== 'POST') {
     sendProblem(response, 405, 'a button is pressed with POST', { allow: 'POST' })
     return
   }
-  performAction(action, state, response, ending).catch(() =>
-    sendProblem(response, 500, 'this cannot be done now'),
+  performAction(action, parts.state, response, parts.ending).catch((error: unknown) =>
+    answerFailed(response, error, parts),
   )
+}
+
+/** The reader of the page gets the id only: the text of the error may quote anything. */
+function answerFailed(response: ServerResponse, error: unknown, { onError }: Parts): void {
+  const described = describeUnexpected(error)
+  onError(described)
+  if (response.headersSent) response.destroy()
+  else sendProblem(response, 500, `internal error ${described.id}; standard error has the details`)
 }
 
 function answerRead(request: IncomingMessage, response: ServerResponse, answer: () => void): void {

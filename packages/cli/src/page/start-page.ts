@@ -1,5 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import process from 'node:process'
+import type { UnexpectedError } from 'kubecred/errors'
 import { UsageError } from '../usage-error.ts'
 import type { LiveState } from './live-state.ts'
 import { PageConnections } from './page-connections.ts'
@@ -23,6 +25,8 @@ export interface PageOptions {
   readonly routes?: PageRoutes
   /** Ends the page. */
   readonly signal?: AbortSignal
+  /** Called with errors that should not happen; by default they are process warnings. */
+  readonly onError?: (error: UnexpectedError) => void
 }
 
 /** A page that is being served. */
@@ -40,7 +44,7 @@ export interface StartedPage {
  * @throws {UsageError} When the port cannot be had, or the secret is no good.
  */
 export async function startPage(options: PageOptions): Promise<StartedPage> {
-  const { state, port, host = '127.0.0.1', routes = {}, signal } = options
+  const { state, port, host = '127.0.0.1', routes = {}, signal, onError = warn } = options
   const secret = new PageSecret(options.secret)
   const files = await loadPageFiles()
   signal?.throwIfAborted()
@@ -65,6 +69,7 @@ export async function startPage(options: PageOptions): Promise<StartedPage> {
       port: actualPort,
       connections,
       ending: ending.signal,
+      onError,
     }),
   )
   // Nothing here speaks another protocol, and nobody is asked to wait before a body.
@@ -78,6 +83,10 @@ export async function startPage(options: PageOptions): Promise<StartedPage> {
   }
   signal?.addEventListener('abort', () => void close(), { once: true })
   return { url: `${origin}/#${secret.expose()}`, origin, close }
+}
+
+function warn({ id, stack }: UnexpectedError): void {
+  process.emitWarning(`internal error ${id}`, { code: id, detail: stack })
 }
 
 async function listen(server: Server, port: number, host: string): Promise<number> {

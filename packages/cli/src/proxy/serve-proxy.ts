@@ -54,7 +54,16 @@ export async function serveProxy(
       listening.kind === 'socket'
         ? 'any'
         : [...ownHosts(listening.address, listening.port), ...asHosts(hostNames, listening.port)]
-    const proxy = new ClusterProxy({ cluster, hosts, secret, rules, prefix, onRequest })
+    const proxy = new ClusterProxy({
+      cluster,
+      hosts,
+      secret,
+      rules,
+      prefix,
+      onRequest,
+      // The observer of the cluster writes them.
+      onError: () => {},
+    })
     proxy.serve(server)
     const folder = openFolder(settings, env, secret)
     const header = folder && join(folder.path, 'header')

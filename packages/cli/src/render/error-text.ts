@@ -1,4 +1,4 @@
-import { CODES, type CredentialError, isCredentialError } from 'kubecred/errors'
+import { CODES, type CredentialError, describeUnexpected, isCredentialError } from 'kubecred/errors'
 import { EXIT } from '../exit-status.ts'
 import { UsageError } from '../usage-error.ts'
 import { printable, printableLine } from './printable.ts'
@@ -9,9 +9,9 @@ import type { Words } from './words.ts'
 export function explainError(error: unknown, words: Words, story: Story): number {
   if (error instanceof UsageError) return explainUsage(error, words)
   if (isCredentialError(error)) return explainCredentialError(error, words, story)
-  const message = error instanceof Error ? error.message : String(error)
-  words.paragraph(`unexpected: ${printableLine(message)}`, 'kubecred:')
-  if (story.level > 0 && error instanceof Error) words.line(printable(error.stack ?? ''))
+  const { id, message, stack } = describeUnexpected(error)
+  words.paragraph(`internal error ${id}: ${printableLine(message)}`, 'kubecred:')
+  if (story.level > 0) words.line(printable(stack))
   else words.line('Use -v to see where it happened.')
   return EXIT.unexpected
 }

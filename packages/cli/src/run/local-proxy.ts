@@ -37,7 +37,9 @@ export async function startLocalProxy(cluster: Cluster, now: () => number): Prom
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const hosts = [`127.0.0.1:${port}`, `localhost:${port}`]
-  const proxy = new ClusterProxy({ cluster, hosts, secret, rules: EVERYTHING })
+  // The observer of the cluster writes errors that should not happen.
+  const onError = (): void => {}
+  const proxy = new ClusterProxy({ cluster, hosts, secret, rules: EVERYTHING, onError })
   proxy.serve(server)
   // A certificate is good for a week, and there are commands that run longer.
   const renewal = setInterval(() => server.setSecureContext(identity()), DAY_MS).unref()

@@ -129,14 +129,16 @@ it('warnings are shown without -v', async () => {
   expect(err).toMatch(/^Warning: The exec plugin of user .* is not used/)
 })
 
-it('a mistake nobody foresaw ends with 70, and -v shows where', async () => {
+it('an unexpected error ends with 70, and -v shows where', async () => {
   const kubeconfig = sandbox.writeKubeconfig({
     user: { token: sandbox.issueToken({ user: 'jane' }).token },
   })
   sandbox.respondWith(() => ({ status: 200, body: 'no JSON' }))
   const brief = await runFake(['whoami', '--kubeconfig', kubeconfig])
   expect(brief.status).toBe(70)
-  expect(brief.err).toMatch(/^kubecred: unexpected: .*\nUse -v to see where it happened.\n$/)
+  const title = /^kubecred: internal error [0-9a-f]{8}: SyntaxError: .*\n/m
+  expect(brief.err).toMatch(new RegExp(`^${title.source}Use -v to see where it happened.\n$`))
   const long = await runFake(['whoami', '--kubeconfig', kubeconfig, '-v'])
+  expect(long.err).toMatch(title)
   expect(long.err).toContain('    at ')
 })

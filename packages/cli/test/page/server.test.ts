@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import type { UnexpectedError } from 'kubecred/errors'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { LiveState } from '../../src/page/live-state.ts'
 import { type StartedPage, startPage } from '../../src/page/start-page.ts'
@@ -39,6 +40,25 @@ describe('buttons', () => {
     expect(await press('/identities/%E0%A4%A/renew')).toBe(404)
     expect(await press('/identities/jane/delete')).toBe(404)
     expect(calls).toEqual([])
+  })
+})
+
+describe('an unexpected error', () => {
+  it('is answered with an id, under which it is reported', async () => {
+    const errors: UnexpectedError[] = []
+    const routes = {
+      '/metrics': async () => {
+        throw new TypeError('broken metrics, password=hunter2hunter2')
+      },
+    } as const
+    const onError = (error: UnexpectedError): void => void errors.push(error)
+    const other = await startPage({ state, port: 0, secret: SECRET, routes, onError })
+    const { status, body } = await new PageClient(other.origin).ask('/metrics', { headers: BEARER })
+    await other.close()
+    expect(status).toBe(500)
+    expect(errors).toMatchObject([{ message: 'TypeError: broken metrics, password=[secret]' }])
+    expect(body).toContain(`internal error ${errors[0]?.id}`)
+    expect(body).not.toContain('broken')
   })
 })
 

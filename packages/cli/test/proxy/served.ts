@@ -26,7 +26,11 @@ export class Served {
   }
 
   static async start(home: Home, args: readonly string[]): Promise<Served> {
-    const running = home.start(['proxy', '-o', 'json', ...args])
+    return Served.of(home.start(['proxy', '-o', 'json', ...args]))
+  }
+
+  /** One that was started with `-o json`. */
+  static async of(running: Running): Promise<Served> {
     const [line] = await running.until('out', /^.*\n/)
     return new Served(running, JSON.parse(line))
   }

@@ -29,9 +29,16 @@ export class Home implements AsyncDisposable {
   readonly private = join(this.folder, 'kubecred')
   readonly #running = new Set<Running>()
 
-  /** Starts the built program. */
-  start(args: readonly string[], env: Environment = {}): Running {
-    return this.#remember(new Running(process.execPath, [PROGRAM, ...args], this.env(env)))
+  /** Starts the built program, after modules that a test wants to be loaded first. */
+  start(
+    args: readonly string[],
+    env: Environment = {},
+    { preload = [] }: { readonly preload?: readonly string[] } = {},
+  ): Running {
+    const first = preload.flatMap((module) => ['--import', module])
+    return this.#remember(
+      new Running(process.execPath, [...first, PROGRAM, ...args], this.env(env)),
+    )
   }
 
   /** Runs the built program to its end. */

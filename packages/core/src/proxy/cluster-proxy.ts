@@ -2,16 +2,19 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { Server as TlsServer } from 'node:tls'
+import type { UnexpectedError } from '../errors/index.ts'
+import { Secret } from '../secret/secret.ts'
 import { type HasLine, type Line, lineOf } from '../transport/line.ts'
-import { type Admitted, type Guard, isRefusal, makeGuard } from './admit-request.ts'
+import { reportUnexpected } from '../vault/report-unexpected.ts'
+import { type Admitted, type Arrival, type Guard, isRefusal, makeGuard } from './admit-request.ts'
 import { Connections } from './connections.ts'
 import { type Errand, forward, forwardUpgrade } from './forward.ts'
 import { applyLimits, type ProxyLimits, readLimits } from './limits.ts'
 import { refuseBytes, refuseRequest, refuseSocket } from './refuse.ts'
 import type { RequestNote } from './request-note.ts'
 import { DEFAULT_RULES, type ProxyRules } from './rules.ts'
-import type { Refusal } from './status-answer.ts'
-import { Visit } from './visit.ts'
+import { internalError, type Refusal } from './status-answer.ts'
+import { Visit, type VisitOptions } from './visit.ts'
 
 export interface ProxyOptions {
   /** Where requests go, and with whose credential. */
@@ -27,6 +30,11 @@ export interface ProxyOptions {
   readonly limits?: ProxyLimits | undefined
   /** Told about every request when its answer begins. */
   readonly onRequest?: ((note: RequestNote) => void) | undefined
+  /**
+   * Called for every error that should not happen, with the id that the client gets: by default, the first one
+   * with each id is a process warning. The observer of the cluster gets all of them as events.
+   */
+  readonly onError?: ((error: UnexpectedError) => void) | undefined
 }
 
 export interface CloseOptions {
@@ -46,7 +54,9 @@ export class ClusterProxy {
   readonly #line: Line
   readonly #guard: Guard
   readonly #limits: Required<ProxyLimits>
-  readonly #onRequest: ((note: RequestNote) => void) | undefined
+  readonly #visits: VisitOptions
+  readonly #onError: (error: UnexpectedError) => void
+  readonly #secrets: readonly Secret[]
   readonly #connections: Connections
   readonly #servers = new Set<Server>()
   #isClosing = false
@@ -55,13 +65,16 @@ export class ClusterProxy {
   constructor(options: ProxyOptions) {
     this.#line = lineOf(options.cluster, 'Proxy')
     this.#limits = readLimits(options.limits)
+    const secret = readSecret(options)
+    this.#secrets = secret === undefined ? [] : [new Secret(secret)]
     this.#guard = makeGuard({
       hosts: readHosts(options.hosts),
-      secret: readSecret(options),
+      secret,
       rules: options.rules ?? DEFAULT_RULES,
       prefix: readPrefix(options.prefix),
     })
-    this.#onRequest = options.onRequest
+    this.#onError = options.onError ?? warnOnce()
+    this.#visits = { listener: options.onRequest, onThrown: this.#report }
     this.#connections = new Connections(this.#limits.connections, () => this.#whenDone?.())
   }
 
@@ -117,7 +130,7 @@ export class ClusterProxy {
   #take(request: IncomingMessage, response: ServerResponse, mayContinue?: boolean): void {
     const { socket } = request
     if (!this.#enter(response, socket)) return
-    const visit = new Visit(this.#onRequest, request, false)
+    const visit = new Visit(this.#visits, request, { isUpgrade: false })
     response.once('close', () => this.#leave(response, socket))
     const refuse = (refusal: Refusal): void => {
       visit.refused(refusal.status, refusal.why)
@@ -128,12 +141,7 @@ export class ClusterProxy {
       refuse(CLOSING)
       return
     }
-    const verdict = this.#guard({
-      method: request.method ?? '',
-      target: request.url ?? '',
-      rawHeaders: request.rawHeaders,
-      isUpgrade: false,
-    })
+    const verdict = this.#judge(request, { isUpgrade: false })
     if (isRefusal(verdict)) refuse(verdict)
     else if (mayContinue === false) refuse(ODD_EXPECTATION)
     else {
@@ -149,20 +157,36 @@ export class ClusterProxy {
       return
     }
     if (!this.#enter(request, request.socket)) return
-    const visit = new Visit(this.#onRequest, request, true)
+    const visit = new Visit(this.#visits, request, { isUpgrade: true })
     const refuse = (refusal: Refusal): void => {
       visit.refused(refusal.status, refusal.why)
       refuseSocket(request, socket, refusal)
     }
-    const verdict = this.#guard({
-      method: request.method ?? '',
-      target: request.url ?? '',
-      rawHeaders: request.rawHeaders,
-      isUpgrade: true,
-    })
+    const verdict = this.#judge(request, { isUpgrade: true })
     if (this.#isClosing) refuse(CLOSING)
     else if (isRefusal(verdict)) refuse(verdict)
     else void forwardUpgrade(this.#errand(request, verdict, visit, refuse), socket, early)
+  }
+
+  #judge(
+    { method = '', url = '', rawHeaders }: IncomingMessage,
+    { isUpgrade }: Pick<Arrival, 'isUpgrade'>,
+  ): Admitted | Refusal {
+    try {
+      return this.#guard({ method, target: url, rawHeaders, isUpgrade })
+    } catch (error) {
+      return internalError(this.#report(error))
+    }
+  }
+
+  readonly #report = (error: unknown): UnexpectedError => {
+    const described = reportUnexpected(this.#line.access, error, this.#secrets)
+    try {
+      this.#onError(described)
+    } catch {
+      // It cannot be reported to the function that failed to take it; the observer has it.
+    }
+    return described
   }
 
   #errand(
@@ -172,7 +196,8 @@ export class ClusterProxy {
     refuse: (refusal: Refusal) => void,
   ): Errand {
     const gone = this.#connections.signalOf(request.socket)
-    return { line: this.#line, request, admitted, gone, visit, refuse }
+    const report = this.#report
+    return { line: this.#line, request, admitted, gone, visit, refuse, report }
   }
 
   /** Whether there is room for one more request on its connection; else that has ended. */
@@ -195,6 +220,20 @@ export class ClusterProxy {
       timer = setTimeout(resolve, graceMs)
     })
     clearTimeout(timer)
+  }
+}
+
+/** More different errors than this say nothing new. */
+const MAX_WARNINGS = 100
+
+/** Makes a function that writes each error once, as a process warning. */
+function warnOnce(): (error: UnexpectedError) => void {
+  const known = new Set<string>()
+  return ({ id, stack }) => {
+    if (known.has(id) || known.size >= MAX_WARNINGS) return
+    known.add(id)
+    const type = 'KubecredProxyError'
+    process.emitWarning(`internal error ${id}`, { type, code: id, detail: stack })
   }
 }
 

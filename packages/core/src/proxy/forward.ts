@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Duplex, pipeline } from 'node:stream'
+import { isCredentialError, type UnexpectedError } from '../errors/index.ts'
+import { isProgramError } from '../errors/unexpected-error.ts'
 import { answerHead, answerOn, sendAnswer } from '../transport/bridged-answer.ts'
 import { carriedRequest, carriedUpgrade } from '../transport/bridged-request.ts'
 import type { HeaderValues } from '../transport/default-headers.ts'
@@ -12,7 +14,7 @@ import { answerHeaders } from './answer-headers.ts'
 import type { AskedPath } from './asked-path.ts'
 import { endSoon } from './refuse.ts'
 import type { RequestHead } from './request-head.ts'
-import { type Refusal, refusalFor } from './status-answer.ts'
+import { internalError, type Refusal, refusalFor } from './status-answer.ts'
 import type { Visit } from './visit.ts'
 
 /** What is known about a request that may go. */
@@ -25,24 +27,42 @@ export interface Errand {
   readonly visit: Visit
   /** Answers in the server's place, when there is no answer. */
   readonly refuse: (refusal: Refusal) => void
+  /** Reports an error that should not happen. */
+  readonly report: (error: unknown) => UnexpectedError
 }
 
 /** Sends a request to the server and its answer to the client. */
 export async function forward(errand: Errand, response: ServerResponse): Promise<void> {
   const { line, request, admitted, gone, visit, refuse } = errand
   let incoming: Incoming | undefined
+  let hasFailed = false
+  const fail = (error: unknown): void => {
+    hasFailed = true
+    drop(incoming)
+    if (gone.aborted || request.errored || response.destroyed) {
+      visit.left()
+      reportMistake(error, errand)
+      return
+    }
+    const refusal = explain(error, errand)
+    if (response.headersSent) response.destroy()
+    else refuse(refusal)
+  }
+  const cutOff = (error: Error | undefined): void => {
+    // Then it ends because we dropped it, and the client gets another answer.
+    if (hasFailed) return
+    reportMistake(error, errand)
+    response.destroy()
+  }
   try {
     const made = carriedRequest(request, withDefaults(admitted.head, line), gone)
     const outgoing = made instanceof Promise ? await made : made
     incoming = await line.send(placeOn(line, admitted.path), outgoing)
     const headers = answerHeaders(incoming)
     visit.answered(incoming.statusCode)
-    sendAnswer(response, incoming, () => response.destroy(), headers)
+    sendAnswer(response, incoming, { cutOff, unsendable: fail }, headers)
   } catch (error) {
-    drop(incoming)
-    if (gone.aborted || request.errored || response.destroyed) visit.left()
-    else if (response.headersSent) response.destroy()
-    else refuse(refusalFor(error))
+    fail(error)
   }
 }
 
@@ -50,37 +70,63 @@ export async function forward(errand: Errand, response: ServerResponse): Promise
 export async function forwardUpgrade(errand: Errand, socket: Duplex, early: Buffer): Promise<void> {
   const { line, request, admitted, gone, visit, refuse } = errand
   let incoming: Incoming | undefined
+  let hasBegun = false
+  const fail = (error: unknown): void => {
+    drop(incoming)
+    if (gone.aborted) {
+      visit.left()
+      reportMistake(error, errand)
+      return
+    }
+    const refusal = explain(error, errand)
+    // A second answer would be taken for a part of the first, or of the other protocol.
+    if (hasBegun) socket.destroy()
+    else refuse(refusal)
+  }
+  const cutOff = (error: Error | null | undefined): void => {
+    reportMistake(error, errand)
+    socket.destroy()
+  }
   try {
     const outgoing = carriedUpgrade(request, withDefaults(admitted.head, line), gone)
     incoming = await line.send(placeOn(line, admitted.path), outgoing, { via: upgradeExchange })
     const headers = answerHeaders(incoming)
     visit.answered(incoming.statusCode)
     const way = upgradedSocket(incoming)
+    hasBegun = true
     if (way === undefined) {
       const response = answerOn(socket, request)
       endSoon(socket)
-      sendAnswer(response, incoming, () => socket.destroy(), headers)
+      sendAnswer(response, incoming, { cutOff, unsendable: fail }, headers)
       return
     }
     socket.write(answerHead(incoming, headers), 'latin1')
     if (early.length > 0) socket.unshift(early)
-    join(socket, way)
+    join(socket, way, (error) => reportMistake(error, errand))
   } catch (error) {
-    drop(incoming)
-    if (gone.aborted) visit.left()
-    else refuse(refusalFor(error))
+    fail(error)
   }
 }
 
+/** What the client is told. What should not happen is reported first. */
+function explain(error: unknown, { report }: Errand): Refusal {
+  return isCredentialError(error) ? refusalFor(error) : internalError(report(error))
+}
+
+/** Reports a mistake in a program where the client cannot be told. That one side hung up is none. */
+function reportMistake(error: unknown, { report }: Errand): void {
+  if (isProgramError(error)) report(error)
+}
+
 /** Lets bytes pass both ways. Each direction ends by itself; a failure of one is the end of both. */
-function join(socket: Duplex, way: Duplex): void {
+function join(socket: Duplex, way: Duplex, onEnd: (error: Error | null | undefined) => void): void {
   for (const end of [socket, way]) {
     // Whoever has said all may still listen. Node's connections over TLS end both ways unless told.
     end.allowHalfOpen = true
     // Each has a dozen listeners of `pipeline` alone.
     end.setMaxListeners(0)
   }
-  pipeline(socket, way, socket, () => {})
+  pipeline(socket, way, socket, onEnd)
 }
 
 /** Nobody will read it. */

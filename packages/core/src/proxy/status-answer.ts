@@ -1,4 +1,4 @@
-import { type CredentialError, isCredentialError } from '../errors/index.ts'
+import type { CredentialError, UnexpectedError } from '../errors/index.ts'
 
 /** An answer of the proxy itself. */
 export interface Refusal {
@@ -54,13 +54,16 @@ export function statusHeaders(refusal: Refusal, text: string): Record<string, st
   }
 }
 
-/** What the client is told when there is no answer of the server. Nothing of an unknown error is shown. */
-export function refusalFor(error: unknown): Refusal {
-  if (!isCredentialError(error)) {
-    return { status: 500, why: 'unexpected', message: 'something failed that should not have' }
-  }
+/** What the client is told when the server gave no answer and the reason is known. */
+export function refusalFor(error: CredentialError): Refusal {
   const { code, message, hint } = error
   return { status: statusOf(error), why: code, code, message: `${message} (${code}). ${hint}` }
+}
+
+/** What the client is told about any other error: its id only, because its text may quote anything. */
+export function internalError({ id }: UnexpectedError): Refusal {
+  const message = `internal error ${id}. Look for this id in the standard error of the proxy.`
+  return { status: 500, why: 'unexpected', message }
 }
 
 const STATUSES: Readonly<Record<string, number>> = {

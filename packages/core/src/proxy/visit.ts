@@ -7,17 +7,29 @@ export type Listener = (note: RequestNote) => void
 /** As much of a path as is told about a request; the rest is no help. */
 const MOST_PATH = 1_000
 
+export interface VisitOptions {
+  readonly listener: Listener | undefined
+  /** Called with what the listener throws. */
+  readonly onThrown: (error: unknown) => void
+}
+
 /** One request from its coming to its answer, for the note about it. */
 export class Visit {
   readonly #listener: Listener | undefined
   readonly #request: IncomingMessage
   readonly #isUpgrade: boolean
+  readonly #onThrown: (error: unknown) => void
   readonly #at: number
   readonly #began: number
   #isTold = false
 
-  constructor(listener: Listener | undefined, request: IncomingMessage, isUpgrade: boolean) {
+  constructor(
+    { listener, onThrown }: VisitOptions,
+    request: IncomingMessage,
+    { isUpgrade }: { readonly isUpgrade: boolean },
+  ) {
     this.#listener = listener
+    this.#onThrown = onThrown
     this.#request = request
     this.#isUpgrade = isUpgrade
     this.#at = listener === undefined ? 0 : Date.now()
@@ -54,8 +66,9 @@ export class Visit {
         isUpgrade: this.#isUpgrade,
         ...(refusedFor !== undefined && { refusedFor }),
       })
-    } catch {
-      // Whoever only looks on must not break what they look at.
+    } catch (error) {
+      // A listener must not break the request.
+      this.#onThrown(error)
     }
   }
 }

@@ -76,7 +76,7 @@ export class Bridge {
       const { line, place, ...wish } = await this.#lineFor(crossing, request)
       const outgoing = await bridgedRequest(request, line.adapterHeaders, gone.signal)
       const incoming = await line.send(place, outgoing, wish)
-      sendAnswer(response, incoming, (error) => crossing?.client.destroy(error))
+      sendAnswer(response, incoming, { cutOff: (error) => crossing?.client.destroy(error) })
     } catch (error) {
       gone.abort(GONE)
       crossing?.client.destroy(error as Error)
@@ -95,7 +95,7 @@ export class Bridge {
       const way = upgradedSocket(incoming)
       if (way === undefined) {
         const response = answerOn(socket, request)
-        sendAnswer(response, incoming, (error) => crossing?.client.destroy(error))
+        sendAnswer(response, incoming, { cutOff: (error) => crossing?.client.destroy(error) })
         return
       }
       socket.off('close', abort)

@@ -7,16 +7,23 @@ import type { Incoming } from './exchange.ts'
 /** Answers up to this size are put together with their head before they are written. */
 const SMALL = 16 * 1024
 
+/** What to do when an answer cannot be sent to its end. */
+export interface AnswerFailures {
+  /** Called when its body breaks off, so that the client does not take what it has for all of it. */
+  readonly cutOff: (error: Error | undefined) => void
+  /** Called when it cannot be written at all; by default `cutOff` is. */
+  readonly unsendable?: (error: unknown) => void
+}
+
 /**
  * Sends an answer on to the client.
  *
- * @param cutOff Called when it breaks off, so that the client does not take what it has for all of it.
  * @param given Its headers, names and values in turns; then a length may be added to them. Else it goes as it came.
  */
 export function sendAnswer(
   response: ServerResponse,
   incoming: Incoming,
-  cutOff: (error: Error | undefined) => void,
+  { cutOff, unsendable }: AnswerFailures,
   given?: OutgoingHttpHeader[],
 ): void {
   const { body } = incoming
@@ -40,7 +47,8 @@ export function sendAnswer(
       if (body.readableEnded) sendWhole(response, incoming, first, headers)
       else beginAnswer(response, incoming, first, headers)
     } catch (error) {
-      cutOff(error as Error)
+      if (unsendable === undefined) cutOff(error as Error)
+      else unsendable(error)
     }
   })
 }

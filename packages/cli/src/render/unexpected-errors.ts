@@ -1,0 +1,89 @@
+import type { CredentialEvent } from 'kubecred'
+import type { UnexpectedError } from 'kubecred/errors'
+import { printable } from './printable.ts'
+import type { Words } from './words.ts'
+
+/** The same error is written once in this time. */
+const INTERVAL_MS = 60_000
+/** So many different ones are written in that time. */
+const MAX_WRITTEN = 5
+/** So many different ones are counted. */
+const MAX_KNOWN = 100
+
+/** What is known about one error. */
+interface Known {
+  writtenAt: number
+  /** How often it happened since it was written. */
+  repeats: number
+}
+
+/**
+ * Writes errors that should not happen to standard error, with their stacks, also without `-v`.
+ *
+ * An error may happen with every request: the same one is written once a minute with the number of times it happened,
+ * and five different ones at most.
+ */
+export class UnexpectedErrors {
+  readonly #words: Words
+  readonly #now: () => number
+  readonly #known = new Map<string, Known>()
+  #hidden = 0
+
+  constructor(words: Words, now: () => number) {
+    this.#words = words
+    this.#now = now
+  }
+
+  readonly observe = (event: CredentialEvent): void => {
+    if (event.type === 'unexpected-error') this.report(event)
+  }
+
+  readonly report = ({ id, stack }: UnexpectedError): void => {
+    const now = this.#now()
+    const known = this.#known.get(id)
+    if (known !== undefined && now - known.writtenAt < INTERVAL_MS) {
+      known.repeats += 1
+      return
+    }
+    const isRecent = ({ writtenAt }: Known): boolean => now - writtenAt < INTERVAL_MS
+    if ([...this.#known.values()].filter(isRecent).length >= MAX_WRITTEN) {
+      this.#hidden += 1
+      return
+    }
+    this.#writeHidden()
+    this.#write(id, known?.repeats ?? 0)
+    for (const line of printable(stack).split('\n')) this.#words.line(`  ${line}`)
+    this.#remember(id, now)
+  }
+
+  /** Writes what was counted and not written yet. */
+  end(): void {
+    for (const [id, { repeats }] of this.#known) {
+      if (repeats > 0) this.#write(id, repeats)
+    }
+    this.#writeHidden()
+    this.#known.clear()
+  }
+
+  #write(id: string, repeats: number): void {
+    const again = repeats === 0 ? '' : `, ${times(repeats)} since it was last written`
+    this.#words.line(`${this.#words.palette.red('kubecred:')} internal error ${id}${again}`)
+  }
+
+  #writeHidden(): void {
+    if (this.#hidden === 0) return
+    this.#words.line(`kubecred: internal errors not written: ${this.#hidden}`)
+    this.#hidden = 0
+  }
+
+  #remember(id: string, writtenAt: number): void {
+    this.#known.delete(id)
+    this.#known.set(id, { writtenAt, repeats: 0 })
+    const [oldest] = this.#known.keys()
+    if (this.#known.size > MAX_KNOWN && oldest !== undefined) this.#known.delete(oldest)
+  }
+}
+
+function times(count: number): string {
+  return count === 1 ? 'once more' : `${count} times more`
+}
