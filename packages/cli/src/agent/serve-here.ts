@@ -1,5 +1,9 @@
+import { writeSync } from 'node:fs'
 import process from 'node:process'
 import { type AgentPlace, serveAgent } from 'kubecred/agent'
+import { describeUnexpected } from 'kubecred/errors'
+import { EXIT } from '../exit-status.ts'
+import { printable } from '../render/printable.ts'
 
 /**
  * Is the agent, in this process, until it ends. Returns why it did.
@@ -10,10 +14,21 @@ export async function serveHere(place: AgentPlace, signal: AbortSignal): Promise
   process.umask(0o077)
   // Node would open a debugger for whoever sends it, and a debugger shows all of the memory.
   process.on('SIGUSR1', () => {})
-  // An unforeseen error may quote a secret: the agent ends without a word, and the next call starts another.
-  process.on('uncaughtException', () => process.exit(70))
-  process.on('unhandledRejection', () => process.exit(70))
+  // Node would write it as it is, and it may quote a secret. The next call starts another agent.
+  process.on('uncaughtException', end)
+  process.on('unhandledRejection', end)
   const served = await serveAgent(place)
   signal.addEventListener('abort', () => served.stop('a signal ended it'), { once: true })
   return served.ended
+}
+
+/** Synchronously: the process ends before a stream would have written it. */
+function end(error: unknown): never {
+  const { id, stack } = describeUnexpected(error)
+  try {
+    writeSync(2, `kubecred: internal error ${id}: ${printable(stack)}\n`)
+  } catch {
+    // In the background there may be no standard error; the exit status is all that is left.
+  }
+  return process.exit(EXIT.unexpected)
 }

@@ -1,7 +1,6 @@
 import { writeSync } from 'node:fs'
 import process from 'node:process'
 import { hostEnvironment } from 'kubecred/agent'
-import { isCredentialError } from 'kubecred/errors'
 import { isUsageError } from '../usage-error.ts'
 import { getToken, type TokenAnswer } from './get-token.ts'
 import { readArguments } from './read-arguments.ts'
@@ -83,7 +82,6 @@ async function explain(error: unknown): Promise<number> {
     surroundings.tell(`${error.message}; see kubecred-token --help`)
     return EXIT_USAGE
   }
-  if (!isCredentialError(error)) throw error
   const { describeFailed } = await import('./cold.ts')
   return finish(describeFailed(error))
 }

@@ -30,7 +30,8 @@ export class Agent {
     try {
       return await this.#get(asker)
     } catch (error) {
-      return describeFailed(error)
+      const secrets = [...this.#entries.values()].flatMap((entry) => entry.secrets)
+      return describeFailed(error, secrets)
     }
   }
 

@@ -1,17 +1,24 @@
-import { CODES, isCredentialError } from '../errors/index.ts'
+import { CODES, describeUnexpected, isCredentialError } from '../errors/index.ts'
+import type { Secret } from '../secret/secret.ts'
 import type { Failed } from './wire.ts'
 
-/** Something nobody foresaw, as the program has it too. */
+/** Exit status for an error that should not happen, as the program has it too. */
 const UNEXPECTED = 70
 
-/** An error for the wire. What is not ours is told without its words: nobody knows what they quote. */
-export function describeFailed(error: unknown): Failed {
+/**
+ * An error for the wire.
+ *
+ * One that is not ours goes with its stack, because an agent in the background has no other place to write it. Secrets
+ * are taken out: those that are given, and what looks like one.
+ */
+export function describeFailed(error: unknown, secrets: Iterable<Secret> = []): Failed {
   if (!isCredentialError(error)) {
+    const { id, stack } = describeUnexpected(error, secrets)
     return {
       is: 'failed',
       code: 'ERR_UNEXPECTED',
-      message: 'the agent met an unexpected problem',
-      hint: 'Stop it with kubecred agent stop, and try again.',
+      message: `internal error ${id}: ${stack}`,
+      hint: 'Run kubecred agent stop and try again, or set KUBECRED_AGENT=off to do without the agent.',
       exit: UNEXPECTED,
     }
   }

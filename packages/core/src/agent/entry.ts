@@ -3,6 +3,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { RunOutcome } from '../ports/programs.ts'
 import type { Acquired, Credential } from '../protocol/credential.ts'
 import type { ExecConfig } from '../protocol/exec-config.ts'
+import type { Secret } from '../secret/secret.ts'
 import { showArgs } from '../sources/exec-secrets.ts'
 import type { ExecLimits } from '../sources/exec-source.ts'
 import type { Source } from '../sources/source.ts'
@@ -72,6 +73,11 @@ export class Entry {
   isAbandoned({ left }: Asker): boolean {
     const isOver = this.#isDeclined || (this.#isDelegated && left.aborted)
     return isOver && this.#askers.size === 0 && this.#keeper.held === undefined
+  }
+
+  /** Everything in its credential that must not show. */
+  get secrets(): readonly Secret[] {
+    return this.#keeper.secrets
   }
 
   get isIdle(): boolean {

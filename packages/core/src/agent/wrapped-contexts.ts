@@ -1,5 +1,6 @@
 import process from 'node:process'
 import { execCluster } from '../connect/open-keeper.ts'
+import { isCredentialError } from '../errors/index.ts'
 import { buildConnection } from '../kubeconfig/build-connection.ts'
 import type { Kubeconfig } from '../kubeconfig/kubeconfig.ts'
 import { mergeKubeconfigs } from '../kubeconfig/merge-kubeconfigs.ts'
@@ -35,7 +36,12 @@ export async function wrappedContexts(options: WrappedContextsOptions): Promise<
   const config = mergeKubeconfigs(configs)
   const names = [...config.contexts.keys()]
   const found = await Promise.all(
-    names.map((name) => describeContext(config, name).catch(() => undefined)),
+    names.map((name) =>
+      describeContext(config, name).catch((error: unknown) => {
+        if (isCredentialError(error)) return undefined
+        throw error
+      }),
+    ),
   )
   return found.filter((context) => context !== undefined)
 }
