@@ -4,6 +4,7 @@ export type { UserInfo } from './authentication/user-info.ts'
 export type { CertificateOptions, IssuedCertificate } from './certificates/client-certificates.ts'
 export { SERVER_NAME } from './certificates/server-certificate.ts'
 export type {
+  KubeconfigAuthProvider,
   KubeconfigExec,
   KubeconfigOptions,
   KubeconfigUser,

@@ -7,7 +7,7 @@ import type { Responder } from './server/handle.ts'
 import type { RestartOptions } from './server/listener.ts'
 import type { RequestRecord } from './server/request-log.ts'
 
-/** A running Kubernetes API server, small enough for a test. */
+/** A running Kubernetes API server, small enough for a test. Options that do not exist are a `TypeError`. */
 export interface Sandbox extends AsyncDisposable {
   /** The address, such as `https://127.0.0.1:40123`. */
   readonly url: string

@@ -7,6 +7,13 @@ import { Tokens } from './authentication/tokens.ts'
 import { createAuthority } from './certificates/authority.ts'
 import { ClientCertificates } from './certificates/client-certificates.ts'
 import { ServerIdentity } from './certificates/server-identity.ts'
+import {
+  checkCertificateOptions,
+  checkPluginOptions,
+  checkRestartOptions,
+  checkSandboxOptions,
+  checkTokenOptions,
+} from './check-options.ts'
 import { writeKubeconfig } from './kubeconfig/write-kubeconfig.ts'
 import { Plugins } from './plugin/plugins.ts'
 import { Pods } from './pods/pods.ts'
@@ -21,13 +28,15 @@ const BOOKMARK_INTERVAL_MS = 60_000
 /**
  * Starts an API server on 127.0.0.1 with a certificate authority of its own.
  *
+ * @throws {TypeError} An option does not exist.
+ *
  * @example
- * const sandbox = await startSandbox()
+ * await using sandbox = await startSandbox()
  * const { token } = sandbox.issueToken({ user: 'jane', lifeMs: 60_000 })
  * const kubeconfig = sandbox.writeKubeconfig({ user: { token } })
- * await sandbox.close()
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  checkSandboxOptions(options)
   const { now: realNow = Date.now, clockSkewMs = 0 } = options
   const now = (): number => realNow() + clockSkewMs
   // First of all: without a place for files nothing is started that somebody would have to end.
@@ -115,20 +124,32 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     get pluginExecInfos() {
       return plugins.execInfos
     },
-    issueToken: (wanted) => tokens.issue(wanted),
-    issueCertificate: async (wanted) => certificates.issue(wanted),
+    issueToken: (wanted) => {
+      checkTokenOptions(wanted)
+      return tokens.issue(wanted)
+    },
+    issueCertificate: async (wanted) => {
+      checkCertificateOptions(wanted)
+      return certificates.issue(wanted)
+    },
     revoke: (tokenOrUser) => tokens.revoke(tokenOrUser),
     revokeCertificates: (user) => certificates.revoke(user),
     respondWith: (next) => {
       responder = next
     },
-    plugin: async (wanted) => plugins.create(wanted),
+    plugin: async (wanted) => {
+      checkPluginOptions(wanted)
+      return plugins.create(wanted)
+    },
     resetPluginRuns: () => plugins.resetRuns(),
     writeKubeconfig: (wanted = {}) =>
       writeKubeconfig(wanted, { url, caPem: identity.authority.certificate, folder }),
     log: (namespace, pod, line) => pods.log(namespace, pod, line),
     dropConnections: () => served.dropConnections(),
-    restart: async (wanted) => served.restart(wanted),
+    restart: async (wanted = {}) => {
+      checkRestartOptions(wanted)
+      return served.restart(wanted)
+    },
     rotateServerAuthority: async () => {
       await identity.rotate()
       served.renewTls()

@@ -21,7 +21,7 @@ interface ScenePlugin {
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>
   /** Changing it changes what the plugin does. */
-  readonly script: { stdout?: string; exitCode?: number }
+  readonly script: { stdout?: string | undefined; exitCode?: number | undefined }
 }
 
 export async function openScene(): Promise<Scene> {
@@ -31,7 +31,8 @@ export async function openScene(): Promise<Scene> {
   return {
     sandbox,
     now,
-    async connect(exec, options = {}) {
+    async connect(user, options = {}) {
+      const { script: _, ...exec } = { script: undefined, ...user }
       const cluster = await connect({
         kubeconfig: sandbox.writeKubeconfig({ user: { exec } }),
         env: { HOME: sandbox.folder, PATH: process.env['PATH'] },

@@ -4,10 +4,10 @@ import type { UserInfo } from './user-info.ts'
 /** Whom a token is for and how long it lives. */
 export interface TokenOptions {
   readonly user: string
-  readonly groups?: readonly string[]
-  readonly uid?: string
+  readonly groups?: readonly string[] | undefined
+  readonly uid?: string | undefined
   /** Without it the token never expires. */
-  readonly lifeMs?: number
+  readonly lifeMs?: number | undefined
 }
 
 /** A bearer token and, if it expires, when. */

@@ -7,16 +7,16 @@ export interface CertificateOptions {
   /** The common name, which Kubernetes takes as the user name. */
   readonly user: string
   /** The organisations, which Kubernetes takes as groups. */
-  readonly groups?: readonly string[]
+  readonly groups?: readonly string[] | undefined
   /** Counted from `notBefore` if given, else from now; one hour unless told; may be negative. */
-  readonly lifeMs?: number
-  readonly notBefore?: Date
+  readonly lifeMs?: number | undefined
+  readonly notBefore?: Date | undefined
   /** Signs with an intermediate authority, whose certificate follows the leaf. */
-  readonly intermediate?: boolean
+  readonly intermediate?: boolean | undefined
   /** Signs with an authority that the server does not know. */
-  readonly untrusted?: boolean
+  readonly untrusted?: boolean | undefined
   /** PEM of a key that is elsewhere, in a token for example: then the certificate comes without one. */
-  readonly publicKey?: string
+  readonly publicKey?: string | undefined
 }
 
 /** A client certificate: PEM, leaf first, and the PKCS#8 key that belongs to it. */

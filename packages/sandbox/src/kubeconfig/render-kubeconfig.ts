@@ -40,17 +40,18 @@ function renderUser(user: KubeconfigUser): unknown {
   return {
     token: user.token,
     tokenFile: user.tokenFile,
-    'client-certificate-data': base64(user.certificate),
-    'client-key-data': base64(user.key),
-    'client-certificate': user.certificateFile,
-    'client-key': user.keyFile,
+    'client-certificate-data': user['client-certificate-data'] ?? base64(user.certificate),
+    'client-key-data': user['client-key-data'] ?? base64(user.key),
+    'client-certificate': user['client-certificate'] ?? user.certificateFile,
+    'client-key': user['client-key'] ?? user.keyFile,
     username: user.username,
     password: user.password,
     exec: user.exec === undefined ? undefined : renderExec(user.exec),
-    as: user.impersonate,
-    'as-uid': user.impersonateUid,
-    'as-groups': user.impersonateGroups,
-    'as-user-extra': user.impersonateExtra,
+    'auth-provider': user['auth-provider'],
+    as: user.as ?? user.impersonate,
+    'as-uid': user['as-uid'] ?? user.impersonateUid,
+    'as-groups': user['as-groups'] ?? user.impersonateGroups,
+    'as-user-extra': user['as-user-extra'] ?? user.impersonateExtra,
   }
 }
 
@@ -59,11 +60,15 @@ function renderExec(exec: KubeconfigExec): unknown {
     apiVersion: exec.apiVersion ?? 'client.authentication.k8s.io/v1',
     command: exec.command,
     args: exec.args ?? [],
-    env: Object.entries(exec.env ?? {}).map(([name, value]) => ({ name, value })),
+    env: renderEnv(exec.env),
     interactiveMode: exec.interactiveMode ?? 'IfAvailable',
     provideClusterInfo: exec.provideClusterInfo ?? false,
     installHint: exec.installHint,
   }
+}
+
+function renderEnv(env: KubeconfigExec['env'] = {}): unknown {
+  return Array.isArray(env) ? env : Object.entries(env).map(([name, value]) => ({ name, value }))
 }
 
 function base64(text: string | undefined): string | undefined {

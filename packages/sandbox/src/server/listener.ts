@@ -6,7 +6,7 @@ import type { Connections } from './connections.ts'
 /** How long a server stays away before it listens again. */
 export interface RestartOptions {
   /** 0 unless told. */
-  readonly downMs?: number
+  readonly downMs?: number | undefined
 }
 
 /** A server that listens on the loopback address. */

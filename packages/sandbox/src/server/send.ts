@@ -6,7 +6,7 @@ import { retireSession } from './retire-session.ts'
 /** An answer to a request. A body that is neither text nor bytes is sent as JSON. */
 export interface Answer {
   readonly status: number
-  readonly headers?: Readonly<Record<string, string | readonly string[]>>
+  readonly headers?: Readonly<Record<string, string | readonly string[]>> | undefined
   readonly body?: unknown
 }
 

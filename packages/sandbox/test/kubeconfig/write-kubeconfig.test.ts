@@ -1,6 +1,6 @@
-import { readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type KubeconfigOptions, type Sandbox, startSandbox } from '../../src/index.ts'
 
 let sandbox: Sandbox
@@ -51,6 +51,24 @@ it.each([
     given: { token: 't', impersonate: 'jane', impersonateGroups: ['dev'] },
     written: { token: 't', as: 'jane', 'as-groups': ['dev'] },
   },
+  {
+    given: { 'client-certificate-data': 'Yw==', 'client-key-data': 'aw==' },
+    written: { 'client-certificate-data': 'Yw==', 'client-key-data': 'aw==' },
+  },
+  {
+    given: { 'client-certificate': '/c', 'client-key': '/k' },
+    written: { 'client-certificate': '/c', 'client-key': '/k' },
+  },
+  {
+    given: { as: 'jane', 'as-uid': '1', 'as-groups': ['dev'], 'as-user-extra': { a: ['b'] } },
+    written: { as: 'jane', 'as-uid': '1', 'as-groups': ['dev'], 'as-user-extra': { a: ['b'] } },
+  },
+  {
+    given: { 'auth-provider': { name: 'externalSigner', config: { pathExec: '/signer' } } },
+    written: { 'auth-provider': { name: 'externalSigner', config: { pathExec: '/signer' } } },
+  },
+  { given: { token: 't', expirationTimestamp: 'soon' }, written: { token: 't' } },
+  { given: { token: 't', password: undefined }, written: { token: 't' } },
 ])('has a user with $written', ({ given, written }) => {
   expect(write({ user: given }).user).toEqual(written)
 })
@@ -80,3 +98,53 @@ it('has a cluster with what plugins and TLS tests need', () => {
     extensions: [{ name: 'client.authentication.k8s.io/exec', extension: { a: 1 } }],
   })
 })
+
+it('takes the environment of a plugin as a kubeconfig has it, too', () => {
+  const env = [{ name: 'A', value: 'b' }]
+  expect(write({ user: { exec: { command: 'x', env } } }).user.exec.env).toEqual(env)
+})
+
+describe('a field that does not exist is an error', () => {
+  it.each<{ options: object; says: string }>([
+    { options: { user: { tokn: 't' } }, says: 'has no "tokn"; did you mean token?' },
+    { options: { user: { tokne: 't' } }, says: 'did you mean token?' },
+    { options: { user: { authProvider: {} } }, says: 'did you mean auth-provider?' },
+    {
+      options: { user: { clientCertificateData: '' } },
+      says: 'did you mean client-certificate-data?',
+    },
+    { options: { user: { zzzzzz: 1 } }, says: 'it has token, tokenFile, certificate' },
+    { options: { usr: {} }, says: 'writeKubeconfig() has no "usr"; did you mean user?' },
+    { options: { insecure: true }, says: 'it has path, user, namespace' },
+    {
+      options: { user: { exec: { command: 'x', arg: [] } } },
+      says: 'the exec of writeKubeconfig() has no "arg"; did you mean args?',
+    },
+    {
+      options: { user: { 'auth-provider': { name: 'oidc', confg: {} } } },
+      says: 'the auth-provider of writeKubeconfig() has no "confg"; did you mean config?',
+    },
+    { options: { user: 'jane' }, says: 'the user of writeKubeconfig() must be an object' },
+    { options: { user: { toString: 1 } }, says: 'has no "toString"' },
+  ])('$says', ({ options, says }) => {
+    const path = join(sandbox.folder, 'never')
+    const error = thrownBy(() => sandbox.writeKubeconfig({ path, ...options } as KubeconfigOptions))
+    expect(error).toBeInstanceOf(TypeError)
+    expect((error as Error).message).toContain(says)
+    expect(existsSync(path)).toBe(false)
+  })
+
+  it('and so is one that is given twice, by two names', () => {
+    expect(() => write({ user: { certificate: 'c', 'client-certificate-data': 'Yw==' } })).toThrow(
+      'has certificate and client-certificate-data, which mean the same',
+    )
+  })
+})
+
+function thrownBy(run: () => unknown): unknown {
+  try {
+    return run()
+  } catch (error) {
+    return error
+  }
+}

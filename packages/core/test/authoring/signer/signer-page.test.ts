@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import { constants, createHash, createPublicKey, generateKeyPairSync, verify } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { makePair } from '../../fixtures/make-certificates.ts'
 import { certificateRequest, runSigner, signRequest, writeProgram } from './spawn-signer.ts'
 
@@ -79,7 +79,26 @@ describe('docs/signer-author.md', () => {
     )
   })
 
+  it('has a program that tries it in the sandbox, as it is printed', async () => {
+    const [, program = ''] = /^```ts try-signer\n([\s\S]*?)^```/m.exec(page) ?? []
+    const signer = join(folder, 'my-signer.mjs')
+    copyFileSync(writeProgram(source), signer)
+    chmodSync(signer, 0o755)
+    const path = join(folder, 'try-signer.ts')
+    writeFileSync(path, program)
+    const log = vi.spyOn(console, 'log').mockReturnValue()
+    await import(/* @vite-ignore */ path)
+    expect(log.mock.calls).toEqual([['jane']])
+    log.mockRestore()
+    // docs/sandbox.md shows a part of it.
+    const sandboxPage = readFileSync(new URL('docs/sandbox.md', root), 'utf8')
+    const [, part = ''] =
+      /## Try a signer in it[\s\S]*?```ts\n([\s\S]*?)^```/m.exec(sandboxPage) ?? []
+    expect(part).not.toBe('')
+    expect(program).toContain(part)
+  })
+
   it('is short', () => {
-    expect(page.split('\n').length).toBeLessThanOrEqual(121)
+    expect(page.split('\n').length).toBeLessThanOrEqual(135)
   })
 })

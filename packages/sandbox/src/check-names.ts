@@ -1,0 +1,63 @@
+/**
+ * Checks that options are an object and that each of them exists: a misspelt one would have no effect.
+ *
+ * @param what Whose options these are, such as `startSandbox()`.
+ * @param known Every option that exists.
+ * @throws {TypeError} Names the option, and the one that was probably meant.
+ */
+export function checkNames(
+  given: unknown,
+  what: string,
+  known: Readonly<Record<string, true>>,
+): void {
+  const names = Object.keys(known)
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    throw new TypeError(`${what} must be an object with some of: ${names.join(', ')}`)
+  }
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined || Object.hasOwn(known, name)) continue
+    const meant = closest(name, names)
+    const advice = meant === undefined ? `it has ${names.join(', ')}` : `did you mean ${meant}?`
+    throw new TypeError(`${what} has no ${JSON.stringify(name)}; ${advice}`)
+  }
+}
+
+/** The name that was probably meant: one mistake is allowed for every three letters. */
+function closest(typed: string, names: readonly string[]): string | undefined {
+  let best: string | undefined
+  let bestDistance = Math.max(1, Math.floor(typed.length / 3)) + 1
+  for (const name of names) {
+    const distance = editDistance(plain(typed), plain(name))
+    if (distance >= bestDistance) continue
+    best = name
+    bestDistance = distance
+  }
+  return best
+}
+
+/** `authProvider` and `auth-provider` are the same mistake apart. */
+function plain(name: string): string {
+  return name.toLowerCase().replaceAll('-', '')
+}
+
+/** Letters to insert, remove, replace or swap with their neighbour. */
+function editDistance(a: string, b: string): number {
+  const rows = [Array.from({ length: b.length + 1 }, (_, column) => column)]
+  const at = (row: number, column: number): number =>
+    rows[row]?.[column] ?? Number.POSITIVE_INFINITY
+  for (let row = 1; row <= a.length; row += 1) {
+    const current = [row]
+    rows.push(current)
+    for (let column = 1; column <= b.length; column += 1) {
+      const cost = a[row - 1] === b[column - 1] ? 0 : 1
+      const isSwap = a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]
+      current[column] = Math.min(
+        at(row - 1, column) + 1,
+        at(row, column - 1) + 1,
+        at(row - 1, column - 1) + cost,
+        isSwap ? at(row - 2, column - 2) + cost : Number.POSITIVE_INFINITY,
+      )
+    }
+  }
+  return at(a.length, b.length)
+}

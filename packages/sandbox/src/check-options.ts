@@ -1,0 +1,84 @@
+import type { TokenOptions } from './authentication/tokens.ts'
+import type { CertificateOptions } from './certificates/client-certificates.ts'
+import { checkNames } from './check-names.ts'
+import type { PluginOptions } from './plugin/plugin-options.ts'
+import type { SandboxOptions } from './sandbox-options.ts'
+import type { RestartOptions } from './server/listener.ts'
+
+/** @throws {TypeError} */
+export function checkSandboxOptions(options: SandboxOptions): void {
+  checkNames(options, 'startSandbox()', SANDBOX)
+}
+
+/** @throws {TypeError} */
+export function checkTokenOptions(options: TokenOptions): void {
+  checkNames(options, 'issueToken()', TOKEN)
+}
+
+/** @throws {TypeError} */
+export function checkCertificateOptions(options: CertificateOptions): void {
+  checkNames(options, 'issueCertificate()', CERTIFICATE)
+}
+
+/** @throws {TypeError} */
+export function checkRestartOptions(options: RestartOptions): void {
+  checkNames(options, 'restart()', { downMs: true } satisfies Record<keyof RestartOptions, true>)
+}
+
+/** @throws {TypeError} */
+export function checkPluginOptions(options: PluginOptions): void {
+  checkNames(options, 'plugin()', PLUGIN)
+  const { answers = 'token' } = options
+  if (!ANSWERS.includes(answers)) {
+    throw new TypeError(
+      `the answers of plugin() must be one of ${ANSWERS.join(', ')}, not ${JSON.stringify(answers)}`,
+    )
+  }
+}
+
+const ANSWERS = ['token', 'certificate', 'both']
+
+const SANDBOX = {
+  port: true,
+  http: true,
+  http2: true,
+  requireClientCertificate: true,
+  separateClientAuthority: true,
+  anonymous: true,
+  basic: true,
+  forbid: true,
+  proxied: true,
+  clockSkewMs: true,
+  now: true,
+  bookmarkIntervalMs: true,
+  watchWindow: true,
+} satisfies Record<keyof SandboxOptions, true>
+
+const TOKEN = {
+  user: true,
+  groups: true,
+  uid: true,
+  lifeMs: true,
+} satisfies Record<keyof TokenOptions, true>
+
+const CERTIFICATE = {
+  user: true,
+  groups: true,
+  lifeMs: true,
+  notBefore: true,
+  intermediate: true,
+  untrusted: true,
+  publicKey: true,
+} satisfies Record<keyof CertificateOptions, true>
+
+const PLUGIN = {
+  user: true,
+  groups: true,
+  answers: true,
+  lifeMs: true,
+  delayMs: true,
+  apiVersion: true,
+  stdout: true,
+  stderr: true,
+  exitCode: true,
+} satisfies Record<keyof PluginOptions, true>

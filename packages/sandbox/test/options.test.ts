@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest'
+import { type SandboxOptions, startSandbox } from '../src/index.ts'
+
+it('startSandbox() rejects an option that does not exist', async () => {
+  const options = { anonymos: false } as SandboxOptions
+  await expect(startSandbox(options)).rejects.toThrow(
+    new TypeError('startSandbox() has no "anonymos"; did you mean anonymous?'),
+  )
+})
+
+it('every call of a sandbox rejects an option that does not exist', async () => {
+  await using sandbox = await startSandbox()
+  const user = 'jane'
+  const token = { user, lifeMS: 1, ttl: 1 }
+  expect(() => sandbox.issueToken(token)).toThrow(
+    'issueToken() has no "lifeMS"; did you mean lifeMs?',
+  )
+  const certificate = { user, group: ['dev'] }
+  await expect(sandbox.issueCertificate(certificate)).rejects.toThrow(
+    'issueCertificate() has no "group"; did you mean groups?',
+  )
+  const plugin = { user, exitcode: 1 }
+  await expect(sandbox.plugin(plugin)).rejects.toThrow(
+    'plugin() has no "exitcode"; did you mean exitCode?',
+  )
+  const answers = 'tokens' as 'token'
+  await expect(sandbox.plugin({ user, answers })).rejects.toThrow(
+    'the answers of plugin() must be one of token, certificate, both, not "tokens"',
+  )
+  await expect(sandbox.restart({ downMs: undefined, downms: 1 } as object)).rejects.toThrow(
+    'restart() has no "downms"; did you mean downMs?',
+  )
+})
+
+it('an option that is undefined has its default', async () => {
+  await using sandbox = await startSandbox({ http2: undefined, port: undefined, now: undefined })
+  const { expirationTimestamp } = sandbox.issueToken({ user: 'jane', lifeMs: undefined })
+  expect(expirationTimestamp).toBeUndefined()
+})
