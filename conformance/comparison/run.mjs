@@ -2,7 +2,7 @@
 // ten minutes and needs Linux, Go, SoftHSM and OpenSC, and a machine that does nothing else. `npm run compare -- --pages`
 // only writes the pages from the record.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { availableParallelism, tmpdir } from 'node:os'
+import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { median, ratio } from '../../benchmarks/measure.mjs'
 import { openScene } from '../../benchmarks/scene.mjs'
@@ -27,6 +27,7 @@ process.stdout.write(comparisonPage(record))
 process.exit()
 
 async function compare() {
+  const load = Math.round(loadavg()[0])
   const folder = mkdtempSync(join(tmpdir(), 'kubecred-compare-'))
   try {
     const clients = findClients(folder)
@@ -46,6 +47,7 @@ async function compare() {
     return {
       date: new Date().toISOString().slice(0, 10),
       cores: availableParallelism(),
+      load,
       clients: Object.fromEntries(
         Object.entries(clients).map(([id, { version, runtime }]) => [id, { version, runtime }]),
       ),
