@@ -1,9 +1,19 @@
+/** The fast suite has fetch, an agent, undici 7, client-node, HTTP/2 and WebSockets; these are more clients of the same kinds. */
+const ANOTHER_CLIENT = 'the same table of behaviour with another client'
+
 /**
  * The tests that only `npm run test:long` runs, each with the reason why it takes long.
  * None of them is the only guard of one of the four promises in README.md.
  */
 export const LONG: Readonly<Record<string, string>> = {
   'packages/core/test/newer-node/**': 'needs a second Node: client-node 2 and undici 8 need 22.19',
+  'packages/core/test/adapters/undici/undici-6.test.ts': ANOTHER_CLIENT,
+  'packages/core/test/transports/{axios,fetch-http2,fetch-https,got,https-agent-direct,node-fetch,undici-6,undici-7-fetch,undici-7-interceptor}.test.ts':
+    ANOTHER_CLIENT,
+  'packages/core/test/vault-transports/{axios,fetch-http2,fetch-https,got,http2,https-agent-direct,node-fetch,undici-6,undici-7-fetch,undici-7-interceptor}.test.ts':
+    ANOTHER_CLIENT,
+  'packages/core/test/signed-transports/{axios,fetch-http2,fetch-https,got,http2,https-agent-direct,node-fetch,undici-6,undici-7-fetch,undici-7-interceptor,undici-few-connections}.test.ts':
+    ANOTHER_CLIENT,
 }
 
 /** The tests that both suites run, with more cases or for a longer time in the long one: `inject('isLong')`. */

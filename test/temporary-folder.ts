@@ -1,4 +1,4 @@
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -9,6 +9,8 @@ import { join } from 'node:path'
 export function setup(): () => void {
   const before = process.env['TMPDIR']
   const folder = mkdtempSync(join(realpathSync(tmpdir()), 'kc-'))
+  // As open as the folder it takes the place of: some tests act as another user.
+  chmodSync(folder, 0o1777)
   process.env['TMPDIR'] = folder
   return () => {
     if (before === undefined) delete process.env['TMPDIR']
