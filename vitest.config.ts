@@ -55,14 +55,14 @@ export default defineConfig({
     include: ['packages/*/test/**/*.test.ts', 'conformance/**/*.test.ts'],
     // What needs kubectl or Go runs with the cluster suite.
     exclude: [...configDefaults.exclude, ...Object.keys(LONG), 'conformance/differential/**'],
-    globalSetup: ['test/temporary-folder.ts'],
+    globalSetup: ['test/own-environment.ts'],
     provide: { isLong: false },
     reporters: ['default', new SlowestFiles()],
     typecheck: { enabled: true, include: ['packages/*/test-d/**/*.test-d.ts'] },
     // Files share the modules of their worker: to load them anew for each file takes longer than most files.
     isolate: false,
     // Most of the time is spent waiting: for plugins, for expiry, for files to be noticed.
-    maxWorkers: 3,
+    maxWorkers: 4,
     testTimeout: 30_000,
   },
 })

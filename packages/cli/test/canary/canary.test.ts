@@ -216,7 +216,8 @@ describe('no secret comes out anywhere:', () => {
       policy: { backoffFirstMs: 1, pluginTimeoutMs: 10_000 },
     })
     const program = await listenToProgram(kubeconfig)
-    expect(library.length + program.length).toBeGreaterThan(10)
+    expect(library.length).toBeGreaterThan(5)
+    expect(program.length).toBeGreaterThan(1)
     expect(leaks([...library, ...program])).toEqual([])
   })
 

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, inject, it } from 'vitest'
 import { seen } from './admin.ts'
 import { writeCertificate } from './cases/rotation.ts'
 import { type Driver, NAMESPACES } from './driver.ts'
@@ -8,7 +8,7 @@ import { until } from './until.ts'
 
 /** Per transport: so many at a time, and so many times. */
 const LANES = 8
-const ROUNDS = 25
+const ROUNDS = inject('isLong') ? 25 : 3
 
 /** All transports as one; which one takes a request is in its query, and so in the server's log. */
 function together(drivers: readonly Driver[]): Driver {
