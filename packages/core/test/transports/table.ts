@@ -68,13 +68,12 @@ export function describeTransport(driver: Driver, cases: readonly Case[] = CASES
     if (reason === undefined) test(name, () => runs[name](driver), LIMIT_MS)
     else test(`${name}: cannot hold`, () => expectNot(runs[name](driver), reason), LIMIT_MS)
   }
+  const alone = cases.filter((name) => ALONE.includes(name))
   // They mostly wait: for files to be looked at, for programs to start.
   describe.concurrent(driver.name, () => {
-    for (const name of cases) if (!ALONE.includes(name)) add(name)
+    for (const name of cases) if (!alone.includes(name)) add(name)
   })
-  describe(driver.name, () => {
-    for (const name of cases) if (ALONE.includes(name)) add(name)
-  })
+  if (alone.length > 0) describe(driver.name, () => alone.forEach(add))
 }
 
 async function expectNot(run: Promise<void>, reason: string): Promise<void> {

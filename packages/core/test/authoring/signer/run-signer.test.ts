@@ -234,7 +234,7 @@ describe('a failure', () => {
     const before =
       "if (process.argv[2] !== 'child') {\n" +
       "const { spawnSync } = await import('node:child_process')\n" +
-      "const { status } = spawnSync('setsid', ['-w', process.execPath, process.argv[1], 'child'], { stdio: ['ignore', 1, 2] })\n" +
+      "const { status } = spawnSync(process.execPath, [process.argv[1], 'child'], { detached: true, stdio: ['ignore', 1, 2] })\n" +
       'process.exit(status)\n}'
     const { status, err } = await runSigner(signerWith({ sign, before }), signRequest())
     expect(status).toBe(1)
