@@ -28,9 +28,8 @@ interface MeetingOptions {
 
 const TURNS = 20
 const asking = { requestCert: true, rejectUnauthorized: true, ca: authority.ca }
-const listener = createServer({ cert: server.chain, key: server.key, ...asking })
 
-/** A signed handshake without a network; one at a time. */
+/** A signed handshake without a network. */
 export function meet({ middle = {}, signingKey, signal }: MeetingOptions): Meeting {
   const [client, beforeServer] = PipeEnd.pair()
   const [beforeClient, serverEnd] = PipeEnd.pair()
@@ -50,8 +49,8 @@ export function meet({ middle = {}, signingKey, signal }: MeetingOptions): Meeti
   pump(beforeServer, beforeClient, middle.toServer)
   pump(beforeClient, beforeServer, middle.toClient)
   const accepted: TLSSocket[] = []
-  listener
-    .removeAllListeners('secureConnection')
+  // A server of its own: what another meeting's server accepts late must not count here.
+  createServer({ cert: server.chain, key: server.key, ...asking })
     .on('secureConnection', (socket: TLSSocket) => {
       accepted.push(socket)
       socket.on('error', () => {}).on('data', (chunk) => socket.write(chunk))

@@ -48,10 +48,11 @@ describe('a handshake that somebody changes on its way', () => {
           })
           const matters =
             changed !== undefined && !isPrefix(essence(changed.from), essence(changed.to))
+          const what = `${changed?.from.toString('hex')} became ${changed?.to.toString('hex')}`
           // The server's own flight: nothing is signed for another one.
-          if (matters && side === 'toClient' && index === 0) expect(isSigned).toBe(false)
+          if (matters && side === 'toClient' && index === 0) expect(isSigned, what).toBe(false)
           // Our flight, or the hello that both have signed.
-          if (matters && side === 'toServer') expect(isAuthenticated).toBe(false)
+          if (matters && side === 'toServer') expect(isAuthenticated, what).toBe(false)
           if (echoed !== '')
             expect([isSigned, isAuthenticated, echoed]).toEqual([true, true, 'hello'])
         },
