@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { expectNoLeak } from '../fixtures/no-leak.ts'
 import { CONTEXT, oneContext, ProgramFolder, userOf } from './login-scene.ts'
 
-/** In CI a missing one is a failure, see tools/test.mjs. */
+/** In CI a missing one is a failure, see tools/system-packages.mjs. */
 const hasKubectl = spawnSync('kubectl', ['version', '--client'], { stdio: 'ignore' }).status === 0
 
 let program: ProgramFolder

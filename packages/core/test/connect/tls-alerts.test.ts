@@ -8,7 +8,7 @@ import { connect } from 'kubecred'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
 // Node's own TLS server never refuses a certificate with an alert: it closes the connection instead.
-// OpenSSL's does, like Go's and nginx's. In CI a missing openssl is a failure, see tools/test.mjs.
+// OpenSSL's does, like Go's and nginx's. In CI a missing openssl is a failure, see tools/system-packages.mjs.
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0
 
 let sandbox: Sandbox

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { authority, server } from './scene.ts'
 
-/** Whether a program is installed. With CI=true, tools/test.mjs has installed it or failed. */
+/** Whether a program is installed. With CI=true, tools/system-packages.mjs has installed it or failed. */
 export function isThere(command: string, ...probe: readonly string[]): boolean {
   return spawnSync(command, probe, { stdio: 'ignore' }).status === 0
 }

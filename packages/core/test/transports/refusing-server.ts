@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { Duplex } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** In CI a missing openssl is a failure, see tools/test.mjs. */
+/** In CI a missing openssl is a failure, see tools/system-packages.mjs. */
 export const hasOpenssl = spawnSync('openssl', ['version']).status === 0
 
 export interface RefusingServerOptions {
