@@ -8,7 +8,8 @@ const ANOTHER_CLIENT = 'the same table of behaviour with another client'
 export const LONG: Readonly<Record<string, string>> = {
   'packages/cli/test/agent/kubectl-debian.test.ts':
     'the tests of kubectl with an old version of it',
-  'packages/core/test/newer-node/*.test.ts': 'needs a second Node: client-node 2 and undici 8 need 22.19',
+  'packages/core/test/newer-node/*.test.ts':
+    'needs a second Node: client-node 2 and undici 8 need 22.19',
   'packages/core/test/adapters/undici/undici-6.test.ts': ANOTHER_CLIENT,
   'packages/core/test/transports/{axios,fetch-http2,fetch-https,got,https-agent-direct,node-fetch,undici-6,undici-7-fetch,undici-7-interceptor}.test.ts':
     ANOTHER_CLIENT,
