@@ -52,7 +52,8 @@ export class MovingLogin {
     const problem = this.#pace.begins(performance.now(), attempt, refused !== undefined)
     if (problem !== undefined) this.problems.push(`${this.id} ${problem}`)
     await new Promise((resolve) => setTimeout(resolve, this.#random() * 30))
-    const drawn = this.#random()
+    // The first login succeeds: requests for a server that no login has named yet are refused, which is another test.
+    const drawn = this.tokens.size === 0 ? 1 : this.#random()
     const now = performance.now()
     if (drawn < 0.1) {
       this.#pace.willRetry(now, RETRY_DELAY_MS)
