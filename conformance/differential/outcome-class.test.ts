@@ -9,6 +9,7 @@ it.each([
   'write tcp 127.0.0.1:46138->127.0.0.1:1: write: broken pipe',
   'read tcp 127.0.0.1:46138->127.0.0.1:1: read: connection reset by peer',
   'write tcp 127.0.0.1:46138->127.0.0.1:1: use of closed network connection',
+  'http2: client conn could not be established',
 ])('a server that hangs up is the network: %s', (words) => {
   const stderr = `Unable to connect to the server: ${words}\n`
   expect(classify(kubectl, { status: 1, stdout: '', stderr }, undefined)).toBe('network')

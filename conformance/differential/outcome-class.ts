@@ -29,7 +29,10 @@ const WORDS: readonly (readonly [RegExp, OutcomeClass])[] = [
   [/private key does not match|failed to find any PEM data/, 'configuration'],
   [/proxyconnect|(was|connection) refused|no such host|i\/o timeout/, 'network'],
   // A server that hangs up: which of these it is depends on who was writing or reading just then.
-  [/\bEOF|broken pipe|connection reset|use of closed network connection/, 'network'],
+  [
+    /\bEOF|broken pipe|connection reset|use of closed network connection|http2: client conn/,
+    'network',
+  ],
   [/x509|tls:|server gave HTTP response to HTTPS client/, 'tls'],
   [
     /^error: |invalid configuration|Error in configuration|invalid control character|No valid id-token/m,
