@@ -136,8 +136,8 @@ export class Keeper implements Access {
     this.reject(refused, response)
     const isStillHeld = this.#state.held?.ticket === refused.ticket
     if (isStillHeld && this.#state.attempt !== undefined) await this.#waiters.next(signal)
-    const { held } = this.#state
-    if (held === undefined || held.ticket === refused.ticket) return undefined
+    if (this.#state.held?.ticket === refused.ticket) return undefined
+    // Another one is held, or none: the refused one may have expired while the request was on its way.
     return this.lease(signal)
   }
 

@@ -182,6 +182,20 @@ describe('a refused lease', () => {
     expect(source.asks).toHaveLength(2)
   })
 
+  it('that expired while a request was on its way is replaced by the run that another request began', async () => {
+    const first = keeper.lease()
+    source.asks[0]?.answer('A', clock.now() + 60_000)
+    const old = await first
+    clock.jumpTo(clock.now() + 120_000)
+    const second = keeper.lease()
+    expect(keeper.held).toBeUndefined()
+    const better = keeper.replace(old, refusal)
+    source.asks[1]?.answer('B')
+    expect((await better)?.authorization).toBe('Bearer B')
+    expect((await second).authorization).toBe('Bearer B')
+    expect(source.asks).toHaveLength(2)
+  })
+
   it('has no replacement when the plugin gives the same again', async () => {
     const old = await hold('A')
     const better = keeper.replace(old, refusal)
