@@ -90,21 +90,24 @@ describe('kubecred status', () => {
     })
   })
 
-  it('is quick with 500 contexts: one of them is not much slower than another', async () => {
-    const users = Object.fromEntries(
-      Array.from({ length: 500 }, (_, at) => [`context-${at}`, { token: jwt(inHours(at + 1)) }]),
-    )
-    const kubeconfig = write(users)
-    const one = write({ single: { token: jwt(inHours(1)) } })
-    const time = async (file: string): Promise<number> => {
-      const startedAt = performance.now()
-      await runFake(['status', '--kubeconfig', file])
-      return performance.now() - startedAt
+  it('needs time in proportion to the number of contexts', async () => {
+    // Processor time, the best of three: a busy machine must not count.
+    const timeFor = async (count: number): Promise<number> => {
+      const users = Array.from({ length: count }, (_, at) => [
+        `context-${at}`,
+        { token: jwt(inHours(at + 1)) },
+      ])
+      const kubeconfig = write(Object.fromEntries(users))
+      const times: number[] = []
+      for (let round = 0; round < 3; round += 1) {
+        const before = process.cpuUsage()
+        const { out } = await runFake(['status', '--kubeconfig', kubeconfig])
+        times.push(process.cpuUsage(before).user)
+        expect(out.trimEnd().split('\n')).toHaveLength(count + 1)
+      }
+      return Math.min(...times)
     }
-    await time(one)
-    const { out } = await runFake(['status', '--kubeconfig', kubeconfig])
-    expect(out.trimEnd().split('\n')).toHaveLength(501)
-    expect(await time(kubeconfig)).toBeLessThan(100 * Math.max(5, await time(one)))
+    expect(await timeFor(500)).toBeLessThan(15 * (await timeFor(100)))
   })
 
   it('goes on showing what changes, until it is told to stop', async () => {
