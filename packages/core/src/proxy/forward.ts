@@ -108,12 +108,12 @@ export async function forwardUpgrade(errand: Errand, socket: Duplex, early: Buff
   }
 }
 
-/** What the client is told. What should not happen is reported first. */
+/** The proxy's own answer to a failed request. An error that should not happen is reported first. */
 function explain(error: unknown, { report }: Errand): Refusal {
   return isCredentialError(error) ? refusalFor(error) : internalError(report(error))
 }
 
-/** Reports a mistake in a program where the client cannot be told. That one side hung up is none. */
+/** Reports a mistake in a program where no answer can be sent. A connection that ended is not one. */
 function reportMistake(error: unknown, { report }: Errand): void {
   if (isProgramError(error)) report(error)
 }

@@ -54,13 +54,13 @@ export function statusHeaders(refusal: Refusal, text: string): Record<string, st
   }
 }
 
-/** What the client is told when the server gave no answer and the reason is known. */
+/** The answer when the server gave none and the reason is known. */
 export function refusalFor(error: CredentialError): Refusal {
   const { code, message, hint } = error
   return { status: statusOf(error), why: code, code, message: `${message} (${code}). ${hint}` }
 }
 
-/** What the client is told about any other error: its id only, because its text may quote anything. */
+/** The answer for any other error: its id only, because its text may quote anything. */
 export function internalError({ id }: UnexpectedError): Refusal {
   const message = `internal error ${id}. Look for this id in the standard error of the proxy.`
   return { status: 500, why: 'unexpected', message }

@@ -127,6 +127,8 @@ export class Keeper implements Access {
    *
    * Undefined means that there is none: the plugin gave the same again, failed, or may not run yet.
    * Then the server's own answer is the best there is.
+   *
+   * @throws What `lease()` throws, if the refused one has expired meanwhile and no other can be had.
    */
   async replace(
     refused: Lease,
