@@ -64,5 +64,7 @@ export default defineConfig({
     // Most of the time is spent waiting: for plugins, for expiry, for files to be noticed.
     maxWorkers: 4,
     testTimeout: 30_000,
+    // A browser, or a server, may take as long to start on a busy machine.
+    hookTimeout: 30_000,
   },
 })

@@ -28,8 +28,8 @@ export async function run() {
   server.disconnect()
   rmSync(folder, { recursive: true })
   return [
-    { what: 'KiB per cluster, no socket', value: kib(without), target: '≤ 64' },
-    { what: 'KiB per cluster, with one socket', value: kib(withSocket), target: '≤ 160' },
+    { what: 'KiB per cluster, no socket', value: kib(without), target: '≤ 16' },
+    { what: 'KiB per cluster, with one socket', value: kib(withSocket), target: '≤ 90' },
   ]
 }
 

@@ -4,15 +4,23 @@ const ROUND_MS = 1000
 const ROUNDS = 9
 
 /** Requests per second of each client, the median of all rounds, in the order of the clients. */
-export async function compareRates(clients, { workers = WORKERS } = {}) {
-  const rates = Object.fromEntries(Object.keys(clients).map((client) => [client, []]))
+export async function compareRates(clients, options) {
+  return (await compareClients(clients, options)).map(({ rate }) => rate)
+}
+
+/** The same, with the processor time of this process for a request, in microseconds. */
+export async function compareClients(clients, { workers = WORKERS } = {}) {
+  const rounds = Object.fromEntries(Object.keys(clients).map((client) => [client, []]))
   for (const request of Object.values(clients)) await load(request, 500, workers)
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const [client, request] of Object.entries(clients)) {
-      rates[client].push(await load(request, ROUND_MS, workers))
+      rounds[client].push(await load(request, ROUND_MS, workers))
     }
   }
-  return Object.values(rates).map(median)
+  return Object.values(rounds).map((each) => ({
+    rate: median(each.map(({ rate }) => rate)),
+    cost: median(each.map(({ cost }) => cost)),
+  }))
 }
 
 export function median(values) {
@@ -24,6 +32,7 @@ export function ratio(a, b) {
 }
 
 async function load(request, milliseconds, workers) {
+  const before = process.cpuUsage()
   const end = performance.now() + milliseconds
   let count = 0
   await Promise.all(
@@ -35,5 +44,6 @@ async function load(request, milliseconds, workers) {
       }
     }),
   )
-  return (count / milliseconds) * 1000
+  const { user, system } = process.cpuUsage(before)
+  return { rate: (count / milliseconds) * 1000, cost: (user + system) / count }
 }

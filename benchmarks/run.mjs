@@ -1,6 +1,11 @@
 // Runs the benchmarks and prints a table. Every figure that matters is a ratio inside one run.
+// npm run bench -- warm-request --runs 5
+import { parseArgs } from 'node:util'
+import { median } from './measure.mjs'
+
 const names = [
   'warm-request',
+  'undici',
   'client-go',
   'idle-clusters',
   'cold-storm',
@@ -11,15 +16,31 @@ const names = [
   'splice',
   'token',
   'start-up',
+  'many-contexts',
   'proxy',
 ]
-const wanted = process.argv.slice(2)
-for (const file of wanted.length > 0 ? wanted : names) {
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  // Several runs show how far a figure can be trusted.
+  options: { runs: { type: 'string', default: '1' } },
+})
+const runs = Number(values.runs)
+for (const file of positionals.length > 0 ? positionals : names) {
   const { name, run } = await import(`./${file}.mjs`)
   process.stdout.write(`\n${name}\n`)
-  for (const { what, value, target } of await run()) {
+  const results = []
+  for (let count = 0; count < runs; count += 1) results.push(await run())
+  for (const [index, { what, target }] of results[0].entries()) {
     const goal = target === undefined ? '' : `   target ${target}`
-    process.stdout.write(`  ${what.padEnd(52)} ${String(value).padStart(10)}${goal}\n`)
+    const value = summary(results.map((rows) => rows[index].value))
+    process.stdout.write(`  ${what.padEnd(52)} ${value.padStart(10)}${goal}\n`)
   }
 }
 process.exit(0)
+
+/** The median; of several runs also the lowest and the highest. */
+function summary(values) {
+  if (values.length === 1 || values.some((value) => typeof value !== 'number'))
+    return String(values[0])
+  return `${median(values)} (${Math.min(...values)} to ${Math.max(...values)})`
+}

@@ -61,7 +61,10 @@ interface Shown {
   readonly apiVersion: ExecInfo['apiVersion']
   readonly spec: {
     readonly interactive: boolean
-    readonly response?: NonNullable<ExecInfo['response']>
+    readonly response?: {
+      readonly code: number
+      readonly header: Readonly<Record<string, string[]>>
+    }
     readonly cluster?: Readonly<Record<string, string>> & { readonly server: string }
   }
 }
@@ -71,7 +74,7 @@ function infoOf({ apiVersion, spec: { interactive, response, cluster } }: Shown)
   return {
     apiVersion,
     interactive,
-    response,
+    refusal: response && { status: response.code, headers: lowerCased(response.header) },
     cluster: cluster && {
       server: cluster.server,
       tlsServerName: cluster['tls-server-name'],
@@ -79,6 +82,12 @@ function infoOf({ apiVersion, spec: { interactive, response, cluster } }: Shown)
       config: cluster['config'],
     },
   }
+}
+
+function lowerCased(header: Readonly<Record<string, string[]>>): Record<string, string[]> {
+  return Object.fromEntries(
+    Object.entries(header).map(([name, values]) => [name.toLowerCase(), values]),
+  )
 }
 
 /** Runs a module of the page with our sources in place of the installed packages. */

@@ -85,7 +85,7 @@ async function run(used: InUse, step: Step, sandbox: Sandbox, now: number): Prom
   else script.stdout = await certificateAnswer(sandbox, now, step.certificateDays * DAY_MS)
   used.lease = await attempt(async () => {
     if (lease === undefined || lease instanceof Failure) return keeper.lease()
-    return (await keeper.replace(lease, { code: 401, header: {} })) ?? lease
+    return (await keeper.replace(lease, { status: 401, headers: {} })) ?? lease
   })
 }
 

@@ -8,6 +8,9 @@ const ANOTHER_CLIENT = 'the same table of behaviour with another client'
 export const LONG: Readonly<Record<string, string>> = {
   'packages/cli/test/agent/kubectl-debian.test.ts':
     'the tests of kubectl with an old version of it',
+  'packages/core/test/client-node/older-versions.test.ts':
+    'four more versions of client-node, which are installed first',
+  'packages/core/test/runtimes/*.test.ts': 'Bun and Deno, which are installed first',
   'packages/core/test/newer-node/*.test.ts':
     'needs a second Node: client-node 2 and undici 8 need 22.19',
   'packages/core/test/adapters/undici/undici-6.test.ts': ANOTHER_CLIENT,
@@ -25,11 +28,13 @@ export const LONG: Readonly<Record<string, string>> = {
 /** The tests that both suites run, with more cases or for a longer time in the long one: `inject('isLong')`. */
 export const LONGER: Readonly<Record<string, string>> = {
   'packages/cli/test/canary/canary.test.ts': 'secrets in every command and at every level of -v',
+  'packages/cli/test/canary/echo.test.ts': 'every answer of a server, at every level of -v',
+  'packages/cli/test/plugins/limits.test.ts': 'a plugin that takes longer than a minute',
   'packages/core/test/client-node/client-node-1-informers.test.ts': 'informers over many rotations',
   'packages/core/test/connect/storms.test.ts': '10,000 requests at once',
   'packages/core/test/proxy/day.test.ts': 'a whole day of a proxy',
   'packages/core/test/proxy/limits.test.ts': '10,000 connections',
-  'packages/core/test/transport/bridge.test.ts': '10,000 requests',
+  'packages/core/test/bridge/bridge.test.ts': '10,000 requests',
   'packages/core/test/transports/rotation-proof.test.ts': '200 requests of each transport',
   'packages/core/test/tls/follower-mutations.test.ts': 'random changes of a handshake',
   'packages/core/test/tls/mutated-handshakes.test.ts': 'random changes of a live handshake',

@@ -9,7 +9,8 @@ const machine = [...formats, 'core/src/lifecycle']
 const ports = [...machine, 'core/src/ports']
 const engine = [...ports, 'core/src/signer', 'core/src/sources', 'core/src/vault']
 const world = [...engine, 'core/src/node', 'core/src/tls']
-const network = [...world, 'core/src/transport']
+const sending = [...world, 'core/src/dial', 'core/src/exchange', 'core/src/request']
+const network = [...sending, 'core/src/bridge']
 const face = [...network, 'core/src/connect', 'core/src/testing']
 
 const LAYERS = {
@@ -24,7 +25,10 @@ const LAYERS = {
   'core/src/vault': { may: engine, pure: true },
   'core/src/node': { may: engine },
   'core/src/tls': { may: engine },
-  'core/src/transport': { may: world },
+  'core/src/dial': { may: world },
+  'core/src/exchange': { may: [...world, 'core/src/dial'] },
+  'core/src/request': { may: [...world, 'core/src/dial', 'core/src/exchange'] },
+  'core/src/bridge': { may: sending },
   'core/src/connect': { may: [...network, 'core/src/version.ts'] },
   'core/src/agent': { may: [...network, 'core/src/connect', 'core/src/version.ts'] },
   'core/src/adapters': { may: [...network, 'core/src/connect', 'core/src/version.ts'] },
@@ -48,7 +52,7 @@ const OWNERS = {
     'core/src/protocol/edit-yaml-list.ts',
   ],
   oauth4webapi: 'core/src/node/oidc-issuer.ts',
-  undici: 'core/src/transport',
+  undici: 'core/src/exchange',
   '@peculiar/x509': 'sandbox/src',
   ws: ['sandbox/src', 'core/src/adapters/ws'],
   pkcs11js: 'pkcs11/src',

@@ -1,4 +1,4 @@
-// `npm run test:matrix`: unit, process, tls and transport suites on every Node we support, with the packages as npm
+// `npm run test:matrix`: unit, process, tls and request suites on every Node we support, with the packages as npm
 // packs and installs them. A major version as an argument runs that one alone: npm run test:matrix -- 22
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { runVitest } from './run-vitest.mjs'
 const VERSIONS = ['20.20.2', '22.23.3', '24.21.0', '26.10.0']
 const SUITES = [
   ...['errors', 'secret', 'protocol', 'kubeconfig', 'lifecycle', 'signer', 'metrics', 'vault'],
-  ...['node', 'sources', 'tls', 'transport'],
+  ...['node', 'sources', 'tls', 'dial', 'exchange', 'request', 'bridge'],
 ].map((folder) => `packages/core/test/${folder}/`)
 /** Of the table of transports, one of each kind: the rest differs in other people's code. */
 const TRANSPORTS = ['fetch', 'fetch-https', 'fetch-http2', 'http2', 'https-agent', 'undici-7'].map(

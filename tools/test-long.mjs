@@ -1,5 +1,6 @@
 // `npm run test:long`: the tests that take long (test/long.ts says why each of them does), and those of packages that need
 // a newer Node than we do, with such a Node. Arguments go to vitest.
+import { provideExtraPackages } from './extra-packages.mjs'
 import { FOLDER, findNewerNode } from './newer-node.mjs'
 import { runVitest } from './run-vitest.mjs'
 import { mayInstall, provideSystemPackages } from './system-packages.mjs'
@@ -9,9 +10,13 @@ const given = process.argv.slice(2)
 const meansNewer = given.some((arg) => arg.includes(FOLDER))
 
 provideSystemPackages()
+const hasPackages = provideExtraPackages({ mayInstall }) || !mayInstall
+if (!hasPackages)
+  process.stderr.write('npm did not bring the packages in tools/extra-packages.mjs\n')
 const here = meansNewer || runVitest([...CONFIG, ...given, '--exclude', `${FOLDER}/**`])
-const newer = given.length > 0 && !meansNewer ? true : testNewer()
-process.exitCode = here && newer ? 0 : 1
+// Not after a failure: the last lines then say what failed.
+const newer = here && (given.length === 0 || meansNewer) ? testNewer() : true
+process.exitCode = here && newer && hasPackages ? 0 : 1
 
 function testNewer() {
   const { path, version, problem } = findNewerNode({ mayInstall })

@@ -76,7 +76,7 @@ export function describePrograms(how: string, install: () => Promise<Installed>)
         const [line] = await proxy.until('out', /^.*\n/)
         const { url, headerFile, page, metrics } = JSON.parse(line) as Record<string, string>
         const [name = '', secret = ''] = readFileSync(headerFile ?? '', 'utf8').split(': ')
-        expect(await read(`${url}version`, { [name]: secret.trim() })).toContain('"gitVersion"')
+        expect(await read(`${url}/version`, { [name]: secret.trim() })).toContain('"gitVersion"')
         const { origin, hash } = new URL(page ?? '')
         const authorization = `Bearer ${hash.slice(1)}`
         expect(await read(origin)).toContain('<!doctype html>')

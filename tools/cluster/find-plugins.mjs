@@ -1,11 +1,12 @@
 // Finds the plugins nobody here wrote, and builds or installs those that are missing, once, into the cache.
-import { spawn, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { withBuildLock } from './build-lock.mjs'
 import { buildOnce } from './find-programs.mjs'
 import { builtPath, cacheFolder, isExecutable } from './folders.mjs'
 import { AWSCLI, PLUGINS } from './programs.mjs'
+import { run } from './run-command.mjs'
 
 /** A plugin is known to people by the name of its program. */
 const AWS = 'aws'
@@ -67,21 +68,4 @@ function awsMark() {
 
 function works(command, ...args) {
   return spawnSync(command, args, { stdio: 'ignore' }).status === 0
-}
-
-function run(command, args) {
-  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] })
-  let said = ''
-  const hear = (text) => {
-    said = (said + text).slice(-4000)
-  }
-  child.stdout.setEncoding('utf8').on('data', hear)
-  child.stderr.setEncoding('utf8').on('data', hear)
-  return new Promise((resolve, reject) => {
-    child.once('error', reject)
-    child.once('close', (status) => {
-      if (status === 0) resolve()
-      else reject(new Error(`${command} ${args.join(' ')} ended with ${status}:\n${said}`))
-    })
-  })
 }

@@ -60,3 +60,6 @@ export const PLUGINS = [
 
 /** The same, from PyPI. */
 export const AWSCLI = '1.46.2'
+
+/** A Java client whose watches are WebSockets, from Maven Central. */
+export const FABRIC8 = '7.3.1'

@@ -36,7 +36,7 @@ export const plugins: readonly DifferentialCase[] = [
         { name: 'EMPTY', value: '' },
       ],
     },
-    command: { env: { FROM_HOST: 'host', KEPT: 'kept', KUBERNETES_EXEC_INFO: 'of the host' } },
+    command: { env: { FROM_HOST: 'host', KEPT: 'kept' } },
   }),
   running('plugin-path-variable', 'PATH in the stanza does not help to find it', undefined, {
     exec: { env: [{ name: 'PATH', value: '/nowhere' }] },

@@ -1,3 +1,14 @@
 #!/usr/bin/env node
 // A file of its own, because npm links only what is there when it installs, and that is before the build.
-import '../dist/bundle/main.js'
+try {
+  await import('../dist/bundle/main.js')
+} catch (error) {
+  if (error?.code !== 'EMFILE' && error?.code !== 'ENFILE') throw error
+  // Nothing more can be loaded, so that the words stand here.
+  process.stderr.write(
+    `kubecred: this process has as many files and connections open as it may (${error.code})\n\n` +
+      'Raise the limit with ulimit -n.\n' +
+      '(ERR_SYSTEM_EXHAUSTED; see: kubecred explain ERR_SYSTEM_EXHAUSTED)\n',
+  )
+  process.exitCode = 95
+}

@@ -177,6 +177,7 @@ export const COMMANDS: readonly Command[] = [
     arity: [0, 1],
     flags: ['output'],
     connects: false,
+    isHarmless: true,
     about: [
       'CODE may be a code, with or without ERR_, or an exit status. Without it, all are listed.',
     ],
@@ -190,6 +191,7 @@ export const COMMANDS: readonly Command[] = [
     arity: [1, 1],
     flags: [],
     connects: false,
+    isHarmless: true,
     about: ['Commands, flags, names of contexts and files.'],
     examples: [
       'source <(kubecred completion bash)',
@@ -205,6 +207,7 @@ export const COMMANDS: readonly Command[] = [
     arity: [0, 0],
     flags: ['output'],
     connects: false,
+    isHarmless: true,
     about: [],
     examples: ['kubecred version -o json'],
     load: async () => (await import('./commands/version.ts')).version,
@@ -216,6 +219,7 @@ export const COMMANDS: readonly Command[] = [
     arity: [0, 1],
     flags: [],
     connects: false,
+    isHarmless: true,
     about: [],
     examples: ['kubecred help fetch'],
     load: async () => {

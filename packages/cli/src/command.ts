@@ -61,6 +61,8 @@ export interface Command {
   readonly isForeign?: true
   /** Flags beside those that all commands take. */
   readonly flags: readonly FlagName[]
+  /** Set where it runs no plugin and changes nothing. Only such a command works if we are a credential plugin ourselves. */
+  readonly isHarmless?: true
   /** Whether it talks to a cluster: then its help shows the flags that choose one. */
   readonly connects: boolean
   /** Paragraphs for `--help`. */

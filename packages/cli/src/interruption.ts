@@ -1,6 +1,6 @@
 import { EXIT } from './exit-status.ts'
 
-const NUMBERS = { SIGHUP: 1, SIGINT: 2, SIGQUIT: 3, SIGTERM: 15 } as const
+const NUMBERS = { SIGHUP: 1, SIGINT: 2, SIGQUIT: 3, SIGABRT: 6, SIGTERM: 15 } as const
 
 /** A signal that asks a program to end. */
 export type EndingSignal = keyof typeof NUMBERS

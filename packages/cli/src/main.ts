@@ -14,8 +14,8 @@ function endCommand(signal: EndingSignal): void {
 }
 
 let onSignal = endCommand
-// SIGQUIT too: what it does by itself is to write our memory, with its secrets, into a file.
-for (const signal of ['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP'] as const) {
+// SIGQUIT and SIGABRT too: what they do by themselves is to write our memory, with its secrets, into a file.
+for (const signal of ['SIGINT', 'SIGQUIT', 'SIGABRT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => onSignal(signal))
 }
 

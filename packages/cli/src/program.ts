@@ -9,6 +9,7 @@ import { choosePalette } from './render/colour.ts'
 import { Patience } from './render/patience.ts'
 import { Story } from './render/story.ts'
 import { Words } from './render/words.ts'
+import { refuseAsPlugin } from './run/refuse-as-plugin.ts'
 import { UsageError } from './usage-error.ts'
 
 /** The whole program but the process around it: takes the arguments, returns the exit status. */
@@ -36,6 +37,7 @@ export async function runProgram(argv: readonly string[], io: Io): Promise<numbe
     const command = chooseCommand(line)
     name = command.name === 'help' ? undefined : command.name
     if (line.flags.isOn('help') || command.name === 'help') return await showHelp(line, command, io)
+    if (command.isHarmless !== true) refuseAsPlugin(io, command.name)
     checkLine(line, command)
     signal = await limitTime(io, line)
     const run = await command.load()
@@ -59,7 +61,8 @@ const USUAL_COLUMNS = 80
 
 function makePatience({ isTerminal, env, errorColumns }: Io, words: Words): Patience {
   return new Patience(words, {
-    isTerminal: isTerminal.stderr && env['TERM'] !== 'dumb',
+    isTerminal: isTerminal.stderr,
+    canRewrite: env['TERM'] !== 'dumb',
     columns: errorColumns ?? USUAL_COLUMNS,
   })
 }

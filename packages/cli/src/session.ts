@@ -1,4 +1,4 @@
-import { type Cluster, connect } from 'kubecred'
+import { type Cluster, connect, type Secret } from 'kubecred'
 import type { Call } from './command.ts'
 import { connectOptions } from './flags/connect-options.ts'
 import { describeSource, quote } from './render/describe-source.ts'
@@ -6,16 +6,19 @@ import { describeSource, quote } from './render/describe-source.ts'
 /**
  * Connects as the flags say, lets the command work, and closes the connection whatever happens.
  *
+ * What a server repeats of the credential is written nowhere.
+ *
  * @param options.stdinUnavailable Set when the command reads standard input itself.
+ * @param options.secrets What must not be written either.
  */
 export async function withSession(
-  { flags, io, story, signal, patience }: Call,
+  { flags, io, story, signal, patience, words }: Call,
   work: (cluster: Cluster) => Promise<number>,
-  { stdinUnavailable }: { readonly stdinUnavailable?: string | undefined } = {},
+  { stdinUnavailable, secrets = [] }: SessionOptions = {},
 ): Promise<number> {
   patience.begin('the kubeconfig files')
   const cluster = await connect({
-    ...connectOptions(flags),
+    ...connectOptions(flags, io),
     env: io.env,
     transport: 'https',
     observer: (event) => {
@@ -26,6 +29,7 @@ export async function withSession(
     stdinUnavailable,
   })
   patience.end()
+  words.hideWith((text) => cluster.hideSecrets(text, secrets))
   try {
     story.tell(describeConnection(cluster))
     return await work(cluster)
@@ -34,6 +38,11 @@ export async function withSession(
   } finally {
     await cluster.close()
   }
+}
+
+interface SessionOptions {
+  readonly stdinUnavailable?: string | undefined
+  readonly secrets?: readonly Secret[]
 }
 
 /** A connection in one line: context, server and source. */

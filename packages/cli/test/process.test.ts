@@ -86,6 +86,7 @@ onUnix('a signal while a plugin hangs', () => {
   it.each([
     ['SIGINT', 130],
     ['SIGQUIT', 131],
+    ['SIGABRT', 134],
     ['SIGTERM', 143],
     ['SIGHUP', 129],
   ] as const)('%s ends both, with status %i', async (signal, status) => {
@@ -133,7 +134,9 @@ describe.skipIf(!hasScript)('on a terminal (needs script: apt install bsdutils)'
   it('errors are in colours, and the exit status is the same', async () => {
     const terminal = onTerminal('whoami', '--context', 'nope', '--kubeconfig', kubeconfig)
     expect(await terminal.end()).toBe(15)
-    expect(terminal.out).toContain('\u001b[31mkubecred:\u001b[39m context "nope" does not exist')
+    expect(terminal.out).toContain(
+      '\u001b[31mkubecred:\u001b[39m context "nope", named by flag --context, does',
+    )
   })
 
   it('a plugin that must ask is refused while -d @- reads the keyboard', async () => {

@@ -6,7 +6,7 @@ export interface FakeOptions {
   readonly env?: Readonly<Record<string, string | undefined>>
   readonly terminal?: boolean
   readonly columns?: number
-  readonly stdin?: string
+  readonly stdin?: string | Error
   readonly signal?: AbortSignal
 }
 
@@ -36,7 +36,10 @@ export async function runFake(
     columns: options.columns,
     nodeVersion: 'v20.0.0',
     now: () => Date.now(),
-    readStdin: async () => Buffer.from(options.stdin ?? ''),
+    async readStdin() {
+      if (options.stdin instanceof Error) throw options.stdin
+      return Buffer.from(options.stdin ?? '')
+    },
   }
   const status = await runProgram(argv, io)
   return { status, out: out.bytes.toString(), bytes: out.bytes, err: err.bytes.toString() }

@@ -55,6 +55,13 @@ export function waysToSign(
   kind: KeyKind,
   { mechanisms, modulusBits }: { mechanisms: readonly number[]; modulusBits: number },
 ): Way[] {
+  if (kind === 'RSA' && KINDS[scheme] !== 'RSA') {
+    // The same options mean ECDSA for a key on an elliptic curve, and PKCS#1 v1.5 for an RSA key.
+    throw new TokenError(
+      'the client asks for a PKCS#1 v1.5 signature of the RSA key in the token, and TLS 1.3 does not allow it',
+      { hint: 'Connect to a server that speaks TLS 1.3: then clients ask for RSASSA-PSS.' },
+    )
+  }
   if (KINDS[scheme] !== kind) {
     throw new TokenError(
       `the key in the token (${kind ?? 'of an unknown kind'}) cannot make a signature ${scheme}`,

@@ -8,6 +8,7 @@ import {
   wrappedContexts,
 } from 'kubecred/agent'
 import { isCredentialError } from 'kubecred/errors'
+import { programWords } from '../render/program-words.ts'
 import type { ContextStatus } from '../render/status-table.ts'
 import { makeRequest } from '../token-program/make-request.ts'
 import { readArguments } from '../token-program/read-arguments.ts'
@@ -53,6 +54,7 @@ async function lookFor(
       parent: process.pid,
       own: process.execPath,
       isTerminal: async () => false,
+      giveTerminal: () => {},
       tell: () => {},
       pass: () => {},
     })
@@ -73,7 +75,7 @@ function describeEntry(entry: EntryStatus, now: number): SeenByAgent | undefined
     return {
       state: 'broken',
       ...ran,
-      problem: { message: lastError.message, hint: lastError.hint },
+      problem: { message: lastError.message, hint: programWords(lastError.hint) },
     }
   }
   if (state !== 'ready' && state !== 'refused') return undefined

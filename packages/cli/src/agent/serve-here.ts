@@ -4,20 +4,31 @@ import { type AgentPlace, serveAgent } from 'kubecred/agent'
 import { describeUnexpected } from 'kubecred/errors'
 import { EXIT } from '../exit-status.ts'
 import { printable } from '../render/printable.ts'
+import { closeInherited } from './close-inherited.ts'
 
 /**
  * Is the agent, in this process, until it ends. Returns why it did.
  *
+ * @param timeoutMs How long plugins may take whose clients do not say.
  * @throws {AgentUnusableError}
  */
-export async function serveHere(place: AgentPlace, signal: AbortSignal): Promise<string> {
+export async function serveHere(
+  place: AgentPlace,
+  signal: AbortSignal,
+  timeoutMs: number | undefined,
+): Promise<string> {
+  closeInherited()
   process.umask(0o077)
   // Node would open a debugger for whoever sends it, and a debugger shows all of the memory.
   process.on('SIGUSR1', () => {})
+  // It means nothing to us, and would end the process.
+  process.on('SIGUSR2', () => {})
   // Node would write it as it is, and it may quote a secret. The next call starts another agent.
   process.on('uncaughtException', end)
   process.on('unhandledRejection', end)
-  const served = await serveAgent(place)
+  const served = await serveAgent(place, {
+    ...(timeoutMs !== undefined && { limits: { timeoutMs, interactiveTimeoutMs: timeoutMs } }),
+  })
   signal.addEventListener('abort', () => served.stop('a signal ended it'), { once: true })
   return served.ended
 }

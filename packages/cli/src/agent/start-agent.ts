@@ -18,9 +18,14 @@ const PASSED = ['HOME', 'PATH', 'TMPDIR', 'XDG_RUNTIME_DIR'] as const
 /**
  * Sees to it that an agent listens: starts one, or waits for the one that somebody else is starting.
  *
+ * @param timeoutMs How long plugins may take whose clients do not say; for an agent that is started now.
  * @throws {AgentUnusableError}
  */
-export async function startAgent(place: AgentPlace, env: Environment): Promise<void> {
+export async function startAgent(
+  place: AgentPlace,
+  env: Environment,
+  timeoutMs?: number,
+): Promise<void> {
   const end = performance.now() + LONGEST_START_MS
   while (performance.now() < end) {
     if (await isListening(place)) return
@@ -28,7 +33,7 @@ export async function startAgent(place: AgentPlace, env: Environment): Promise<v
     if (release !== undefined) {
       try {
         if (await isListening(place)) return
-        return await startAndWait(place, env, end)
+        return await startAndWait(place, spawnAgent(env, timeoutMs), end)
       } finally {
         release()
       }
@@ -52,8 +57,7 @@ export async function isListening(place: AgentPlace): Promise<boolean> {
   })
 }
 
-async function startAndWait(place: AgentPlace, env: Environment, end: number): Promise<void> {
-  const child = spawnAgent(env)
+async function startAndWait(place: AgentPlace, child: ChildProcess, end: number): Promise<void> {
   let status: number | string | null | undefined
   child.once('exit', (code, signal) => {
     status = code ?? signal
@@ -74,7 +78,7 @@ async function startAndWait(place: AgentPlace, env: Environment, end: number): P
 }
 
 /** In a session of its own, without a folder, an output or an environment that belongs to who started it. */
-function spawnAgent(env: Environment): ChildProcess {
+function spawnAgent(env: Environment, timeoutMs: number | undefined): ChildProcess {
   const program = fileURLToPath(new URL('../bundle/main.js', import.meta.url))
   const passed = PASSED.flatMap((name) => {
     const value = env[name]
@@ -82,7 +86,9 @@ function spawnAgent(env: Environment): ChildProcess {
   })
   // No core file may hold what the agent knows; Node has no call for that, a shell has.
   const script = 'ulimit -c 0; exec "$0" "$@"'
-  return spawn('/bin/sh', ['-c', script, process.execPath, program, 'agent', 'serve'], {
+  const flags = timeoutMs === undefined ? [] : [`--plugin-timeout=${timeoutMs}ms`]
+  const line = [process.execPath, program, 'agent', 'serve', ...flags]
+  return spawn('/bin/sh', ['-c', script, ...line], {
     detached: true,
     stdio: 'ignore',
     cwd: '/',

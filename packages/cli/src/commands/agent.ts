@@ -8,16 +8,15 @@ import {
 import { AgentUnusableError } from 'kubecred/errors'
 import type { Call, Run } from '../command.ts'
 import { EXIT } from '../exit-status.ts'
+import { pluginPolicy } from '../flags/plugin-policy.ts'
 import { wantsJson } from '../flags/wants-json.ts'
 import { agentTable } from '../render/agent-table.ts'
+import { printableJson } from '../render/printable.ts'
 import { UsageError } from '../usage-error.ts'
 
 /** `agent`: starts, shows, empties, locks and stops the process that keeps credentials for kubecred-token. */
 export const agent: Run = async (call) => {
   const [action = 'status'] = call.args
-  if (call.io.env['KUBERNETES_EXEC_INFO'] !== undefined) {
-    throw new UsageError('the agent is not for credential plugins to steer', 'agent')
-  }
   const known = ACTIONS[action]
   if (known !== undefined) return known(call, agentPlace(call.io.env))
   const names = 'start, status, forget, lock, stop'
@@ -27,10 +26,11 @@ export const agent: Run = async (call) => {
 type Action = (call: Call, place: AgentPlace) => Promise<number>
 
 const ACTIONS: Readonly<Record<string, Action>> = {
-  async start({ io, words, patience }, place) {
+  async start(call, place) {
+    const { io, words, patience } = call
     const { startAgent } = await import('../agent/start-agent.ts')
     patience.begin('the agent to start')
-    await startAgent(place, io.env)
+    await startAgent(place, io.env, timeoutOf(call))
     // A locked agent is unlocked by this, and a new one is not locked.
     await tell(place, 'unlock')
     words.line(`The agent listens at ${place.socket}.`)
@@ -41,7 +41,8 @@ const ACTIONS: Readonly<Record<string, Action>> = {
     patience.begin('the agent')
     const status = await lookAt(place)
     patience.end()
-    if (isJson) io.stdout.write(`${JSON.stringify(status ?? { isRunning: false })}\n`)
+    if (isJson)
+      io.stdout.write(printableJson(`${JSON.stringify(status ?? { isRunning: false })}\n`))
     else io.stdout.write(agentTable(status, io.now()))
     return EXIT.done
   },
@@ -51,12 +52,18 @@ const ACTIONS: Readonly<Record<string, Action>> = {
     'The agent has forgotten all credentials and gives none until it is started.',
   ),
   stop: simple('stop', 'The agent ends.'),
-  async serve({ signal, words }, place) {
+  async serve(call, place) {
     const { serveHere } = await import('../agent/serve-here.ts')
-    const reason = await serveHere(place, signal)
-    words.line(`The agent has ended: ${reason}.`)
+    const reason = await serveHere(place, call.signal, timeoutOf(call))
+    call.words.line(`The agent has ended: ${reason}.`)
     return EXIT.done
   },
+}
+
+/** How long plugins may take whose clients do not say. In the background nobody sees that something waits. */
+function timeoutOf({ flags, io: { env } }: Call): number | undefined {
+  const isTerminal = { stdout: false, stderr: false }
+  return pluginPolicy(flags, { env, isTerminal }).pluginTimeoutMs
 }
 
 function simple(wanted: PlainRequest['do'], done: string): Action {

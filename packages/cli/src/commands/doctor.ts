@@ -6,6 +6,8 @@ import { connectOptions } from '../flags/connect-options.ts'
 import { wantsJson } from '../flags/wants-json.ts'
 import { choosePalette } from '../render/colour.ts'
 import { findingText } from '../render/finding-text.ts'
+import { printableJson } from '../render/printable.ts'
+import { programWords } from '../render/program-words.ts'
 import { wrap } from '../render/wrap.ts'
 
 const WIDEST = 100
@@ -24,7 +26,7 @@ export const doctor: Run = async (call) => {
   const findings: Finding[] = []
   try {
     const looking = diagnose({
-      ...connectOptions(flags),
+      ...connectOptions(flags, io),
       env: io.env,
       signal,
       observer: (event) => {
@@ -34,15 +36,19 @@ export const doctor: Run = async (call) => {
       },
       onStep: (step) => patience.begin(WAITING[step]),
     })
-    for await (const finding of looking) {
+    for await (const found of looking) {
       patience.end()
+      const finding = forProgram(found)
       findings.push(finding)
       if (!isJson) io.stdout.write(findingText(finding, palette, columns))
     }
   } finally {
     patience.end()
   }
-  if (isJson) io.stdout.write(`${JSON.stringify({ isHealthy: isHealthy(findings), findings })}\n`)
+  if (isJson)
+    io.stdout.write(
+      printableJson(`${JSON.stringify({ isHealthy: isHealthy(findings), findings })}\n`),
+    )
   else io.stdout.write(`\n${wrap(verdictOn(findings), columns).join('\n')}\n`)
   return statusOf(findings)
 }
@@ -59,6 +65,16 @@ const WAITING: Readonly<Record<Step, string>> = {
   network: 'the network',
   tls: 'the TLS handshake with the server',
   identity: "the server's answer",
+}
+
+function forProgram(finding: Finding): Finding {
+  const { summary, details, remedy } = finding
+  return {
+    ...finding,
+    summary: programWords(summary),
+    details: details.map((detail) => programWords(detail)),
+    ...(remedy !== undefined && { remedy: programWords(remedy) }),
+  }
 }
 
 function isHealthy(findings: readonly Finding[]): boolean {

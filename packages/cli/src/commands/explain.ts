@@ -3,6 +3,7 @@ import type { Run } from '../command.ts'
 import { EXIT } from '../exit-status.ts'
 import { didYouMean } from '../flags/closest.ts'
 import { wantsJson } from '../flags/wants-json.ts'
+import { programWords } from '../render/program-words.ts'
 import { UsageError } from '../usage-error.ts'
 
 const FAULTS: Readonly<Record<CodeFacts['fault'], string>> = {
@@ -12,6 +13,7 @@ const FAULTS: Readonly<Record<CodeFacts['fault'], string>> = {
   server: 'the server',
   network: 'the network, or time',
   caller: 'the program or person that asked',
+  system: 'this machine',
 }
 
 /** `explain [CODE]`: says in words what an error code means and whether trying again can help. */
@@ -49,11 +51,11 @@ function allCodes(): Code[] {
 }
 
 function asObject(code: Code): { code: Code } & CodeFacts {
-  return { code, ...CODES[code] }
+  return { code, ...CODES[code], remedy: programWords(CODES[code].remedy) }
 }
 
 function describe(code: Code): string {
-  const { means, fault, retryable, remedy, exit } = CODES[code]
+  const { means, fault, retryable, remedy, exit } = asObject(code)
   return [
     code,
     '',

@@ -3,7 +3,7 @@ import type { Call, Run } from '../command.ts'
 import { EXIT } from '../exit-status.ts'
 import { explainRefusal } from '../fetch/explain-refusal.ts'
 import { type RequestDraft, readRequest, readsStdin } from '../fetch/read-request.ts'
-import { sendTold, statusLine } from '../fetch/send-told.ts'
+import { secretHeaders, sendTold, statusLine } from '../fetch/send-told.ts'
 import { readBody, writeBody } from '../fetch/write-body.ts'
 import { withTimeLimit } from '../flags/time-limit.ts'
 import { choosePalette } from '../render/colour.ts'
@@ -16,13 +16,14 @@ export const fetch: Run = async (call) => {
   const draft = await readRequest(call)
   return withSession(call, (cluster) => exchange(call, cluster, draft), {
     stdinUnavailable: readsStdin(call) ? 'used by -d @-' : undefined,
+    secrets: secretHeaders(draft.headers),
   })
 }
 
 async function exchange(call: Call, cluster: Cluster, draft: RequestDraft): Promise<number> {
   const signal = withTimeLimit(call.signal, call.flags, 'request-timeout')
   const response = await sendTold(call, cluster, draft.path, { ...draft, signal })
-  if (call.flags.isOn('include')) call.io.stdout.write(describeHead(response))
+  if (call.flags.isOn('include')) call.io.stdout.write(describeHead(call, response))
   const reading = { signal, server: cluster.server }
   const text = mayLayOut(call, draft, response)
     ? await writeLaidOut(call, response, reading)
@@ -55,9 +56,9 @@ async function writeLaidOut(
   return text
 }
 
-function describeHead(response: Response): string {
+function describeHead({ words }: Call, response: Response): string {
   const headers = [...response.headers].map(([name, value]) => `${name}: ${value}\r\n`)
-  return `HTTP/1.1 ${statusLine(response)}\r\n${headers.join('')}\r\n`
+  return words.hide(`HTTP/1.1 ${statusLine(response)}\r\n${headers.join('')}\r\n`)
 }
 
 /** Redirects are not followed: the credential must not go elsewhere. Saying nothing would be a riddle. */

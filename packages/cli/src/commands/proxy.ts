@@ -16,14 +16,12 @@ import { awaitWishToEnd, type WishToEnd } from '../proxy/wish-to-end.ts'
 import { describeEvent } from '../render/describe-event.ts'
 import { UnexpectedErrors } from '../render/unexpected-errors.ts'
 import { userEnvironment, withoutNodeOptions } from '../run/node-options.ts'
-import { refuseAsPlugin } from '../run/refuse-as-plugin.ts'
 import { refuseDebugger } from '../run/refuse-debugger.ts'
 import { describeConnection } from '../session.ts'
 
 /** `proxy`: lets programs on this machine use a cluster without having its credential. */
 export const proxy: Run = async (call) => {
   const { io, flags, signal } = call
-  refuseAsPlugin(io, 'proxy')
   wantsJson(flags)
   const settings = readSettings(flags)
   const relayed = await withoutNodeOptions(call)
@@ -50,7 +48,7 @@ async function start(
   endings: Endings,
   wish: WishToEnd,
 ): Promise<ServedProxy> {
-  const { io, flags, story, words, signal } = call
+  const { io, flags, story, patience, words, signal } = call
   const env = userEnvironment(io.env)
   const unexpected = new UnexpectedErrors(words, io.now)
   endings.add(() => unexpected.end())
@@ -60,9 +58,10 @@ async function start(
   const countOpen = (): number => served?.proxy.open ?? 0
   const metrics = settings.hasMetrics ? await loadMetrics(countOpen) : undefined
   const cluster = await connect({
-    ...connectOptions(flags),
+    ...connectOptions(flags, io),
     env,
     observer: combine(
+      patience.observe,
       story.observe,
       tellFailures(call),
       unexpected.observe,
@@ -71,6 +70,7 @@ async function start(
     ),
     signal,
   })
+  words.hideWith((text) => cluster.hideSecrets(text))
   endings.add(() => cluster.close())
   identity.attach(cluster)
   state.countOpen(countOpen)

@@ -15,8 +15,8 @@ import { giveUpStdin } from '../run/give-up-stdin.ts'
 import { type LocalProxy, startLocalProxy } from '../run/local-proxy.ts'
 import { logIn } from '../run/log-in.ts'
 import { userEnvironment, withoutNodeOptions } from '../run/node-options.ts'
+import { OneShotSigner } from '../run/one-shot-signer.ts'
 import { makeProcessFolder } from '../run/process-folder.ts'
-import { refuseAsPlugin } from '../run/refuse-as-plugin.ts'
 import { refuseDebugger } from '../run/refuse-debugger.ts'
 import { describeConnection } from '../session.ts'
 
@@ -27,7 +27,6 @@ const CANNOT_START = 126
 /** `run -- COMMAND…`: runs a command against a proxy of its own, which has the credential. */
 export const run: Run = async (call) => {
   const { io, args, words, flags, story, patience, signal } = call
-  refuseAsPlugin(io, 'run')
   const relayed = await withoutNodeOptions(call)
   if (relayed !== undefined) return relayed
   refuseDebugger()
@@ -40,19 +39,22 @@ export const run: Run = async (call) => {
   }
   let hasStarted = false
   const unexpected = new UnexpectedErrors(words, io.now)
+  const oneShot = new OneShotSigner(words)
+  const options = connectOptions(flags, io)
   const cluster = await connect({
-    ...connectOptions(flags),
+    ...options,
     env,
-    policy: POLICY,
+    policy: { ...options.policy, ...POLICY },
     observer(event) {
       story.observe(event)
+      patience.observe(event)
+      oneShot.observe(event)
       // Before, it ends the login and is explained there.
       if (hasStarted) unexpected.observe(event)
-      // What is written over and over again would stand in the middle of the command's output.
-      else patience.observe(event)
     },
     signal,
   })
+  words.hideWith((text) => cluster.hideSecrets(text))
   let ending: Ending
   try {
     story.tell(describeConnection(cluster))
@@ -60,6 +62,8 @@ export const run: Run = async (call) => {
     await logIn(cluster, signal)
     hasStarted = true
     patience.end()
+    patience.shareTerminal()
+    oneShot.loggedIn()
     ending = await runAgainst(call, cluster, { path: found.path, env })
   } catch (error) {
     throw signal.aborted ? signal.reason : error

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect } from 'kubecred'
+import { isWrapped } from 'kubecred/agent'
 import { survey } from 'kubecred/diagnose'
 import { isCredentialError } from 'kubecred/errors'
 import { agentView } from '../agent/agent-view.ts'
@@ -9,6 +10,8 @@ import { connectOptions } from '../flags/connect-options.ts'
 import { wantsJson } from '../flags/wants-json.ts'
 import { choosePalette } from '../render/colour.ts'
 import { quote } from '../render/describe-source.ts'
+import { printableJson } from '../render/printable.ts'
+import { programWords } from '../render/program-words.ts'
 import { type ContextStatus, statusTable } from '../render/status-table.ts'
 
 const WIDE = 120
@@ -22,7 +25,7 @@ export const status: Run = async (call) => {
   const columns = io.columns ?? WIDE
   const show = (rows: readonly ContextStatus[]): string =>
     isJson
-      ? `${JSON.stringify({ contexts: rows })}\n`
+      ? printableJson(`${JSON.stringify({ contexts: rows })}\n`)
       : statusTable(rows, palette, { now: io.now(), columns })
   call.patience.begin('the kubeconfig files and the agent')
   let rows = await look(call)
@@ -48,6 +51,9 @@ export const status: Run = async (call) => {
 async function look({ flags, io }: Call): Promise<ContextStatus[]> {
   const options = { kubeconfig: flags.text('kubeconfig'), env: io.env }
   const rows = await survey(options)
+  const isShared = rows.some(({ source }) => source?.kind === 'exec' && isWrapped(source.name))
+  // It reads the files again, and a file may have ten thousand contexts.
+  if (!isShared) return rows
   const seen = await agentView(options, io.now())
   return rows.map((row) => (row.state === 'unknown' ? { ...row, ...seen.get(row.context) } : row))
 }
@@ -57,8 +63,9 @@ function merge(
   fresh: readonly ContextStatus[],
   known: readonly ContextStatus[],
 ): readonly ContextStatus[] {
+  const byContext = new Map(known.map((row) => [row.context, row]))
   return fresh.map((row) => {
-    const before = known.find(({ context }) => context === row.context)
+    const before = byContext.get(row.context)
     const isSame = before?.source?.name === row.source?.name && row.state === 'unknown'
     return isSame && before !== undefined ? { ...before, isCurrent: row.isCurrent } : row
   })
@@ -92,7 +99,7 @@ async function runOne({ flags, io, signal }: Call, row: ContextStatus): Promise<
   const startedAt = io.now()
   try {
     const cluster = await connect({
-      ...connectOptions(flags),
+      ...connectOptions(flags, io),
       context: row.context,
       env: io.env,
       transport: 'https',
@@ -115,8 +122,8 @@ async function runOne({ flags, io, signal }: Call, row: ContextStatus): Promise<
     }
   } catch (error) {
     signal.throwIfAborted()
-    const message = error instanceof Error ? error.message : String(error)
-    const hint = isCredentialError(error) ? { hint: error.hint } : {}
+    const message = programWords(error instanceof Error ? error.message : String(error))
+    const hint = isCredentialError(error) ? { hint: programWords(error.hint) } : {}
     return { ...row, state: 'broken', problem: { message, ...hint } }
   }
 }

@@ -1,4 +1,5 @@
 import type { Cluster, SourceLabel } from 'kubecred'
+import { ServerAnswerError } from 'kubecred/errors'
 import type { Call, Run } from '../command.ts'
 import { EXIT } from '../exit-status.ts'
 import { explainRefusal } from '../fetch/explain-refusal.ts'
@@ -6,7 +7,7 @@ import { sendTold } from '../fetch/send-told.ts'
 import { withTimeLimit } from '../flags/time-limit.ts'
 import { wantsJson } from '../flags/wants-json.ts'
 import { describeSource } from '../render/describe-source.ts'
-import { printableLine } from '../render/printable.ts'
+import { printableJson, printableLine } from '../render/printable.ts'
 import { withSession } from '../session.ts'
 
 const PATH = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
@@ -33,7 +34,8 @@ export const whoami: Run = async (call) => {
       return explainRefusal(call, cluster, { response, text, path: PATH, remarks: REMARKS })
     }
     const identity = readIdentity(text, cluster)
-    call.io.stdout.write(isJson ? `${JSON.stringify(identity)}\n` : describe(identity))
+    const shown = call.words.hide(isJson ? `${JSON.stringify(identity)}\n` : describe(identity))
+    call.io.stdout.write(isJson ? printableJson(shown) : shown)
     return EXIT.done
   })
 }
@@ -58,8 +60,8 @@ function ask(call: Call, cluster: Cluster): Promise<Response> {
 }
 
 function readIdentity(text: string, cluster: Cluster): Identity {
-  const { username = '', uid, groups = [], extra } = parseUserInfo(text)
   const { context, cluster: name, server, credential } = cluster.status()
+  const { username = '', uid, groups = [], extra } = parseUserInfo(text, server)
   return {
     username,
     ...(uid !== undefined && { uid }),
@@ -74,11 +76,27 @@ function readIdentity(text: string, cluster: Cluster): Identity {
 
 type UserInfo = Partial<Pick<Identity, 'username' | 'uid' | 'groups' | 'extra'>>
 
-function parseUserInfo(text: string): UserInfo {
-  const review = JSON.parse(text) as { status?: { userInfo?: UserInfo } }
-  const info = review.status?.userInfo
-  if (info === undefined) throw new Error('the answer of the server has no status.userInfo')
+/** @throws {ServerAnswerError} When the answer is something else, such as the page of a login. */
+function parseUserInfo(text: string, server: string): UserInfo {
+  const info = (parse(text) as { status?: { userInfo?: UserInfo } } | undefined)?.status?.userInfo
+  const isUser =
+    typeof info?.username === 'string' &&
+    (info.groups === undefined || isTexts(info.groups)) &&
+    Object.values(info.extra ?? {}).every(isTexts)
+  if (!isUser) throw new ServerAnswerError(server, 'a SelfSubjectReview that names a user')
   return info
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string')
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) ?? undefined
+  } catch {
+    return undefined
+  }
 }
 
 function describe(identity: Identity): string {

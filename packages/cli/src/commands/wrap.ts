@@ -5,15 +5,13 @@ import { confirm } from '../agent/confirm.ts'
 import type { Call, Run } from '../command.ts'
 import { EXIT } from '../exit-status.ts'
 import { parseDuration } from '../flags/duration.ts'
+import { readPluginEnv, readPluginTimeout } from '../flags/plugin-settings.ts'
 import { printableLine } from '../render/printable.ts'
 import { UsageError } from '../usage-error.ts'
 
 /** `wrap [CONTEXT]`: puts kubecred-token in front of the plugin of a context, or takes it away. */
 export const wrap: Run = async (call) => {
   const { flags, io, words } = call
-  if (io.env['KUBERNETES_EXEC_INFO'] !== undefined) {
-    throw new UsageError('a kubeconfig is not for credential plugins to change', 'wrap')
-  }
   call.patience.begin('the kubeconfig files')
   const plan = await makePlan(call)
   call.patience.end()
@@ -40,7 +38,11 @@ async function makePlan({ args, flags, io }: Call): Promise<WrapPlan> {
   const isUndo = flags.isOn('undo') === true
   const own = ownFlags(flags)
   if (!isUndo) return planWrap({ ...options, program: await findProgram(io.env), flags: own })
-  if (own.length > 0) throw new UsageError('--undo takes neither --ttl nor --depends-on', 'wrap')
+  if (own.length > 0)
+    throw new UsageError(
+      '--undo takes none of --ttl, --depends-on, --plugin-timeout and --plugin-env',
+      'wrap',
+    )
   return planUnwrap(options)
 }
 
@@ -49,9 +51,15 @@ function ownFlags(flags: Call['flags']): string[] {
   if (ttl !== undefined && !parseDuration(ttl)) {
     throw new UsageError(`flag --ttl takes a time such as 10m, not ${JSON.stringify(ttl)}`, 'wrap')
   }
+  const limit = flags.text('plugin-timeout')
+  const names = flags.text('plugin-env')
+  if (limit !== undefined) readPluginTimeout(limit, 'flag --plugin-timeout')
+  if (names !== undefined) readPluginEnv(names, 'flag --plugin-env')
   return [
     ...(ttl === undefined ? [] : [`--ttl=${ttl}`]),
     ...flags.list('depends-on').map((file) => `--depends-on=${resolve(file)}`),
+    ...(limit === undefined ? [] : [`--plugin-timeout=${limit}`]),
+    ...(names === undefined ? [] : [`--plugin-env=${names}`]),
   ]
 }
 

@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises'
 import type { Call } from '../command.ts'
 import { UsageError } from '../usage-error.ts'
 import { guessContentType } from './guess-content-type.ts'
+import { readDataFile } from './read-data-file.ts'
 
 /** A request as the flags of `fetch` describe it. */
 export interface RequestDraft {
@@ -82,7 +82,7 @@ async function readBody(call: Call): Promise<Uint8Array | undefined> {
   if (readsStdin(call)) return call.io.readStdin(signal)
   const file = data.slice(1)
   try {
-    return await readFile(file, { signal })
+    return await readDataFile(file, signal)
   } catch (error) {
     if (signal.aborted) throw signal.reason
     const { code, message } = error as NodeJS.ErrnoException
@@ -96,4 +96,5 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'it does not exist',
   EACCES: 'permission denied',
   EISDIR: 'it is a folder',
+  ENOTSUP: 'it is not a regular file; use -d @- to read from a pipe',
 }

@@ -1,4 +1,4 @@
-import type { Cluster } from 'kubecred'
+import { type Cluster, Secret } from 'kubecred'
 import type { Call } from '../command.ts'
 import { printableLine } from '../render/printable.ts'
 import { describeTime } from '../render/time.ts'
@@ -47,8 +47,19 @@ export function statusLine({ status, statusText }: Response): string {
 const SECRET_NAME = /auth|cookie|token|secret|password|key|credential/i
 
 function showHeader(name: string, value: string): string {
-  const isSecret = SECRET_NAME.test(name) && name.toLowerCase() !== 'www-authenticate'
-  return `${printableLine(name)}: ${isSecret ? '[hidden]' : printableLine(value)}`
+  return `${printableLine(name)}: ${isSecret(name) ? '[hidden]' : printableLine(value)}`
+}
+
+function isSecret(name: string): boolean {
+  return SECRET_NAME.test(name) && name.toLowerCase() !== 'www-authenticate'
+}
+
+/** What of a request's own headers must not be shown, also where the server repeats it: values, and what follows a scheme. */
+export function secretHeaders(headers: readonly [string, string][]): Secret[] {
+  return headers
+    .filter(([name]) => isSecret(name))
+    .flatMap(([, value]) => [value, value.replace(/^\S+\s+/, '')])
+    .map((value) => new Secret(value))
 }
 
 function hideQuerySecrets(path: string): string {

@@ -1,4 +1,5 @@
 import type { Cluster, ClusterStatus, CredentialEvent, Observer, SourceLabel } from 'kubecred'
+import { programWords } from '../render/program-words.ts'
 import { describeMoment, type MomentFacts, shorten } from './describe-moment.ts'
 import type { IdentityView } from './snapshot.ts'
 
@@ -114,7 +115,7 @@ function withShortError(status: ClusterStatus): ClusterStatus {
   const { lastError } = status.credential
   if (lastError === undefined) return status
   const message = shorten(lastError.message, LONGEST_ERROR)
-  const hint = shorten(lastError.hint, LONGEST_ERROR)
+  const hint = shorten(programWords(lastError.hint), LONGEST_ERROR)
   const { code } = lastError
   return { ...status, credential: { ...status.credential, lastError: { code, message, hint } } }
 }

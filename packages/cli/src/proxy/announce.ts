@@ -1,6 +1,6 @@
 import type { Call } from '../command.ts'
 import { wantsJson } from '../flags/wants-json.ts'
-import { printableLine } from '../render/printable.ts'
+import { printableJson, printableLine } from '../render/printable.ts'
 import type { Listening } from './listen.ts'
 
 /** What somebody needs to know to use a proxy. */
@@ -24,7 +24,7 @@ export interface Announced {
 /** Says where the proxy is and how to use it: as one line of JSON for programs, else in words. */
 export function announce({ io, words, flags }: Call, announced: Announced): void {
   if (wantsJson(flags)) {
-    io.stdout.write(`${JSON.stringify(asData(announced))}\n`)
+    io.stdout.write(printableJson(`${JSON.stringify(asData(announced))}\n`))
     return
   }
   const { palette } = words
@@ -58,10 +58,15 @@ function tryLine({ listening, header, prefix }: Announced): string {
     : `curl${secret} --unix-socket ${quoted(listening.path)} http://localhost${prefix}version`
 }
 
+/** The address has no final slash, so that programs can append a path to it, as to `server` of a kubeconfig. */
 function asData({ listening, header, page, metrics, prefix, healthPort }: Announced): object {
   const place =
     listening.kind === 'port'
-      ? { url: `${listening.url}${prefix}`, address: listening.address, port: listening.port }
+      ? {
+          url: `${listening.url}${prefix.slice(0, -1)}`,
+          address: listening.address,
+          port: listening.port,
+        }
       : { unixSocket: listening.path, prefix }
   return {
     ...place,

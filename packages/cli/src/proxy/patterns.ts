@@ -18,7 +18,8 @@ function readPattern(text: string, name: FlagName): RegExp {
   try {
     // An empty part would be found in every text: a comma too many must not open or close everything.
     if (text.trim() === '') throw new Error('it is empty')
-    return new RegExp(text)
+    // As in Go, a dot is every character that a path can have here.
+    return new RegExp(text, 's')
   } catch (error) {
     const reason = error instanceof Error ? error.message.replace(/^.*: /, '') : String(error)
     throw new UsageError(

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readFileSync, type Stats } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs'
 import process from 'node:process'
 import type { FlagName } from '../flags/flag-table.ts'
 import { ownerFault } from '../run/own-folder.ts'
@@ -23,7 +23,8 @@ export function readSecret(path: string, flag: FlagName): string {
 function read(path: string, flag: FlagName): string {
   let descriptor: number | undefined
   try {
-    descriptor = openSync(path, 'r')
+    // Without O_NONBLOCK, opening a named pipe waits for its writer, maybe for ever.
+    descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
     const facts = fstatSync(descriptor)
     if (!facts.isFile()) throw problem(path, flag, 'it is not a file')
     const fault = isMounted(facts) ? undefined : ownerFault(facts)

@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { readFileSync, unwatchFile, watchFile } from 'node:fs'
+import { closeSync, constants, openSync, readFileSync, unwatchFile, watchFile } from 'node:fs'
 import type { Server, ServerOptions } from 'node:https'
 import { UsageError } from '../usage-error.ts'
 
@@ -66,7 +66,13 @@ type TlsFlag = 'tls-cert-file' | 'tls-key-file'
 
 function read(path: string, flag: TlsFlag): string {
   try {
-    return readFileSync(path, 'utf8')
+    // Without O_NONBLOCK, opening a named pipe waits for its writer, maybe for ever.
+    const descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
+    try {
+      return readFileSync(descriptor, 'utf8')
+    } finally {
+      closeSync(descriptor)
+    }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     throw problem(

@@ -2,6 +2,7 @@ import { lstatSync, statSync, unlinkSync } from 'node:fs'
 import { connect } from 'node:net'
 import { dirname, resolve } from 'node:path'
 import process from 'node:process'
+import { parentFault } from '../run/own-folder.ts'
 import { UsageError } from '../usage-error.ts'
 
 /** The kernel cuts longer paths of sockets, and would listen at another one. */
@@ -34,11 +35,14 @@ export async function claimSocketPath(given: string): Promise<string> {
   return path
 }
 
-/** Who can write to the folder could put another socket in the place of ours. */
+/** Who can write to the folder, or exchange it, could put another socket in the place of ours. */
 function checkFolder(path: string): void {
   const folder = dirname(path)
-  const facts = statSync(folder, { throwIfNoEntry: false })
+  const facts = lstatSync(folder, { throwIfNoEntry: false })
   if (facts === undefined) throw problem(path, `there is no folder ${folder}`)
+  if (facts.isSymbolicLink()) {
+    throw problem(path, `the folder ${folder} is a symbolic link; use its real path`)
+  }
   if (!facts.isDirectory()) throw problem(path, `${folder} is not a folder`)
   if (process.getuid === undefined) return
   if (facts.uid !== process.getuid()) {
@@ -47,6 +51,9 @@ function checkFolder(path: string): void {
   if ((facts.mode & GROUP_AND_OTHERS_WRITE) !== 0) {
     throw problem(path, `others can write to the folder ${folder}; use one that is yours alone`)
   }
+  const above = dirname(folder)
+  const fault = parentFault(statSync(above))
+  if (fault !== undefined) throw problem(path, `the folder ${above} ${fault}`)
 }
 
 function isAnswered(path: string): Promise<boolean> {

@@ -55,6 +55,8 @@ export function describeEvent(
     case 'borrowed':
     case 'released':
     case 'warning':
+    // A warning says why the file cannot be used.
+    case 'ca-reload':
     // Written whole by the commands that go on after it.
     case 'unexpected-error':
     // The program has no login handlers.

@@ -1,14 +1,22 @@
-import { CODES, type CredentialError, describeUnexpected, isCredentialError } from 'kubecred/errors'
+import {
+  CODES,
+  type CredentialError,
+  describeUnexpected,
+  exhaustedError,
+  isCredentialError,
+} from 'kubecred/errors'
 import { EXIT } from '../exit-status.ts'
 import { UsageError } from '../usage-error.ts'
-import { printable, printableLine } from './printable.ts'
+import { printable, printableLine, printableOutput } from './printable.ts'
+import { programWords } from './program-words.ts'
 import type { Story } from './story.ts'
 import type { Words } from './words.ts'
 
 /** Says what went wrong, whose fault it is and what to do about it. Returns the exit status. */
 export function explainError(error: unknown, words: Words, story: Story): number {
   if (error instanceof UsageError) return explainUsage(error, words)
-  if (isCredentialError(error)) return explainCredentialError(error, words, story)
+  const known = isCredentialError(error) ? error : exhaustedError(error)
+  if (known !== undefined) return explainCredentialError(known, words, story)
   const { id, message, stack } = describeUnexpected(error)
   words.paragraph(`internal error ${id}: ${printableLine(message)}`, 'kubecred:')
   if (story.level > 0) words.line(printable(stack))
@@ -24,12 +32,12 @@ function explainUsage({ message, command }: UsageError, words: Words): number {
 
 function explainCredentialError(error: CredentialError, words: Words, story: Story): number {
   const { dim } = words.palette
-  words.paragraph(printable(error.message), 'kubecred:')
+  words.paragraph(printable(programWords(error.message)), 'kubecred:')
   if (!story.facts.hasPassedStderr) {
     for (const line of stderrTail(error)) words.line(`  ${line}`)
   }
   words.line()
-  words.paragraph(printable(error.hint))
+  words.paragraph(printable(programWords(error.hint)))
   words.line(dim(`(${error.code}; see: kubecred explain ${error.code})`))
   if (story.level > 1) words.line(printable(error.stack ?? ''))
   // An error of another copy of the library may have a code that ours does not know.
@@ -38,5 +46,5 @@ function explainCredentialError(error: CredentialError, words: Words, story: Sto
 
 function stderrTail(error: CredentialError): string[] {
   const tail = 'stderrTail' in error ? error.stderrTail : undefined
-  return typeof tail === 'string' ? printable(tail).split('\n') : []
+  return typeof tail === 'string' ? printableOutput(tail).split('\n') : []
 }

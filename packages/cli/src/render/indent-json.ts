@@ -1,4 +1,5 @@
 import type { Palette } from './colour.ts'
+import { printableJson } from './printable.ts'
 
 /** A string with the colon that makes it a key, a string, a bracket or comma, or a number or word. */
 const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|[{}[\],]|[^\s{}[\],:"]+/g
@@ -42,13 +43,7 @@ function opens(token: string): boolean {
 }
 
 function paintString(string: string, colon: string | undefined, { blue, green }: Palette): string {
-  const safe = string.replace(/[\p{Cc}\p{Cf}]/gu, (character) =>
-    // Characters beyond U+FFFF need two escapes, one for each half.
-    character
-      .split('')
-      .map((half) => `\\u${half.charCodeAt(0).toString(16).padStart(4, '0')}`)
-      .join(''),
-  )
+  const safe = printableJson(string)
   return colon === undefined ? green(safe) : `${blue(safe)}: `
 }
 

@@ -6,6 +6,8 @@ import type { Words } from './words.ts'
 
 const FIRST_MS = 1000
 const THEN_MS = 1000
+/** For a line that stays: it is written later, and once. */
+const LINE_MS = 5000
 
 /** Something that takes its time. */
 interface Wait {
@@ -14,8 +16,10 @@ interface Wait {
 }
 
 export interface PatienceOptions {
-  /** Whether standard error is a terminal on which a line can be rewritten. */
+  /** Whether standard error is a terminal. */
   readonly isTerminal: boolean
+  /** Whether a line can be rewritten there. */
+  readonly canRewrite: boolean
   /** Width of that terminal. */
   readonly columns: number
 }
@@ -23,7 +27,8 @@ export interface PatienceOptions {
 /**
  * Tells somebody who waits for longer than a second what for, and since when.
  *
- * On a terminal only, in one line that is rewritten in place and taken away at the end. While a program has the
+ * On a terminal only, in one line that is rewritten in place and taken away at the end. Where it cannot be rewritten,
+ * or another program writes there too, in a line that stays, after 5 seconds. While a program has the
  * terminal, or a signer wants the person to do something, there is none: it would stand in the middle of a question.
  */
 export class Patience {
@@ -37,11 +42,15 @@ export class Patience {
   readonly #atTerminal = new Set<SourceLabel>()
   /** Signers that have asked the person to do something. */
   readonly #prompting = new Set<SourceLabel>()
+  /** What has been told in a line that stays. */
+  readonly #told = new WeakSet<Wait>()
+  #rewrites: boolean
   #timer: NodeJS.Timeout | undefined
 
   constructor(words: Words, options: PatienceOptions) {
     this.#words = words
     this.#options = options
+    this.#rewrites = options.canRewrite
   }
 
   /** @param since On the clock of `performance`; now unless told. */
@@ -54,6 +63,12 @@ export class Patience {
   end(): void {
     this.#own = undefined
     this.#runs.clear()
+    this.#look()
+  }
+
+  /** From now on another program writes to the terminal: what is told stays there. */
+  shareTerminal(): void {
+    this.#rewrites = false
     this.#look()
   }
 
@@ -97,7 +112,9 @@ export class Patience {
     const wait = [...this.#runs.values()].at(-1) ?? this.#own
     const isAsking = this.#atTerminal.size + this.#prompting.size > 0
     if (wait === undefined || isAsking || !this.#options.isTerminal) return
-    this.#timer = setTimeout(() => this.#tell(wait), FIRST_MS - (performance.now() - wait.since))
+    if (this.#told.has(wait)) return
+    const firstMs = this.#rewrites ? FIRST_MS : LINE_MS
+    this.#timer = setTimeout(() => this.#tell(wait), firstMs - (performance.now() - wait.since))
     this.#timer.unref()
   }
 
@@ -107,6 +124,11 @@ export class Patience {
     const room = this.#options.columns - '… waiting for '.length - end.length - 1
     const what =
       wait.what.length > room ? `${wait.what.slice(0, Math.max(0, room - 1))}…` : wait.what
+    if (!this.#rewrites) {
+      this.#told.add(wait)
+      this.#words.line(`kubecred: waiting for ${what}${end}`)
+      return
+    }
     this.#words.note(this.#words.palette.dim(`… waiting for ${what}${end}`))
     this.#timer = setTimeout(() => this.#tell(wait), THEN_MS)
     this.#timer.unref()

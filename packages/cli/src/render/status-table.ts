@@ -1,5 +1,6 @@
 import type { Surveyed } from 'kubecred/diagnose'
 import type { Palette } from './colour.ts'
+import { columnsOf, cut, fill } from './columns.ts'
 import { describeSource } from './describe-source.ts'
 import { printableLine } from './printable.ts'
 import { describeTime } from './time.ts'
@@ -38,7 +39,7 @@ export function statusTable(
   const sourceWidth = Math.min(widest(6, cells, 'source'), LONGEST_SOURCE, room)
   const stateWidth = columns - 2 - nameWidth - sourceWidth - 2 * BETWEEN
   const lines = cells.map(({ mark, name, source, state, paint }) => {
-    const begin = `${mark} ${name.padEnd(nameWidth)}  ${cut(source, sourceWidth).padEnd(sourceWidth)}  `
+    const begin = `${mark} ${fill(name, nameWidth)}  ${fill(cut(source, sourceWidth), sourceWidth)}  `
     return `${begin}${paint(cut(state, stateWidth))}`
   })
   const head = `  ${'CONTEXT'.padEnd(nameWidth)}  ${'SOURCE'.padEnd(sourceWidth)}  STATE`
@@ -56,11 +57,11 @@ interface Cell {
 /** The name whole, so that it can be copied, and all else below it. */
 function stacked({ mark, name, source, state, paint }: Cell, columns: number): string {
   const begin = source === '' ? '    ' : `    ${cut(source, Math.floor(columns / 2) - 6)}: `
-  return `${mark} ${name}\n${begin}${paint(cut(state, columns - begin.length))}\n`
+  return `${mark} ${name}\n${begin}${paint(cut(state, columns - columnsOf(begin)))}\n`
 }
 
 function widest(least: number, cells: readonly Cell[], of: 'name' | 'source'): number {
-  return Math.max(least, ...cells.map((cell) => cell[of].length))
+  return cells.reduce((width, cell) => Math.max(width, columnsOf(cell[of])), least)
 }
 
 /** All of them are exec plugins, and all are given in the kubeconfig. */
@@ -94,8 +95,4 @@ export function stateText(row: ContextStatus, now: number): string {
 function paintFor({ state }: ContextStatus, palette: Palette): (text: string) => string {
   const { green, red, yellow, dim } = palette
   return { valid: green, expired: red, broken: red, anonymous: yellow, unknown: dim }[state]
-}
-
-function cut(text: string, width: number): string {
-  return text.length <= width ? text : `${text.slice(0, width - 1)}…`
 }

@@ -1,6 +1,7 @@
 import type { CredentialEvent } from 'kubecred'
 import { describeEvent } from './describe-event.ts'
 import { printableLine } from './printable.ts'
+import { programWords } from './program-words.ts'
 import type { Words } from './words.ts'
 
 /** What happened to the credential, in numbers, for explaining the end. */
@@ -47,7 +48,7 @@ export class Story {
   readonly observe = (event: CredentialEvent): void => {
     this.#remember(event)
     if (event.type === 'plugin-stderr') this.#words.pass(event.text)
-    if (event.type === 'warning') this.#words.warn(event.message)
+    if (event.type === 'warning') this.#words.warn(programWords(event.message))
     if (event.type === 'user-prompt') this.#words.line(printableLine(event.text))
     const text = describeEvent(event, { level: this.level, now: this.#now() })
     if (text !== undefined) this.tell(text)

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream'
 import type { Palette } from './colour.ts'
-import { printable } from './printable.ts'
+import { printable, printableOutput } from './printable.ts'
 import { wrap } from './wrap.ts'
 
 /** To the first column, and away with what stands in the line. */
@@ -11,6 +11,7 @@ export class Words {
   readonly palette: Palette
   readonly #stderr: Pick<Writable, 'write'>
   readonly #columns: number
+  #hide = (text: string): string => text
   #isAtLineStart = true
   #hasNote = false
 
@@ -25,11 +26,21 @@ export class Words {
     this.#columns = columns
   }
 
+  /** From now on, nothing is written that the function takes out: the secrets of a connection. */
+  hideWith(hide: (text: string) => string): void {
+    this.#hide = hide
+  }
+
+  /** The text without what must not be shown, for standard output. */
+  hide(text: string): string {
+    return this.#hide(text)
+  }
+
   /** Writes a line that is safe already: ours, or made safe with `printable`. */
   line(text = ''): void {
     this.clearNote()
     const begin = this.#isAtLineStart ? '' : '\n'
-    this.#stderr.write(`${begin}${text}\n`)
+    this.#stderr.write(`${begin}${this.#hide(text)}\n`)
     this.#isAtLineStart = true
   }
 
@@ -39,7 +50,9 @@ export class Words {
    * @param begin What stands in front of it, in red.
    */
   paragraph(text: string, begin = ''): void {
-    const whole = begin === '' ? text : `${begin} ${text}`
+    // Before it is broken into lines: a secret may have blanks in it.
+    const shown = this.#hide(text)
+    const whole = begin === '' ? shown : `${begin} ${shown}`
     const lines = whole
       .split('\n')
       .flatMap((line) => (/^[\s-]/.test(line) ? [line] : wrap(line, this.#columns)))
@@ -52,12 +65,13 @@ export class Words {
     this.line(`${this.palette.yellow('Warning:')} ${printable(message)}`)
   }
 
-  /** Passes on what a plugin says, as it is. */
+  /** Passes on what a plugin says. */
   pass(text: string): void {
     if (text === '') return
     this.clearNote()
-    this.#stderr.write(text)
-    this.#isAtLineStart = text.endsWith('\n')
+    const shown = printableOutput(this.#hide(text))
+    this.#stderr.write(shown)
+    this.#isAtLineStart = shown.endsWith('\n')
   }
 
   /**

@@ -34,7 +34,7 @@ export function ownerFault({ uid, mode }: Stats): string | undefined {
 }
 
 /** Who can write to the folder above could put another in the place of ours after we looked. */
-function parentFault({ uid, mode }: Stats): string | undefined {
+export function parentFault({ uid, mode }: Stats): string | undefined {
   if (process.getuid === undefined) return undefined
   if (uid !== process.getuid() && uid !== 0) return 'belongs to another user'
   const isOpen = (mode & GROUP_AND_OTHERS_WRITE) !== 0 && (mode & STICKY) === 0

@@ -1,6 +1,7 @@
 import { connect } from 'kubecred'
 import { clientEnvironment, credentialAnswer, policyFiles, splitExecInfo } from 'kubecred/agent'
 import { NotSupportedError } from 'kubecred/errors'
+import { pluginLimits } from '../flags/plugin-policy.ts'
 import { UsageError } from '../usage-error.ts'
 import type { TokenArguments } from './read-arguments.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -14,8 +15,8 @@ const CONTEXT_VARIABLE = 'KUBECRED_TOKEN_CONTEXT'
  * @throws {CredentialError | UsageError}
  */
 export async function contextToken(
-  { kubeconfig, context }: TokenArguments,
-  { env, parent, isTerminal, pass, tell }: Surroundings,
+  { kubeconfig, context, timeoutMs, pluginEnv }: TokenArguments,
+  { env, parent, isTerminal, giveTerminal, pass, tell }: Surroundings,
 ): Promise<string> {
   const { apiVersion, interactive } = splitExecInfo(env['KUBERNETES_EXEC_INFO'])
   if (env[CONTEXT_VARIABLE] !== undefined) {
@@ -29,10 +30,12 @@ export async function contextToken(
     ...(kuberc !== undefined && { kuberc }),
     env: { ...passed, [CONTEXT_VARIABLE]: '1' },
     transport: 'https',
-    ...(!(interactive && (await isTerminal())) && {
+    policy: pluginLimits({ timeoutMs, pluginEnv }, await isTerminal(2)),
+    ...(!(interactive && (await isTerminal(0))) && {
       stdinUnavailable: 'the client asks for no dialogue',
     }),
     observer: (event) => {
+      if (event.type === 'plugin-started' && event.isInteractive) giveTerminal()
       if (event.type === 'plugin-stderr') pass(event.text)
       if (event.type === 'warning') tell(event.message)
     },

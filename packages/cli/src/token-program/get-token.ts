@@ -84,6 +84,7 @@ class Getting {
 
   async #runForAgent(): Promise<DepositedOutcome> {
     const { runAtTerminal, encodeOutcome } = await import('./cold.ts')
+    this.#surroundings.giveTerminal()
     this.#running = runAtTerminal(this.#request, NEVER)
     return encodeOutcome(await this.#running)
   }
@@ -94,6 +95,9 @@ class Getting {
       const text = await runHere(this.#request, {
         signal: NEVER,
         report: (event) => {
+          if (event.type === 'plugin-started' && event.isInteractive) {
+            this.#surroundings.giveTerminal()
+          }
           if (event.type === 'plugin-stderr') this.#pass(event.text)
           if (event.type === 'warning') this.#surroundings.tell(event.message)
         },

@@ -13,6 +13,9 @@ context. Use "kubecred wrap" to change a kubeconfig, and see docs/agent.md.
 
   --ttl TIME         keep an answer this long: also one without an end, and none for longer
   --depends-on FILE  what FILE holds decides who PLUGIN answers for; repeatable
+  --plugin-timeout TIME
+                     limit for PLUGIN: 60s, 10m at a terminal; 0 is none
+  --plugin-env LIST  variables that PLUGIN may see; all unless given
   --kubeconfig FILE  kubeconfig file, in place of KUBECONFIG or ~/.kube/config
   --context NAME     context to use
   --help, --version

@@ -1,12 +1,14 @@
 import { writeSync } from 'node:fs'
 import process from 'node:process'
 import { hostEnvironment } from 'kubecred/agent'
+import { printableOutput } from '../render/printable.ts'
 import { isUsageError } from '../usage-error.ts'
 import { getToken, type TokenAnswer } from './get-token.ts'
-import { readArguments } from './read-arguments.ts'
+import { readArguments, type TokenArguments } from './read-arguments.ts'
 import type { Surroundings } from './surroundings.ts'
 
 const EXIT_USAGE = 2
+const EXIT_EXHAUSTED = 95
 
 const surroundings: Surroundings = {
   // A copy: each look into the environment itself is a call to the system.
@@ -15,16 +17,26 @@ const surroundings: Surroundings = {
   parent: process.ppid,
   own: process.argv[1] ?? '',
   // Loaded only when somebody wants to know.
-  isTerminal: async () => (await import('node:tty')).isatty(0),
-  tell: (text) => surroundings.pass(`kubecred-token: ${text}\n`),
+  isTerminal: async (descriptor) => (await import('node:tty')).isatty(descriptor),
+  giveTerminal: () => clearTimeout(waiting),
+  tell(text) {
+    surroundings.pass(`${isAtLineStart ? '' : '\n'}kubecred-token: ${text}\n`)
+  },
   pass(text) {
+    const shown = printableOutput(text)
     isAllWritten = false
-    process.stderr.write(text)
+    isAtLineStart = shown.endsWith('\n')
+    process.stderr.write(shown)
   },
 }
 
 /** False as soon as something went through a stream, which may need the process a little longer. */
 let isAllWritten = true
+let isAtLineStart = true
+/** Says what we wait for, unless a plugin has the terminal for itself. */
+let waiting: NodeJS.Timeout | undefined
+
+const PATIENCE_MS = 5000
 
 // No `await` at the top: the bundle is not a module, because Node starts those later.
 void main().then((status) => {
@@ -37,6 +49,8 @@ async function main(): Promise<number> {
   try {
     const args = readArguments(process.argv.slice(2))
     if (args.isHelp || args.isVersion) return await showHelp(args.isVersion)
+    waiting = setTimeout(tellWaiting, PATIENCE_MS, args)
+    waiting.unref()
     if (args.plugin !== undefined) return await finish(await getToken(args, surroundings))
     const { contextToken } = await import('./context-token.ts')
     return await finish({ is: 'credential', text: await contextToken(args, surroundings) })
@@ -45,17 +59,30 @@ async function main(): Promise<number> {
   }
 }
 
+/** People alone: in a log it would stand beside every slow answer. */
+async function tellWaiting({ plugin, context }: TokenArguments): Promise<void> {
+  if (!(await surroundings.isTerminal(2))) return
+  const what =
+    plugin === undefined
+      ? `the credential of ${context === undefined ? 'the current context' : `context ${JSON.stringify(context)}`}`
+      : `plugin ${JSON.stringify(plugin.command)}`
+  surroundings.tell(`waiting for ${what}, for ${PATIENCE_MS / 1000} s now`)
+}
+
 async function finish(answer: TokenAnswer): Promise<number> {
   if (answer.is === 'credential') {
     print(`${answer.text}\n`)
     return 0
   }
   const { message, hint, code, exit, stderrTail, hasPassedStderr, nextTryAt } = answer
-  surroundings.tell(message)
+  const { programWords } = await import('./cold.ts')
+  surroundings.tell(programWords(message))
   if (stderrTail !== undefined && hasPassedStderr !== true) {
     for (const line of stderrTail.split('\n')) surroundings.pass(`  ${line}\n`)
   }
-  surroundings.tell(`${hint} (${code})`)
+  surroundings.tell(
+    `${programWords(hint, '--plugin-timeout, in front of "--" in exec.args')} (${code})`,
+  )
   const waitMs = (nextTryAt ?? 0) - Date.now()
   if (waitMs > 0) {
     const seconds = Math.ceil(waitMs / 1000)
@@ -81,6 +108,13 @@ async function explain(error: unknown): Promise<number> {
   if (isUsageError(error)) {
     surroundings.tell(`${error.message}; see kubecred-token --help`)
     return EXIT_USAGE
+  }
+  const { code } = Object(error) as { code?: unknown }
+  if (code === 'EMFILE' || code === 'ENFILE') {
+    // Nothing more can be loaded, so that the words stand here.
+    surroundings.tell(`this process has as many files and connections open as it may (${code})`)
+    surroundings.tell('Raise the limit with ulimit -n. (ERR_SYSTEM_EXHAUSTED)')
+    return EXIT_EXHAUSTED
   }
   const { describeFailed } = await import('./cold.ts')
   return finish(describeFailed(error))

@@ -25,7 +25,7 @@ export const DEPTH_VARIABLE = 'KUBECRED_TOKEN_DEPTH'
  * @throws {CredentialError | UsageError}
  */
 export async function makeRequest(
-  { plugin, dependsOn, ttlMs }: TokenArguments,
+  { plugin, dependsOn, ttlMs, timeoutMs, pluginEnv }: TokenArguments,
   { env, cwd, parent, own, isTerminal }: Surroundings,
 ): Promise<GetRequest> {
   if (plugin === undefined) throw new UsageError('there is no plugin')
@@ -42,7 +42,7 @@ export async function makeRequest(
   if (found.realPath === realpathSync.native(own)) {
     throw new UsageError('the plugin behind "--" is kubecred-token itself')
   }
-  const { KUBERNETES_EXEC_INFO: _, ...passed } = forPlugins(env)
+  const { KUBERNETES_EXEC_INFO: _, ...passed } = forPlugins(env, pluginEnv)
   return {
     do: 'get',
     path: found.path,
@@ -58,8 +58,10 @@ export async function makeRequest(
       dependsOn.map((file) => resolve(cwd, file)),
     ),
     ttlMs,
+    timeoutMs,
     parent: nameProcess(parent),
-    isInteractive: info.interactive && (await isTerminal()),
+    isInteractive: info.interactive && (await isTerminal(0)),
+    isAttended: await isTerminal(2),
   }
 }
 

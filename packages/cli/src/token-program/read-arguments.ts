@@ -1,4 +1,5 @@
 import { parseDuration } from '../flags/duration.ts'
+import { readPluginEnv, readPluginTimeout } from '../flags/plugin-settings.ts'
 import { UsageError } from '../usage-error.ts'
 
 /** What `kubecred-token` was told, in front of and behind `--`. */
@@ -7,13 +8,17 @@ export interface TokenArguments {
   readonly plugin: { readonly command: string; readonly args: readonly string[] } | undefined
   readonly dependsOn: readonly string[]
   readonly ttlMs: number | undefined
+  /** How long the plugin may take. */
+  readonly timeoutMs: number | undefined
+  /** Names of the variables that the plugin may see; all when undefined. */
+  readonly pluginEnv: readonly string[] | undefined
   readonly kubeconfig: string | undefined
   readonly context: string | undefined
   readonly isHelp: boolean
   readonly isVersion: boolean
 }
 
-const WITH_VALUE = ['depends-on', 'ttl', 'kubeconfig', 'context']
+const WITH_VALUE = ['depends-on', 'ttl', 'plugin-timeout', 'plugin-env', 'kubeconfig', 'context']
 
 /** Reads the arguments by hand: a parser would take longer to load than all the rest. */
 export function readArguments(argv: readonly string[]): TokenArguments {
@@ -27,10 +32,16 @@ export function readArguments(argv: readonly string[]): TokenArguments {
   if (command !== undefined && wrong !== undefined) {
     throw new UsageError(`flag --${wrong} is for a context, and there is a plugin behind "--"`)
   }
+  const read = <T>(name: string, parse: (text: string, from: string) => T): T | undefined => {
+    const text = last(name)
+    return text === undefined ? undefined : parse(text, `flag --${name}`)
+  }
   return {
     plugin: command === undefined ? undefined : { command, args },
     dependsOn: given.get('depends-on') ?? [],
     ttlMs: readTtl(last('ttl')),
+    timeoutMs: read('plugin-timeout', readPluginTimeout),
+    pluginEnv: read('plugin-env', readPluginEnv),
     kubeconfig: last('kubeconfig'),
     context: last('context'),
     isHelp: given.has('help'),

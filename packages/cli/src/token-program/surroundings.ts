@@ -6,8 +6,10 @@ export interface Surroundings {
   readonly parent: number
   /** The file that runs. */
   readonly own: string
-  /** Whether standard input is a terminal. */
-  isTerminal(): Promise<boolean>
+  /** Whether standard input (0) or standard error (2) is a terminal. */
+  isTerminal(descriptor: 0 | 2): Promise<boolean>
+  /** A plugin has the terminal, and may ask there. */
+  giveTerminal(): void
   /** A line for people. */
   tell(text: string): void
   /** What a plugin said, without secrets. */

@@ -124,6 +124,12 @@ const scenes: Scene[] = [
     extension: { secret: mark(), list: [mark()] },
   },
   {
+    name: 'an extension for a plugin that prints its environment and fails',
+    user: () => exec('env >&2; exit 1', { provideClusterInfo: true }),
+    extension: { audience: mark(), deep: [{ list: [`x "${mark()}" y`] }] },
+    proxyUrl: `http://user:${mark()}@127.0.0.1:1`,
+  },
+  {
     name: 'a password for the proxy',
     user: () => ({ token: mark() }),
     proxyUrl: `http://user:${mark()}@127.0.0.1:1`,

@@ -130,15 +130,13 @@ it('warnings are shown without -v', async () => {
 })
 
 it('an unexpected error ends with 70, and -v shows where', async () => {
-  const kubeconfig = sandbox.writeKubeconfig({
-    user: { token: sandbox.issueToken({ user: 'jane' }).token },
-  })
-  sandbox.respondWith(() => ({ status: 200, body: 'no JSON' }))
-  const brief = await runFake(['whoami', '--kubeconfig', kubeconfig])
+  const run = (...argv: string[]) =>
+    runFake(['fetch', '/x', '-d', '@-', ...argv], { stdin: new SyntaxError('a mistake') })
+  const brief = await run()
   expect(brief.status).toBe(70)
-  const title = /^kubecred: internal error [0-9a-f]{8}: SyntaxError: .*\n/m
+  const title = /^kubecred: internal error [0-9a-f]{8}: SyntaxError: a mistake\n/m
   expect(brief.err).toMatch(new RegExp(`^${title.source}Use -v to see where it happened.\n$`))
-  const long = await runFake(['whoami', '--kubeconfig', kubeconfig, '-v'])
+  const long = await run('-v')
   expect(long.err).toMatch(title)
   expect(long.err).toContain('    at ')
 })

@@ -10,7 +10,7 @@ export async function makeSigner(sandbox: Sandbox): Promise<SignerScene> {
 
 /** Writes a kubeconfig whose user is authenticated by a signer. Returns its path. */
 export function writeSignerConfig(
-  sandbox: Sandbox,
+  sandbox: Pick<Sandbox, 'url' | 'caPem'>,
   { folder, program }: SignerScene,
   more: Readonly<Record<string, string>> = {},
 ): string {

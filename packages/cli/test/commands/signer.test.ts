@@ -1,8 +1,12 @@
+import { once } from 'node:events'
 import { chmodSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { type Sandbox, startSandbox } from '@kubecred/sandbox'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { SignerScene } from '../../../core/test/fixtures/signer-scene.ts'
+import { makeAuthority } from '../../../core/test/tls/identities.ts'
 import { type FakeOptions, runFake } from '../run-fake.ts'
 import { makeSigner, writeSignerConfig } from './signer-user.ts'
 
@@ -66,7 +70,11 @@ describe('the doctor, with an external signer,', () => {
     const { status, found } = await examine()
     expect(status).toBe(0)
     expect(found).toMatchObject({
-      method: { verdict: 'good', summary: `external signer ${JSON.stringify(signer.program)}` },
+      method: {
+        verdict: 'good',
+        summary: `external signer ${JSON.stringify(signer.program)}`,
+        details: ['TLS 1.3 only: a signer signs no other handshake'],
+      },
       policy: { verdict: 'good' },
       plugin: { verdict: 'good', summary: signer.program },
       credential: {
@@ -76,6 +84,21 @@ describe('the doctor, with an external signer,', () => {
       identity: { verdict: 'good', summary: 'jane' },
     })
     expect(signer.asked()).toEqual(ONCE)
+  })
+
+  it('names TLS 1.3 where the server does not speak it', async () => {
+    const authority = await makeAuthority()
+    const { chain: cert, key } = await authority.server('P-256')
+    const server = createServer({ cert, key, maxVersion: 'TLSv1.2' }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const place = { url: `https://localhost:${port}`, caPem: authority.ca }
+    const kubeconfig = writeSignerConfig(place, signer)
+    const { status, out } = await runFake(['doctor', '--kubeconfig', kubeconfig])
+    server.close()
+    expect(status).toBe(59)
+    expect(out).toMatch(/✗ tls\s+the server speaks TLS 1\.2, and a signer signs .* TLS 1\.3 only/)
+    expect(out).toContain('→ Let the server speak TLS 1.3')
   })
 
   it.each([

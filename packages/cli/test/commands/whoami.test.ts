@@ -1,3 +1,5 @@
+import { chmodSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { type Sandbox, startSandbox } from '@kubecred/sandbox'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runFake } from '../run-fake.ts'
@@ -54,11 +56,51 @@ describe('kubecred whoami', () => {
     expect(err).toContain('whoami needs Kubernetes 1.28 or newer')
   })
 
+  it.each([
+    ['JSON without a user', { kind: 'SelfSubjectReview', status: {} }],
+    ['a user without a name', { status: { userInfo: { groups: ['a'] } } }],
+    ['names of other types', { status: { userInfo: { username: 7, groups: 'a' } } }],
+    ['null', 'null'],
+    ['text', '<html>hello</html>'],
+  ])('ends with a code when the server answers 200 with %s', async (_, body) => {
+    const { token } = sandbox.issueToken({ user: 'bob' })
+    const kubeconfig = sandbox.writeKubeconfig({ user: { token } })
+    sandbox.respondWith(() => ({ status: 200, body }))
+    const { status, out, err } = await runFake(['whoami', '--kubeconfig', kubeconfig])
+    sandbox.respondWith(undefined)
+    expect({ status, out }).toEqual({ status: 72, out: '' })
+    expect(err).toContain(`${sandbox.url} did not answer with a SelfSubjectReview`)
+    expect(err).toContain('ERR_SERVER_ANSWER')
+    expect(err).not.toContain('hello')
+  })
+
   it('lets no control character of a name through', async () => {
     const { token } = sandbox.issueToken({ user: 'eve\u001b[2J' })
     const kubeconfig = sandbox.writeKubeconfig({ user: { token } })
     const { out } = await runFake(['whoami', '--kubeconfig', kubeconfig])
     expect(out).toMatch(/^user: {5}eveU\+001B\[2J\n/)
+  })
+
+  it('writes control characters of a name as escapes of JSON', async () => {
+    const user = 'eve\u009b2J\u202e\u007f\u{e0001}'
+    const { token } = sandbox.issueToken({ user })
+    const kubeconfig = sandbox.writeKubeconfig({ user: { token } })
+    for (const command of ['whoami', 'doctor']) {
+      const { out } = await runFake([command, '--kubeconfig', kubeconfig, '-o', 'json'])
+      expect(out).not.toMatch(/[^\n\P{C}]/u)
+      expect(JSON.parse(out)).toBeTypeOf('object')
+      if (command === 'whoami') expect(JSON.parse(out)).toMatchObject({ username: user })
+    }
+  })
+
+  it('lets no control character of a plugin through', async () => {
+    const command = join(sandbox.folder, 'escapes.sh')
+    const line = 'one\\033[2J\\302\\2332J\\rtwo\\r\\n\\342\\200\\256three\\tfour\\n'
+    writeFileSync(command, `#!/bin/sh\nprintf '${line}' >&2\nexit 1\n`)
+    chmodSync(command, 0o700)
+    const kubeconfig = sandbox.writeKubeconfig({ user: { exec: { command } } })
+    const { err } = await runFake(['whoami', '--kubeconfig', kubeconfig])
+    expect(err).toMatch(/^oneU\+001B\[2JU\+009B2J\ntwo\nU\+202Ethree\tfour\n/)
   })
 
   it('names a context that does not exist, with those that do', async () => {

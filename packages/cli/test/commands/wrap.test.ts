@@ -142,7 +142,7 @@ describe('kubecred wrap', () => {
     [['plain', '--yes'], 19, 'has no credential plugin'],
     [['none', '--yes'], 15, 'context "none" does not exist'],
     [['--undo', '--yes'], 19, 'does not use kubecred-token'],
-    [['--undo', '--ttl', '1m'], 2, '--undo takes neither'],
+    [['--undo', '--ttl', '1m'], 2, '--undo takes none of --ttl'],
     [['--ttl', 'soon'], 2, 'takes a time'],
   ])('%j ends with %i and changes nothing', async (args, status, words) => {
     const ended = await wrap(...args)

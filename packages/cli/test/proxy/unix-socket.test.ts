@@ -1,4 +1,4 @@
-import { existsSync, lstatSync } from 'node:fs'
+import { chmodSync, existsSync, lstatSync, mkdirSync, symlinkSync } from 'node:fs'
 import { type Sandbox, startSandbox } from '@kubecred/sandbox'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ended, Home } from '../run/home.ts'
@@ -70,5 +70,20 @@ describe.skipIf(process.platform === 'win32')('kubecred proxy at a unix socket',
     expect(await refusal(file)).toContain('something else is there')
     expect(existsSync(file)).toBe(true)
     expect(await refusal(home.path('x'.repeat(120)))).toContain('100 is the limit')
+  })
+
+  it('is refused where others could exchange its folder', async () => {
+    const real = home.makeFolder('real', 0o700)
+    symlinkSync(real, home.path('link'))
+    expect(await refusal(home.path('link/proxy.sock'))).toContain('is a symbolic link')
+    const open = home.makeFolder('open', 0o777)
+    mkdirSync(home.path('open/mine'), { mode: 0o700 })
+    const path = home.path('open/mine/proxy.sock')
+    expect(await refusal(path)).toContain(`the folder ${open} can be written to by others`)
+    // As /tmp is: what belongs to another user cannot be moved there.
+    chmodSync(open, 0o1777)
+    const proxy = await start(path)
+    expect(await proxy.status('/version')).toBe(200)
+    expect(await proxy.end()).toBe(0)
   })
 })

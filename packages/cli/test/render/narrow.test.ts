@@ -32,6 +32,40 @@ describe('status', () => {
     expect(table.match(/not fetched yet/g)).toHaveLength(2)
   })
 
+  it('begins a column at the same place below wide, combining and half-width characters', () => {
+    const names = [
+      'plain',
+      '生产集群',
+      'プロダクション',
+      'ﾌﾟﾛﾀﾞｸｼｮﾝ',
+      '운영',
+      'cafe\u0301',
+      '🚀-prod',
+      'Ａ',
+    ]
+    const rows = names.map((name) => row(name))
+    const lines = statusTable(rows, PLAIN, { now: 0, columns: 80 }).trimEnd().split('\n')
+    // What a terminal shows: the width of each name, as its own documents give it.
+    const widths = [5, 8, 14, 9, 4, 4, 7, 2]
+    const places = lines.slice(1).map((line, at) => {
+      const name = names[at] ?? ''
+      return line.indexOf('plugin') - name.length + (widths[at] ?? 0)
+    })
+    expect(new Set(places)).toEqual(new Set([lines[0]?.indexOf('SOURCE')]))
+  })
+
+  it('cuts between characters, and never in one of two columns', () => {
+    const problem = { message: '证书已过期'.repeat(20) }
+    const table = statusTable([row('a', { state: 'broken', problem })], PLAIN, {
+      now: 0,
+      columns: 60,
+    })
+    const line = table.trimEnd().split('\n')[1] ?? ''
+    const columns = [...line].reduce((sum, each) => sum + (/\p{Script=Han}/u.test(each) ? 2 : 1), 0)
+    expect(line).toMatch(/[证书已过期]…$/u)
+    expect([59, 60]).toContain(columns)
+  })
+
   it('has one line for each context where there is room, else two', () => {
     const lines = (columns: number): number =>
       statusTable(ROWS, PLAIN, { now: 0, columns }).trimEnd().split('\n').length

@@ -25,7 +25,7 @@ afterEach(() => {
 const PLAIN = choosePalette(false, {})
 
 const make = (columns = 80, isTerminal = true): Patience =>
-  new Patience(words, { isTerminal, columns })
+  new Patience(words, { isTerminal, canRewrite: true, columns })
 const shown = (): string => screenOf(written)
 const started = (source: SourceLabel, ahead = false): CredentialEvent => ({
   type: 'run-started',
@@ -130,6 +130,28 @@ describe('who waits', () => {
     make().observe(started(AWS, true))
     vi.advanceTimersByTime(60_000)
     expect(written).toBe('')
+  })
+
+  it('is told once and after five seconds, where lines stay', () => {
+    const patience = make()
+    patience.begin('the login')
+    vi.advanceTimersByTime(1000)
+    patience.shareTerminal()
+    expect(shown()).toBe('')
+    patience.observe(started(AWS))
+    patience.observe(running(AWS))
+    vi.advanceTimersByTime(4999)
+    expect(shown()).toBe('')
+    vi.advanceTimersByTime(60_000)
+    patience.observe({ type: 'prompt-ended', source: KEY })
+    vi.advanceTimersByTime(60_000)
+    expect(shown()).toBe('kubecred: waiting for plugin aws, for 5 s now\n')
+  })
+
+  it('is told in lines that stay on a terminal that cannot rewrite them', () => {
+    new Patience(words, { isTerminal: true, canRewrite: false, columns: 80 }).begin('the agent')
+    vi.advanceTimersByTime(60_000)
+    expect(written).toBe('kubecred: waiting for the agent, for 5 s now\n')
   })
 
   it('never gets a line that is wider than the terminal, nor one that steers it', () => {

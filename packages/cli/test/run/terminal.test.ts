@@ -82,7 +82,8 @@ describe.skipIf(!hasScript)(`kubecred run at a terminal (${NEEDS_SCRIPT})`, () =
     await running.until('out', /Stopped/)
     running.child.stdin?.write('fg\r')
     await running.until('out', /fg\r?\n[^\n]*run --kubeconfig/)
-    running.child.stdin?.write('woken\r')
+    // Not `\r`: if the shell has not given the terminal back yet, that is not the end of a line.
+    running.child.stdin?.write('woken\n')
     await running.until('out', /was woken/)
     running.child.stdin?.write('echo status $?\r')
     await running.until('out', /status 5/)
@@ -121,6 +122,61 @@ printf '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential",
   )
 })
 
+/** Two requests; the second one waits for a line. */
+const TWICE =
+  'kubectl get --raw /version >/dev/null && echo first; read x; kubectl get --raw /version >/dev/null && echo second'
+
+describe.skipIf(!hasScript || !hasKubectl)(
+  `a signer that ends after each answer (${NEEDS_KUBECTL}, ${NEEDS_SCRIPT})`,
+  () => {
+    it('cannot ask again while the command has the terminal, and a warning says so', async () => {
+      await using sandbox = await startSandbox()
+      const { certificate, key } = await sandbox.issueCertificate({ user: 'jane' })
+      const kit = new URL('../../../core/dist/authoring/signer/index.js', import.meta.url)
+      const source = `#!${process.execPath}
+import { sign } from 'node:crypto'
+import { runSigner } from ${JSON.stringify(kit.href)}
+await runSigner({
+  certificate: () => ${JSON.stringify(certificate)},
+  async sign({ message, ask }) {
+    await ask('PIN: ', { secret: true })
+    return sign('sha256', message, ${JSON.stringify(key)})
+  },
+}, { longRunning: false })`
+      const config = { pathExec: home.write('once.mjs', source, 0o700) }
+      const path = home.path('kubeconfig')
+      home.write(
+        'kubeconfig',
+        JSON.stringify({
+          clusters: [
+            {
+              name: 'k',
+              cluster: {
+                server: sandbox.url,
+                'certificate-authority-data': Buffer.from(sandbox.caPem).toString('base64'),
+              },
+            },
+          ],
+          users: [{ name: 'u', user: { 'auth-provider': { name: 'externalSigner', config } } }],
+          contexts: [{ name: 'c', context: { cluster: 'k', user: 'u' } }],
+          'current-context': 'c',
+        }),
+      )
+      const running = home.atTerminal(
+        `${PROGRAM_LINE} run --kubeconfig '${path}' -- sh -c '${TWICE}'`,
+      )
+      await running.until('out', /PIN: /)
+      running.child.stdin?.write('1234\r')
+      await running.until('out', /first/)
+      sandbox.dropConnections()
+      running.child.stdin?.write('\r')
+      await running.end()
+      expect(running.out).not.toMatch(/^second/m)
+      expect(running.out).toMatch(/signer once\.mjs ends after each answer, and cannot ask/)
+    })
+  },
+)
+
 describe.skipIf(!hasScript || !hasSoftHsm || !hasKubectl)(
   `a key that stays in its token (${NEEDS}, ${NEEDS_KUBECTL}, ${NEEDS_SCRIPT})`,
   () => {
@@ -147,6 +203,25 @@ describe.skipIf(!hasScript || !hasSoftHsm || !hasKubectl)(
       expect(running.out).not.toContain(PIN)
       expect(scene.hsm.callsOf('C_Login')).toBe(1)
       expect(home.leftovers()).toEqual([])
+    })
+
+    it('signs the next connection of the command with the PIN that was typed once', async () => {
+      const { library, environment } = scene.hsm.spied
+      const path = scene.writeKubeconfig({ pathLib: library, objectIdHex: '02' })
+      scene.signer.asked()
+      const line = `${PROGRAM_LINE} run --kubeconfig '${path}' -- sh -c '${TWICE}'`
+      const running = home.atTerminal(line, environment)
+      await running.until('out', /PIN of token/)
+      running.child.stdin?.write(`${PIN}\r`)
+      await running.until('out', /first/)
+      scene.sandbox.dropConnections()
+      running.child.stdin?.write('\r')
+      expect(await running.end()).toBe(0)
+      expect(running.out).toMatch(/^second/m)
+      expect(running.out).not.toMatch(/503|Warning/)
+      expect(running.out.match(/PIN of token/g)).toHaveLength(1)
+      expect(scene.signer.asked().filter((kind) => kind === 'SignRequest')).toHaveLength(2)
+      expect(scene.hsm.callsOf('C_Login')).toBe(1)
     })
 
     it('cannot be had with kubecred token, which names run', async () => {

@@ -1,9 +1,21 @@
-import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  closeSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  writeFileSync,
+} from 'node:fs'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { AgentHome, answers } from './agent-home.ts'
+import { AgentHome, answers, execInfo, TOKEN_PROGRAM } from './agent-home.ts'
 
 let home: AgentHome
 let plugin: string
@@ -37,15 +49,32 @@ describe.runIf(process.platform === 'linux')('an agent that is attacked', () => 
     expect(await home.token(['--', plugin])).toMatchObject({ token: '1', err: '' })
   })
 
-  it('opens no debugger on SIGUSR1, and has no options from the environment', async () => {
+  it('opens no debugger on SIGUSR1, does not end on SIGUSR2, and has no options from the environment', async () => {
     await home.token(['--', plugin], { NODE_OPTIONS: '--inspect-port=0 --title=from-options' })
     const { pid } = (await home.status()) ?? { pid: 0 }
     const environment = readFileSync(`/proc/${pid}/environ`, 'utf8')
     expect(environment).not.toMatch(/NODE_OPTIONS|KUBERNETES_EXEC_INFO|RUNS/)
-    process.kill(pid, 'SIGUSR1')
+    for (const signal of ['SIGUSR1', 'SIGUSR2']) process.kill(pid, signal)
     await sleep(300)
     expect(listening(pid)).toEqual([])
     expect((await home.status())?.pid).toBe(pid)
+  })
+
+  it('holds no lock, pipe or file of the program that started it', async () => {
+    const lock = home.path('lock')
+    const file = openSync(lock, 'w')
+    const far = Array.from({ length: 197 }, () => 'ignore' as const)
+    const child = spawn(process.execPath, [TOKEN_PROGRAM, '--', plugin], {
+      env: { ...home.env, KUBERNETES_EXEC_INFO: execInfo() },
+      // Also with a number that is far away: Node takes care of the first sixteen.
+      stdio: ['ignore', 'ignore', 'ignore', file, ...far, file],
+    })
+    expect(await once(child, 'exit')).toEqual([0, null])
+    closeSync(file)
+    const { pid } = (await home.status()) ?? { pid: 0 }
+    const open = readdirSync(`/proc/${pid}/fd`).map((name) => readLink(`/proc/${pid}/fd/${name}`))
+    expect(open.length).toBeGreaterThan(3)
+    expect(open).not.toContain(realpathSync(lock))
   })
 
   it('leaves no core file, and no word on the disk', async () => {
@@ -66,6 +95,10 @@ describe.runIf(process.platform === 'linux')('an agent that is attacked', () => 
     writeFileSync(home.place.lock, 'nonsense')
     expect(await home.token(['--', plugin])).toMatchObject({ token: '2', err: '' })
     expect(existsSync(home.place.lock)).toBe(false)
+    await home.program(['agent', 'stop'])
+    execFileSync('mkfifo', [home.place.lock])
+    expect(await home.token(['--', plugin])).toMatchObject({ token: '3', err: '' })
+    expect(existsSync(home.place.lock)).toBe(false)
   })
 })
 
@@ -81,4 +114,13 @@ function listening(pid: number): string[] {
     .map((line) => line.trim().split(/\s+/))
     .filter((fields) => fields[3] === '0A' && own.includes(`socket:[${fields[9]}]`))
     .map((fields) => fields[1] ?? '')
+}
+
+function readLink(path: string): string {
+  try {
+    return readlinkSync(path)
+  } catch {
+    // It may be closed by now.
+    return ''
+  }
 }

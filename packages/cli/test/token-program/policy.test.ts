@@ -1,6 +1,8 @@
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { COMMANDS } from '../../src/command-table.ts'
+import { PROGRAM } from '../spawn-program.ts'
 import { AgentHome, answers, TOKEN_PROGRAM } from './agent-home.ts'
 
 let home: AgentHome
@@ -150,13 +152,45 @@ describe('kubecred-token for a context', () => {
   })
 })
 
-it.each(['token', 'agent', 'wrap'])(
-  'a kubeconfig cannot make a plugin of kubecred %s',
-  async (command) => {
-    const ended = await home.program([command], { KUBERNETES_EXEC_INFO: '{}' })
+const HARMLESS = ['explain', 'completion', 'version', 'help']
+
+it.each(COMMANDS.filter(({ name }) => !HARMLESS.includes(name)))(
+  'a kubeconfig cannot make a plugin of kubecred $name',
+  async ({ name }) => {
+    const ended = await home.program([name], { KUBERNETES_EXEC_INFO: '{}' })
     expect(ended).toMatchObject({ status: 2, out: '' })
+    expect(ended.err).toContain('does not work as a credential plugin')
   },
 )
+
+it.each([
+  [['doctor', '--kuberc', 'KUBERC'], {}],
+  [['fetch', '/version'], { KUBERC: 'off' }],
+  [['whoami'], { HOME: '/nonexistent' }],
+  [['status', '--run'], { KUBERC: 'off' }],
+])('a policy that allows kubecred does not allow what %j would run', async (args, env) => {
+  const allowAll = join(home.folder, 'allow-all')
+  writeFileSync(allowAll, 'apiVersion: kubectl.config.k8s.io/v1beta1\nkind: Preference\n', {
+    mode: 0o600,
+  })
+  const apiVersion = 'client.authentication.k8s.io/v1'
+  const denied = home.path('denied')
+  writeKubeconfig(denied, { exec: { apiVersion, command: plugin, interactiveMode: 'Never' } })
+  const outer = home.path('outer')
+  const command = [
+    ...args.map((arg) => (arg === 'KUBERC' ? allowAll : arg)),
+    '--kubeconfig',
+    denied,
+  ]
+  const variables = Object.entries(env).map(([name, value]) => ({ name, value }))
+  writeKubeconfig(outer, {
+    exec: { apiVersion, command: PROGRAM, args: command, env: variables, interactiveMode: 'Never' },
+  })
+  allow(PROGRAM)
+  const ended = await home.program(['token', '--kubeconfig', outer], {})
+  expect(ended.err).toContain('does not work as a credential plugin')
+  expect(home.runs).toBe(0)
+})
 
 function writeKubeconfig(file: string, user: object): void {
   const config = {

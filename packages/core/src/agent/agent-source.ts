@@ -51,7 +51,12 @@ export function agentSource(
 ): Source {
   const { run, sha256 } = nodePrograms({})
   return execSource(
-    { exec, policy: ALLOW_ALL, limits },
+    {
+      exec,
+      policy: ALLOW_ALL,
+      limits: limitsFor(audience, limits),
+      toldCluster: () => decodeExecInfo(parseJson(audience.latest().execInfo)).cluster,
+    },
     {
       crypto: nodeCrypto,
       clock,
@@ -71,6 +76,20 @@ export function agentSource(
       },
     },
   )
+}
+
+/** The limits of who asked last, read when the plugin starts. */
+function limitsFor(audience: Audience, limits: ExecLimits): ExecLimits {
+  return {
+    ...limits,
+    get timeoutMs() {
+      const { timeoutMs, isAttended } = audience.latest()
+      return timeoutMs ?? (isAttended ? limits.interactiveTimeoutMs : limits.timeoutMs)
+    },
+    get interactiveTimeoutMs() {
+      return audience.latest().timeoutMs ?? limits.interactiveTimeoutMs
+    },
+  }
 }
 
 const ABANDONED: RunOutcome = { ended: 'aborted', tookMs: 0, stderrTail: '' }

@@ -47,8 +47,9 @@ function readGet(value: Fields): GetRequest | undefined {
     typeof isAccountKnown === 'boolean' &&
     typeof isInteractive === 'boolean'
   if (!isWhole) return undefined
-  const { ttlMs } = value
-  if (ttlMs !== undefined && !(typeof ttlMs === 'number' && ttlMs > 0)) return undefined
+  const { ttlMs, timeoutMs, isAttended } = value
+  if (ttlMs !== undefined && !isTime(ttlMs)) return undefined
+  if (timeoutMs !== undefined && !isTime(timeoutMs)) return undefined
   return {
     do: 'get',
     path,
@@ -61,6 +62,8 @@ function readGet(value: Fields): GetRequest | undefined {
     isAccountKnown,
     isInteractive,
     ...(ttlMs !== undefined && { ttlMs }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(isAttended === true && { isAttended }),
     parent: readParent(value['parent']),
   }
 }
@@ -101,6 +104,11 @@ function areTexts(value: unknown): value is readonly string[] {
 
 function isAbsolutePath(value: unknown): value is string {
   return isText(value) && value.startsWith('/') && !value.includes('\0')
+}
+
+/** Milliseconds. */
+function isTime(value: unknown): value is number {
+  return typeof value === 'number' && value > 0
 }
 
 function isCount(value: unknown): value is number {

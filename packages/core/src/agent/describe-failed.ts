@@ -1,4 +1,4 @@
-import { CODES, describeUnexpected, isCredentialError } from '../errors/index.ts'
+import { CODES, describeUnexpected, exhaustedError, isCredentialError } from '../errors/index.ts'
 import type { Secret } from '../secret/secret.ts'
 import type { Failed } from './wire.ts'
 
@@ -11,7 +11,8 @@ const UNEXPECTED = 70
  * One that is not ours goes with its stack, because an agent in the background has no other place to write it. Secrets
  * are taken out: those that are given, and what looks like one.
  */
-export function describeFailed(error: unknown, secrets: Iterable<Secret> = []): Failed {
+export function describeFailed(thrown: unknown, secrets: Iterable<Secret> = []): Failed {
+  const error = exhaustedError(thrown) ?? thrown
   if (!isCredentialError(error)) {
     const { id, stack } = describeUnexpected(error, secrets)
     return {

@@ -3,6 +3,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { RunOutcome } from '../ports/programs.ts'
 import type { Acquired, Credential } from '../protocol/credential.ts'
 import type { ExecConfig } from '../protocol/exec-config.ts'
+import { UNAUTHORIZED } from '../protocol/refusal.ts'
 import type { Secret } from '../secret/secret.ts'
 import { showArgs } from '../sources/exec-secrets.ts'
 import type { ExecLimits } from '../sources/exec-source.ts'
@@ -131,8 +132,7 @@ export class Entry {
     const { request, left } = asker
     const refused = this.#given.find(request.parent, this.#ports.clock.now())
     if (refused !== undefined) {
-      const response = { code: 401, header: {} }
-      const better = this.#counting(asker, () => this.#keeper.replace(refused, response, left))
+      const better = this.#counting(asker, () => this.#keeper.replace(refused, UNAUTHORIZED, left))
       const lease = await better
       if (lease !== undefined) return lease
     } else this.#acceptServed()

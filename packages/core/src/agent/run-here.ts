@@ -20,7 +20,7 @@ export function runAtTerminal(request: GetRequest, signal: AbortSignal): Promise
     env: { ...forPlugins(env), KUBERNETES_EXEC_INFO: joinExecInfo(execInfo, true) },
     cwd,
     interactive: true,
-    timeoutMs: PLUGIN_LIMITS.interactiveTimeoutMs,
+    timeoutMs: request.timeoutMs ?? PLUGIN_LIMITS.interactiveTimeoutMs,
     stdoutLimit: PLUGIN_LIMITS.stdoutBytes,
     signal,
   })

@@ -1,4 +1,13 @@
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import process from 'node:process'
 import { type AgentPlace, makeFolder } from './place.ts'
@@ -61,11 +70,21 @@ function isDead(holder: ProcessName | undefined): boolean {
 
 function readHolder(path: string): ProcessName | undefined {
   try {
-    const { pid, startedAt } = JSON.parse(readFileSync(path, 'utf8')) as Partial<ProcessName>
+    const { pid, startedAt } = JSON.parse(readLock(path)) as Partial<ProcessName>
     return typeof pid === 'number' ? { pid, startedAt } : DEAD
   } catch (error) {
     // Gone already, or not a lock of ours: nobody holds that.
     return (error as NodeJS.ErrnoException).code === 'ENOENT' ? undefined : DEAD
+  }
+}
+
+/** Without O_NONBLOCK, opening a named pipe waits for its writer, maybe for ever. */
+function readLock(path: string): string {
+  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    return readFileSync(descriptor, 'utf8')
+  } finally {
+    closeSync(descriptor)
   }
 }
 

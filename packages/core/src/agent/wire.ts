@@ -28,6 +28,10 @@ export interface GetRequest {
   /** Whether these files are all that decides who the plugin answers for. */
   readonly isAccountKnown: boolean
   readonly ttlMs?: number | undefined
+  /** How long the plugin may take; the agent's own limits unless given. */
+  readonly timeoutMs?: number | undefined
+  /** Whether a person sees that the client waits: then a plugin that does not ask has as long as one that does. */
+  readonly isAttended?: boolean | undefined
   /** The client that started who asks. */
   readonly parent?: ProcessName | undefined
   /** Whether there is a person at a terminal, and the plugin may ask. */

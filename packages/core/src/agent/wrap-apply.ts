@@ -2,12 +2,12 @@ import { open, readFile, realpath, rm } from 'node:fs/promises'
 import { parseKubeconfigText } from '../kubeconfig/parse-kubeconfig-text.ts'
 import { withLocks } from '../node/lock-file.ts'
 import { readBoundedFile } from '../node/read-bounded-file.ts'
+import { MAX_KUBECONFIG_BYTES } from '../node/read-kubeconfig-files.ts'
 import { replaceFile } from '../node/replace-file.ts'
 import { editYaml } from '../protocol/edit-yaml.ts'
 import { editYamlList } from '../protocol/edit-yaml-list.ts'
 import { isWrapped, type StanzaChange, type WrapPlan } from './wrap-plan.ts'
 
-const MOST_BYTES = 8 * 1024 * 1024
 const BYTE_ORDER_MARK = '\u{feff}'
 
 /** What was done. */
@@ -27,7 +27,7 @@ export async function applyWrap(plan: WrapPlan): Promise<Wrapped> {
   const real = await realpath(plan.file)
   const backup = `${real}.kubecred-backup`
   return withLocks([plan.file, real], async () => {
-    const text = decode(await readBoundedFile(real, { mostBytes: MOST_BYTES }))
+    const text = decode(await readBoundedFile(real, { mostBytes: MAX_KUBECONFIG_BYTES }))
     const edited = editStanza(text, plan)
     if (!plan.isUndo) {
       await keepOriginal(backup, text)

@@ -9,7 +9,7 @@ import type { ExecEntry, Kubeconfig, UserEntry } from '../kubeconfig/kubeconfig.
 import { mergeKubeconfigs } from '../kubeconfig/merge-kubeconfigs.ts'
 import { placesOf } from '../node/load-kubeconfig.ts'
 import { readBoundedFile } from '../node/read-bounded-file.ts'
-import { readKubeconfigFiles } from '../node/read-kubeconfig-files.ts'
+import { MAX_KUBECONFIG_BYTES, readKubeconfigFiles } from '../node/read-kubeconfig-files.ts'
 import { showArgs } from '../sources/exec-secrets.ts'
 
 /** Which exec stanza is to be changed, and how. */
@@ -44,8 +44,6 @@ export interface StanzaChange {
   /** The stanza must still be this one when it is written. */
   readonly expected: { readonly command: string; readonly args: readonly string[] }
 }
-
-const MOST_BYTES = 8 * 1024 * 1024
 
 /** Puts kubecred-token in front of the plugin of a context. Reads only. */
 export async function planWrap(options: WrapOptions): Promise<WrapPlan> {
@@ -97,7 +95,7 @@ async function findStanza(options: Omit<WrapOptions, 'program'>): Promise<Stanza
   const places = placesOf(options, process.cwd())
   const absent = places.from === 'flag' ? 'an error' : 'skipped'
   const { configs } = await readKubeconfigFiles(places.files, absent, (path) =>
-    readBoundedFile(path, { mostBytes: MOST_BYTES }),
+    readBoundedFile(path, { mostBytes: MAX_KUBECONFIG_BYTES }),
   )
   const config = mergeKubeconfigs(configs)
   const context = options.context ?? config.currentContext ?? ''

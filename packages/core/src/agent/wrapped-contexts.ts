@@ -1,5 +1,5 @@
 import process from 'node:process'
-import { execCluster } from '../connect/open-keeper.ts'
+import { execCluster } from '../connect/exec-cluster.ts'
 import { isCredentialError } from '../errors/index.ts'
 import { buildConnection } from '../kubeconfig/build-connection.ts'
 import type { Kubeconfig } from '../kubeconfig/kubeconfig.ts'
@@ -8,7 +8,7 @@ import { loadAuthority } from '../node/load-authority.ts'
 import { placesOf, surroundings } from '../node/load-kubeconfig.ts'
 import { nodeFiles } from '../node/node-files.ts'
 import { readBoundedFile } from '../node/read-bounded-file.ts'
-import { readKubeconfigFiles } from '../node/read-kubeconfig-files.ts'
+import { MAX_KUBECONFIG_BYTES, readKubeconfigFiles } from '../node/read-kubeconfig-files.ts'
 import { encodeExecInfo } from '../protocol/encode-exec-info.ts'
 import { isWrapped } from './wrap-plan.ts'
 
@@ -25,13 +25,11 @@ export interface WrappedContextsOptions {
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-const MOST_BYTES = 8 * 1024 * 1024
-
 /** All contexts whose plugin is kubecred-token. Reads files only; contexts that cannot be used are left out. */
 export async function wrappedContexts(options: WrappedContextsOptions): Promise<WrappedContext[]> {
   const { files } = placesOf(options, process.cwd())
   const { configs } = await readKubeconfigFiles(files, 'skipped', (path) =>
-    readBoundedFile(path, { mostBytes: MOST_BYTES }),
+    readBoundedFile(path, { mostBytes: MAX_KUBECONFIG_BYTES }),
   )
   const config = mergeKubeconfigs(configs)
   const names = [...config.contexts.keys()]

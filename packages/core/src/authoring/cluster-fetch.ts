@@ -1,6 +1,6 @@
-import { ExecInfoError } from '../errors/authoring-errors.ts'
 import { ClosedError } from '../errors/transport-errors.ts'
 import type { PluginInfo } from '../protocol/decode-exec-info.ts'
+import { knownCluster } from './known-cluster.ts'
 import type { AnonymousCluster } from './open-cluster.ts'
 
 /** The global `fetch` for one cluster: takes a path, or a URL of that cluster. */
@@ -23,14 +23,7 @@ export interface ClusterFetch {
  * const { gitVersion } = await (await fetch('/version')).json()
  */
 export function clusterFetch(info: PluginInfo): ClusterFetch {
-  const { cluster, apiVersion } = info
-  if (cluster === undefined) {
-    throw new ExecInfoError('spec.cluster', 'is missing: the client said nothing of its cluster', {
-      hint: apiVersion.endsWith('v1alpha1')
-        ? 'Set apiVersion: client.authentication.k8s.io/v1 and provideClusterInfo: true in the exec stanza of the kubeconfig.'
-        : 'Set provideClusterInfo: true in the exec stanza of the kubeconfig.',
-    })
-  }
+  const cluster = knownCluster(info)
   let opened: Promise<AnonymousCluster> | undefined
   let isClosed = false
   const open = async (): Promise<AnonymousCluster> => {
@@ -46,7 +39,7 @@ export function clusterFetch(info: PluginInfo): ClusterFetch {
   const close = async (): Promise<void> => {
     isClosed = true
     // A cluster that could not be opened has told its reason to those who asked.
-    await opened?.then((made) => made.close(new ClosedError())).catch(() => {})
+    await opened?.then((made) => made.close()).catch(() => {})
   }
   return Object.assign(fetch, { close })
 }

@@ -1,13 +1,18 @@
 import { ClosedError } from '../errors/index.ts'
 import type { Connection } from '../kubeconfig/connection.ts'
 import type { Credential } from '../protocol/credential.ts'
-import { makeResponse } from '../transport/lazy-response.ts'
-import { type HasLine, LINE, type Line } from '../transport/line.ts'
-import { asRequest, makeOutgoing, type Outgoing } from '../transport/outgoing.ts'
-import { followTo, isRedirect } from '../transport/redirect.ts'
-import { findAnywhere, findPlace, pathOn } from '../transport/target.ts'
+import {
+  EXEC_CLUSTER,
+  type ExecCluster,
+  type HasExecCluster,
+} from '../protocol/encode-exec-info.ts'
+import { fetchOver } from '../request/fetch.ts'
+import { type HasLine, LINE, type Line } from '../request/line.ts'
+import { hideSecrets } from '../secret/scrub.ts'
+import type { Secret } from '../secret/secret.ts'
 import type { KeeperStatus } from '../vault/status.ts'
 import type { VaultStatus } from '../vault/vault-status.ts'
+import { execCluster } from './exec-cluster.ts'
 import { PlainValues, type TlsOptions } from './plain-values.ts'
 
 /** How a connection is doing, as plain data without secrets. */
@@ -43,7 +48,7 @@ export interface ClusterParts {
  *
  * Made by `connect()`. Nothing is sent and no plugin runs before the first request.
  */
-export class Cluster implements HasLine {
+export class Cluster implements HasLine, HasExecCluster {
   readonly #parts: ClusterParts
   readonly #plain: PlainValues
   /** For the adapters of other clients. */
@@ -54,6 +59,24 @@ export class Cluster implements HasLine {
     this.#parts = parts
     this[LINE] = parts.line
     this.#plain = new PlainValues(parts.line)
+  }
+
+  /** The cluster as plugins see it. */
+  get [EXEC_CLUSTER](): ExecCluster {
+    const { connection, line } = this.#parts
+    const { server, tls } = line.target
+    const { cluster } = connection
+    // Another login may lead to another server, of which only what requests need is known.
+    const entry = server === cluster.server ? cluster : { disableCompression: false }
+    return execCluster(
+      {
+        ...entry,
+        server,
+        insecureSkipTlsVerify: tls.insecure,
+        ...(tls.serverName !== undefined && { tlsServerName: tls.serverName }),
+      },
+      tls.ca,
+    )
   }
 
   /** The server's address, such as `https://10.0.0.1:6443`. */
@@ -78,35 +101,10 @@ export class Cluster implements HasLine {
    * `Authorization` is sent in place of ours. Redirects are handed back, not followed, unless
    * `redirect: 'follow'` asks for it; a credential never goes to another origin.
    *
-   * @throws {CredentialError} When no answer was had; an answer of 400 or more is a Response.
+   * @throws {CredentialError} If no response was received; a response of 400 or more is a Response.
    */
-  readonly fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
-    const { line } = this.#parts
-    line.checkOpen()
-    const url = asRequest(input)?.url ?? (input as string | URL)
-    let { place, wish } = line.isOpenEnded
-      ? findAnywhere(url)
-      : { place: findPlace(url, line.target) }
-    const made = makeOutgoing(input, init, line.defaults)
-    const outgoing: Outgoing = made instanceof Promise ? await made : made
-    let incoming = await line.send(place, outgoing, wish && { wish })
-    let { target = line.target } = incoming
-    for (let hops = 0; isRedirect(incoming) && init?.redirect !== undefined; hops += 1) {
-      const next = followTo(incoming, place, {
-        target,
-        mode: init.redirect,
-        method: outgoing.method,
-        hops,
-      })
-      if (next === undefined) break
-      incoming.body.resume()
-      place = next
-      wish = { origin: target.origin }
-      incoming = await line.send(place, outgoing, { wish })
-      target = incoming.target ?? line.target
-    }
-    return makeResponse(incoming, target.origin + pathOn(place, target))
-  }
+  readonly fetch = (input: string | URL | Request, init?: RequestInit): Promise<Response> =>
+    fetchOver(this.#parts.line, input, init)
 
   /**
    * Hands out the credential itself, its secrets in boxes, for programs that must pass it on.
@@ -177,6 +175,17 @@ export class Cluster implements HasLine {
   forget(): void {
     if (this.#closed !== undefined) throw new ClosedError()
     this.#parts.line.access.forget()
+  }
+
+  /**
+   * Removes the secrets of this connection from a text, also where they are percent-encoded or in base64.
+   *
+   * For what a server sent, before it is shown or logged: a server can repeat the credential in any header or message.
+   *
+   * @param others Further secrets, such as those of a header that the caller sent.
+   */
+  hideSecrets(text: string, others: Iterable<Secret> = []): string {
+    return hideSecrets(text, [...this.#parts.line.access.secrets, ...others])
   }
 
   /** How the credential is doing: plain data, no secrets. */

@@ -45,7 +45,10 @@ export interface ConnectPolicy {
 export interface ConnectOptions extends Overrides {
   /** Login handlers, in place of a kubeconfig. */
   readonly vault?: Vault | undefined
-  /** Explicit files, which must exist. Without them KUBECONFIG, `~/.kube/config` or the pod's service account. */
+  /**
+   * Explicit files, which must exist. Without them KUBECONFIG, `~/.kube/config` or the pod's service account; with an
+   * empty list no kubeconfig is read.
+   */
   readonly kubeconfig?: string | readonly string[] | undefined
   /** kubectl's preferences with the plugin policy; KUBERC or `~/.kube/kuberc` unless given. */
   readonly kuberc?: string | undefined
@@ -69,6 +72,7 @@ export interface ConnectOptions extends Overrides {
   /**
    * `https` uses Node's own client: it loads faster and keeps fewer connections, for programs with a few requests.
    * `http2` sends everything over one connection, or a few: for many watches, far servers and slow signing keys.
+   * The default is `pool`, under Bun `https`; keys that only sign use HTTP/2.
    */
   readonly transport?: 'pool' | 'https' | 'http2' | undefined
   /** The environment to use in place of the process's own. */
@@ -86,6 +90,7 @@ const OPTIONS = Object.keys({
   tlsServerName: true,
   insecureSkipTlsVerify: true,
   certificateAuthority: true,
+  certificateAuthorityData: true,
   proxyUrl: true,
   disableCompression: true,
   token: true,
@@ -137,6 +142,7 @@ const NOT_BESIDE_VAULT = [
   'tlsServerName',
   'insecureSkipTlsVerify',
   'certificateAuthority',
+  'certificateAuthorityData',
   'proxyUrl',
   'token',
   'username',

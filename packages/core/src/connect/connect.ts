@@ -1,3 +1,9 @@
+import { proxyFromEnvironment } from '../dial/proxy-from-environment.ts'
+import { readProxy } from '../dial/proxy-server.ts'
+import { RUNTIME } from '../dial/runtime.ts'
+import { makeTarget, type Target } from '../dial/target.ts'
+import { NotSupportedError } from '../errors/index.ts'
+import { type ConnectionLimits, type Exchange, FEW_CONNECTIONS } from '../exchange/exchange.ts'
 import { askedImpersonation } from '../kubeconfig/asked-impersonation.ts'
 import type { ClusterTarget, Connection, Endpoint } from '../kubeconfig/connection.ts'
 import { hostEnvironment } from '../node/host-environment.ts'
@@ -6,12 +12,8 @@ import { loadConnection } from '../node/load-kubeconfig.ts'
 import { nodeFiles } from '../node/node-files.ts'
 import { processRegistry } from '../node/process-registry.ts'
 import type { Observer } from '../ports/observer.ts'
-import { defaultHeaders } from '../transport/default-headers.ts'
-import type { ConnectionLimits, Exchange } from '../transport/exchange.ts'
-import { Line } from '../transport/line.ts'
-import { proxyFromEnvironment } from '../transport/proxy-from-environment.ts'
-import { readProxy } from '../transport/proxy-server.ts'
-import { makeTarget, type Target } from '../transport/target.ts'
+import { defaultHeaders } from '../request/headers.ts'
+import { Line } from '../request/line.ts'
 import { tell } from '../vault/watchers.ts'
 import { VERSION } from '../version.ts'
 import { Cluster } from './cluster.ts'
@@ -89,7 +91,7 @@ async function openVault(own: Vault, options: ConnectOptions): Promise<Cluster> 
     const cluster = new Cluster({
       connection,
       line,
-      release,
+      release: () => release(),
       onClose() {
         stopWatching()
         signal?.removeEventListener('abort', end)
@@ -100,7 +102,7 @@ async function openVault(own: Vault, options: ConnectOptions): Promise<Cluster> 
     return cluster
   } catch (error) {
     stopWatching()
-    await release()
+    await release(error)
     throw error
   }
 }
@@ -157,6 +159,9 @@ export async function openCluster(
   const stopFollowing = followAuthority(connection.cluster, ca, nodeFiles, {
     onChange: (newer) => line.retarget(targetWith(newer)),
     onProblem: (message) => borrowed.keeper.report({ type: 'warning', message }),
+    onReload: (reload) => {
+      if (observer) tell(observer, { type: 'ca-reload', ...reload, source: borrowed.keeper.label })
+    },
   })
   const end = (): void => void cluster.close()
   signal?.addEventListener('abort', end, { once: true })
@@ -184,9 +189,6 @@ function watchAll(
   }
 }
 
-/** For short requests over HTTP/1.1, where each connection costs a signature. */
-const FEW_CONNECTIONS = 4
-
 function limitsOf({ policy = {} }: ConnectOptions): ConnectionLimits {
   return {
     requests: policy.requestLimit ?? REQUEST_LIMIT,
@@ -195,19 +197,29 @@ function limitsOf({ policy = {} }: ConnectOptions): ConnectionLimits {
 }
 
 async function loadExchange(options: ConnectOptions): Promise<Exchange> {
-  if (options.transport === 'https') {
-    const { httpsExchange } = await import('../transport/https-exchange.ts')
+  // Bun replaces undici by its own, which has no pools.
+  const { transport = RUNTIME === 'Bun' ? 'https' : undefined } = options
+  if (transport === 'https') {
+    const { httpsExchange } = await import('../exchange/https.ts')
     return httpsExchange()
   }
-  if (options.transport === 'http2') {
-    const { http2Exchange } = await import('../transport/http2-exchange.ts')
+  if (transport === 'http2') {
+    const { http2Exchange } = await import('../exchange/http2.ts')
     return http2Exchange()
   }
-  const { undiciExchange } = await import('../transport/undici-exchange.ts')
+  if (RUNTIME === 'Bun') {
+    throw new NotSupportedError(
+      "the transport 'pool' needs undici, which Bun replaces by its own",
+      {
+        hint: "Leave transport out, which means 'https' under Bun, or use 'http2'.",
+      },
+    )
+  }
+  const { undiciExchange } = await import('../exchange/undici.ts')
   const limits = limitsOf(options)
   const pool = undiciExchange(limits)
-  if (options.transport === 'pool') return pool
-  const { sparingExchange } = await import('../transport/sparing-exchange.ts')
+  if (transport === 'pool') return pool
+  const { sparingExchange } = await import('../exchange/signing-key.ts')
   const few = undiciExchange({ ...limits, requests: Math.min(limits.requests, FEW_CONNECTIONS) })
   return sparingExchange({ usual: pool, few })
 }

@@ -1,13 +1,16 @@
-import { isCredentialError } from '../errors/index.ts'
+import { FileUnreadableError, isCredentialError } from '../errors/index.ts'
 import type { ClusterTarget } from '../kubeconfig/connection.ts'
-import { loadAuthority } from '../node/load-authority.ts'
+import { checkAuthorityFile, readAuthorityFile } from '../node/load-authority.ts'
 import type { Files } from '../ports/files.ts'
+import type { AuthorityReload } from '../ports/observer.ts'
 
 export interface AuthorityFollower {
   /** Called with the new content, already checked. */
   readonly onChange: (caPem: string) => void
   /** Called with a sentence when the file cannot be used; the last good content stays in use. */
   readonly onProblem: (message: string) => void
+  /** Called each time the file was read again. */
+  readonly onReload: (reload: AuthorityReload) => void
 }
 
 /**
@@ -17,24 +20,37 @@ export interface AuthorityFollower {
  * and goes on. Returns how to stop.
  */
 export function followAuthority(
-  cluster: ClusterTarget,
+  { certificateAuthority }: ClusterTarget,
   first: string | undefined,
   files: Files,
-  { onChange, onProblem }: AuthorityFollower,
+  { onChange, onProblem, onReload }: AuthorityFollower,
 ): () => void {
-  const { certificateAuthority } = cluster
   if (certificateAuthority?.from !== 'file') return () => {}
   let last = first
+  let text = ''
   const look = async (): Promise<void> => {
     try {
-      const caPem = await loadAuthority(cluster, files)
-      if (caPem === undefined || caPem === last) return
-      last = caPem
-      onChange(caPem)
+      text = await readAuthorityFile(certificateAuthority, files)
+      if (text === last) {
+        onReload({ result: 'success', reason: 'unchanged' })
+        return
+      }
+      last = checkAuthorityFile(certificateAuthority, text)
+      onReload({ result: 'success', reason: 'updated' })
+      onChange(last)
     } catch (error) {
+      onReload({ result: 'failure', reason: reasonOf(error, text) })
       const reason = isCredentialError(error) ? error.message : 'it cannot be read'
       onProblem(`${reason}; its last good content is used`)
     }
   }
   return files.watch(certificateAuthority.path, () => void look())
+}
+
+function reasonOf(
+  error: unknown,
+  text: string,
+): Extract<AuthorityReload, { result: 'failure' }>['reason'] {
+  if (error instanceof FileUnreadableError) return 'read_error'
+  return text === '' ? 'empty' : 'ca_parse_error'
 }

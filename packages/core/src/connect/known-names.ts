@@ -7,17 +7,24 @@ const MOST_MISTAKES = 2
  *
  * @param what Whose options these are, such as `connect()`.
  * @param names Those that exist; the first one serves as the example.
+ * @param elsewhere What to do instead of options that other libraries have.
  * @throws {TypeError} Names the option, and the one that was probably meant.
  */
-export function checkNames(given: unknown, what: string, names: readonly string[]): void {
+export function checkNames(
+  given: unknown,
+  what: string,
+  names: readonly string[],
+  elsewhere: Readonly<Record<string, string>> = {},
+): void {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     throw new TypeError(`${what} takes its options as an object, such as { ${names[0]}: … }`)
   }
   for (const [name, value] of Object.entries(given)) {
     if (value === undefined || names.includes(name)) continue
+    const known = Object.hasOwn(elsewhere, name) ? elsewhere[name] : undefined
     const meant = closest(name, names)
     const advice = meant === undefined ? `it has ${names.join(', ')}` : `did you mean ${meant}?`
-    throw new TypeError(`${what} has no option ${JSON.stringify(name)}; ${advice}`)
+    throw new TypeError(`${what} has no option ${JSON.stringify(name)}; ${known ?? advice}`)
   }
 }
 

@@ -10,7 +10,6 @@ import { nodePrograms } from '../node/node-programs.ts'
 import { nodeTerminal } from '../node/node-terminal.ts'
 import { type Borrowed, borrowKeeper } from '../node/process-registry.ts'
 import { systemClock } from '../node/system-clock.ts'
-import type { ExecCluster } from '../protocol/encode-exec-info.ts'
 import type { ExecConfig } from '../protocol/exec-config.ts'
 import { chooseSource } from '../sources/choose-source.ts'
 import { execIdentity } from '../sources/exec-identity.ts'
@@ -18,6 +17,7 @@ import { type ExecPlugin, execSource } from '../sources/exec-source.ts'
 import type { ExternalSigner } from '../sources/external-signer-source.ts'
 import { Keeper } from '../vault/keeper.ts'
 import type { ConnectOptions, ConnectPolicy } from './connect-options.ts'
+import { execCluster } from './exec-cluster.ts'
 
 const PLUGIN_TIMEOUT_MS = 60_000
 const INTERACTIVE_TIMEOUT_MS = 600_000
@@ -153,22 +153,5 @@ function limitsOf(policy: ConnectPolicy): ExecPlugin['limits'] {
     timeoutMs: policy.pluginTimeoutMs ?? PLUGIN_TIMEOUT_MS,
     interactiveTimeoutMs: policy.interactiveTimeoutMs ?? INTERACTIVE_TIMEOUT_MS,
     stdoutBytes: policy.pluginOutputBytes ?? PLUGIN_OUTPUT_BYTES,
-  }
-}
-
-/** What the plugin is told about the cluster: everything after selection and overrides. */
-export function execCluster(
-  cluster: Connection['cluster'],
-  caPem: string | undefined,
-): ExecCluster {
-  return {
-    server: cluster.server,
-    tlsServerName: cluster.tlsServerName,
-    insecureSkipTlsVerify: cluster.insecureSkipTlsVerify,
-    certificateAuthorityData:
-      caPem === undefined ? undefined : Buffer.from(caPem).toString('base64'),
-    proxyUrl: cluster.proxyUrl?.expose(),
-    disableCompression: cluster.disableCompression,
-    config: cluster.execExtension,
   }
 }

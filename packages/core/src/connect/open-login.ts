@@ -6,12 +6,14 @@ import { loadAuthority } from '../node/load-authority.ts'
 import { nodeFiles } from '../node/node-files.ts'
 import type { Borrowed } from '../node/process-registry.ts'
 import type { Credential } from '../protocol/credential.ts'
+import { UNAUTHORIZED } from '../protocol/refusal.ts'
 import { Secret } from '../secret/secret.ts'
 import type { Ask } from '../sources/source.ts'
 import type { Audience } from '../vault/audience.ts'
 import type { Login } from '../vault/connection-info.ts'
 import type { OpenedLogin } from '../vault/login-source.ts'
 import type { ConnectOptions } from './connect-options.ts'
+import { followAuthority } from './follow-authority.ts'
 import { openKeeper } from './open-keeper.ts'
 
 /**
@@ -55,7 +57,7 @@ export async function openLogin(
         endpoint,
       }
     },
-    watch: (onChange) => watch(connection, borrowed, onChange),
+    watch: (onChange) => watch({ cluster, ca }, borrowed, onChange),
     release() {
       dismiss()
       return borrowed.release()
@@ -65,13 +67,13 @@ export async function openLogin(
 
 async function lease(
   { keeper }: Borrowed,
-  { reason, response, signal }: Ask,
+  { reason, refusal, signal }: Ask,
   last: Credential | undefined,
 ): Promise<Credential> {
   const { held } = keeper
   const isRefused = reason === 'refused' && last !== undefined && held !== undefined
   if (isRefused && isSame(held.credential.credential, last)) {
-    await keeper.replace(held.credential, response ?? { code: 401, header: {} }, signal)
+    await keeper.replace(held.credential, refusal ?? UNAUTHORIZED, signal)
   }
   return (await keeper.lease(signal)).credential
 }
@@ -90,18 +92,22 @@ function expiryOf({ user }: Connection, { keeper }: Borrowed): number {
   return (isFetched ? keeper.held?.expiresAt : undefined) ?? Number.POSITIVE_INFINITY
 }
 
-function watch({ cluster }: Connection, { keeper }: Borrowed, onChange: () => void): () => void {
+function watch(
+  { cluster, ca }: Pick<Endpoint, 'cluster' | 'ca'>,
+  { keeper }: Borrowed,
+  onChange: () => void,
+): () => void {
   const stopKeeper = keeper.watch((event) => {
     if (event.type === 'run-succeeded' && !event.isSame && event.reason !== 'first') onChange()
   })
-  const { certificateAuthority } = cluster
-  const stopFile =
-    certificateAuthority?.from === 'file'
-      ? nodeFiles.watch(certificateAuthority.path, onChange)
-      : undefined
+  const stopFile = followAuthority(cluster, ca, nodeFiles, {
+    onChange,
+    onProblem: (message) => keeper.report({ type: 'warning', message }),
+    onReload: (reload) => keeper.report({ type: 'ca-reload', ...reload }),
+  })
   return () => {
     stopKeeper()
-    stopFile?.()
+    stopFile()
   }
 }
 
@@ -141,5 +147,5 @@ function settled<D>(material: Material<D>): Material<D> {
   if (material.from === 'data') return material
   const { path } = material
   const isHome = path === '~' || path.startsWith('~/')
-  return { from: 'file', path: isHome ? join(homedir(), path.slice(1)) : resolve(path) }
+  return { ...material, path: isHome ? join(homedir(), path.slice(1)) : resolve(path) }
 }

@@ -1,9 +1,9 @@
 import type { ConnectionOptions } from 'node:tls'
+import { secureOptions } from '../dial/dialer.ts'
 import { NotSupportedError } from '../errors/index.ts'
-import { attachLease } from '../transport/attach-lease.ts'
-import type { HeaderValues } from '../transport/default-headers.ts'
-import { secureOptions } from '../transport/dialer.ts'
-import type { Line } from '../transport/line.ts'
+import type { HeaderValues } from '../exchange/exchange.ts'
+import { attachLease } from '../request/headers.ts'
+import type { Line } from '../request/line.ts'
 import type { Lease } from '../vault/lease.ts'
 import { notUsable, readRefused } from './refused-values.ts'
 
@@ -57,7 +57,7 @@ export class PlainValues {
     this.#line.checkOpen()
     const lease = this.#find(refused)
     if (lease === undefined) return false
-    const better = await this.#line.keeper.replace(lease, { code: status, header: {} }, signal)
+    const better = await this.#line.keeper.replace(lease, { status, headers: {} }, signal)
     return better !== undefined
   }
 

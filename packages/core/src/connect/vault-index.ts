@@ -19,7 +19,9 @@ export { type KubectlLoginOptions, loginViaKubectl } from './login-via-kubectl.t
 export {
   type KubeconfigLoginOptions,
   loginWithKubeconfig,
+  loginWithPodCertificate,
   loginWithServiceAccount,
+  type PodCertificateLoginOptions,
   type ServiceAccountLoginOptions,
 } from './logins.ts'
 export type {

@@ -1,3 +1,4 @@
+import { LoginError } from '../errors/index.ts'
 import { nodeCrypto } from '../node/node-crypto.ts'
 import { systemClock } from '../node/system-clock.ts'
 import { Audience, type LoginLog } from '../vault/audience.ts'
@@ -9,20 +10,58 @@ import { DEFAULT_VAULT, LoginVault } from '../vault/login-vault.ts'
 import type { VaultStatus } from '../vault/vault-status.ts'
 import type { ConnectOptions } from './connect-options.ts'
 import { fallbackLogins } from './fallback-logins.ts'
+import { checkNames } from './known-names.ts'
 import { lifecycleOf } from './open-keeper.ts'
 import { type KeyIds, openLogin } from './open-login.ts'
 
 export interface VaultOptions {
-  /** How long a request may wait for a login: 60 s. Its own signal may end it sooner. */
+  /**
+   * How long a request may wait for a login: 60 s. Its own signal may end it sooner, and so does the end of all
+   * logins without a credential.
+   */
   readonly freezeLimitMs?: number
   /** How many requests may wait at once: 10,000. */
   readonly queueLimit?: number
+  /**
+   * How long the first login that is ready waits for handlers that are still in their first attempt and may have a
+   * higher priority: 250 ms. With 0 it is used at once.
+   */
+  readonly priorityGraceMs?: number
   /**
    * Which logins are told to people although they went well, by `logged-in` and what a handler's logger writes
    * below a warning: `all`, only each handler's `first`, or `none`. What goes wrong is always told.
    */
   readonly log?: LoginLog
 }
+
+const VAULT_OPTIONS: readonly (keyof VaultOptions)[] = [
+  'freezeLimitMs',
+  'queueLimit',
+  'priorityGraceMs',
+  'log',
+]
+
+const LOGIN_OPTIONS: readonly (keyof LoginOptions)[] = [
+  'id',
+  'retries',
+  'timeoutMs',
+  'backoffMs',
+  'errors',
+]
+
+/** What kopf calls it, and how to say it here. */
+const KOPF_NAMES: Readonly<Record<string, string>> = {
+  timeout: 'use timeoutMs, in milliseconds',
+  backoff: 'use backoffMs, in milliseconds',
+  param: 'pass the value in a closure',
+  registry: 'call onLogin() of the Vault that the handler is for',
+}
+
+const ERRORS: readonly unknown[] = [
+  'temporary',
+  'permanent',
+  'ignored',
+] satisfies readonly NonNullable<LoginOptions['errors']>[]
 
 const LOGS: readonly unknown[] = ['all', 'first', 'none'] satisfies readonly LoginLog[]
 
@@ -31,7 +70,8 @@ const LOGS: readonly unknown[] = ['all', 'first', 'none'] satisfies readonly Log
  *
  * Hand it to `connect({ vault })`. Without any handler the program's own @kubernetes/client-node says how, else the
  * kubeconfig and the pod's service account log in. Handlers run when somebody needs them, side by side; what the
- * server refuses is taken out, and when nothing is left, requests wait while all handlers log in again.
+ * server refuses is taken out, and when nothing is left, requests wait while all handlers log in again. When none of
+ * them can, requests fail.
  *
  * @example
  * const vault = new Vault()
@@ -41,10 +81,18 @@ const LOGS: readonly unknown[] = ['all', 'first', 'none'] satisfies readonly Log
 export class Vault {
   readonly #options: VaultOptions
   readonly #handlers: RegisteredHandler[] = []
-  #open: { readonly vault: LoginVault; users: number } | undefined
+  #open: Open | undefined
 
+  /** @throws {TypeError} When an option does not exist or makes no sense. */
   constructor(options: VaultOptions = {}) {
+    checkNames(options, 'new Vault()', VAULT_OPTIONS)
     for (const name of ['freezeLimitMs', 'queueLimit'] as const) checkCount(name, options[name])
+    const { priorityGraceMs = 0 } = options
+    if (!(Number.isSafeInteger(priorityGraceMs) && priorityGraceMs >= 0)) {
+      throw new TypeError(
+        `priorityGraceMs must be 0 or a whole number above 0, got ${String(priorityGraceMs)}`,
+      )
+    }
     if (options.log !== undefined && !LOGS.includes(options.log)) {
       throw new TypeError(`log must be one of ${LOGS.join(', ')}, got ${String(options.log)}`)
     }
@@ -52,14 +100,16 @@ export class Vault {
   }
 
   /**
-   * Adds a handler. Call it before `connect()`.
+   * Adds a handler. Call it before `connect()`, or after one that failed.
    *
-   * @throws {TypeError} When the id is taken, an option makes no sense, or the vault is in use already.
+   * @throws {TypeError} When the id is taken, an option does not exist or makes no sense, or the vault is in use already.
    */
-  onLogin(handler: LoginHandler, { id, ...options }: LoginOptions = {}): this {
+  onLogin(handler: LoginHandler, given: LoginOptions = {}): this {
     if (typeof handler !== 'function') throw new TypeError('onLogin() takes a function')
-    if (this.#open !== undefined)
+    checkNames(given, 'onLogin()', LOGIN_OPTIONS, KOPF_NAMES)
+    if (this.#open !== undefined && this.#open.users > 0)
       throw new TypeError('this vault is in use: add handlers before connect()')
+    const { id, ...options } = given
     const name = id ?? (handler.name || `login-${this.#handlers.length + 1}`)
     if (this.#handlers.some((each) => each.id === name)) {
       throw new TypeError(
@@ -68,56 +118,84 @@ export class Vault {
     }
     for (const count of ['retries', 'timeoutMs', 'backoffMs'] as const)
       checkCount(count, options[count])
+    if (options.errors !== undefined && !ERRORS.includes(options.errors)) {
+      throw new TypeError(
+        `errors must be one of ${ERRORS.join(', ')}, got ${String(options.errors)}`,
+      )
+    }
+    void this.#open?.vault.close()
+    this.#open = undefined
     this.#handlers.push({ id: name, handler, options })
     return this
   }
 
-  /** How it is doing: plain data, no secrets. Undefined before it is used. */
+  /** How it is doing: plain data, no secrets. Undefined before `connect()` and after the last cluster is closed. */
   status(): VaultStatus | undefined {
     return this.#open?.vault.status()
   }
 
   /** @internal */
-  borrow(options: ConnectOptions): { vault: LoginVault; release: () => Promise<void> } {
-    const open = this.#open ?? { vault: this.#make(options), users: 0 }
+  borrow(options: ConnectOptions): { vault: LoginVault; release: Release } {
+    const open = this.#open ?? this.#make(options)
     this.#open = open
+    // After a connect() that failed, those of the next one count; a vault in use keeps its own.
+    if (open.users === 0) open.options = options
     open.users += 1
     let isReleased = false
     return {
       vault: open.vault,
-      release: async () => {
+      release: async (error) => {
         if (isReleased) return
         isReleased = true
         open.users -= 1
         if (open.users > 0) return
+        // The next connect() must know why no handler could log in, and when they may be asked again.
+        if (error instanceof LoginError && hasOnlyFailed(open.vault)) return
         this.#open = undefined
         await open.vault.close()
       },
     }
   }
 
-  #make(options: ConnectOptions): LoginVault {
+  #make(options: ConnectOptions): Open {
     const ports = { clock: systemClock, crypto: nodeCrypto }
     const { log, ...limits } = this.#options
     const audience = new Audience(log)
     const keyIds: KeyIds = new WeakMap()
-    let vault: LoginVault | undefined
     const handlers = this.#handlers.length === 0 ? fallbackLogins() : this.#handlers
     const keepers = handlers.map(
       (registered) =>
         new Keeper(
           new LoginSource(registered, {
             clock: systemClock,
-            open: (login) => openLogin(login, options, { audience, keyIds }),
-            isDepleted: () => vault?.isDepleted ?? true,
+            open: (login) => openLogin(login, open.options, { audience, keyIds }),
+            isDepleted: () => open.vault.isDepleted,
           }),
           ports,
           lifecycleOf(options.policy ?? {}),
         ),
     )
-    vault = new LoginVault(keepers, { ...ports, audience }, { ...DEFAULT_VAULT, ...limits })
-    return vault
+    const vault = new LoginVault(keepers, { ...ports, audience }, { ...DEFAULT_VAULT, ...limits })
+    const open: Open = { vault, options, users: 0 }
+    return open
   }
+}
+
+/** A vault from its first `connect()` on, and how many clusters use it. */
+interface Open {
+  readonly vault: LoginVault
+  options: ConnectOptions
+  users: number
+}
+
+/** @param error Why `connect()` failed, if it did. */
+type Release = (error?: unknown) => Promise<void>
+
+/** Whether every handler has failed and none has ever logged in: then there is nothing to end. */
+function hasOnlyFailed(vault: LoginVault): boolean {
+  return vault
+    .status()
+    .logins.every(({ state, lastLoginAt }) => state === 'failed' && lastLoginAt === undefined)
 }
 
 function checkCount(name: string, value: number | undefined): void {

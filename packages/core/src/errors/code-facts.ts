@@ -1,5 +1,5 @@
 /** Whose fault an error is: it decides who has to act. */
-export type Fault = 'kubeconfig' | 'plugin' | 'policy' | 'server' | 'network' | 'caller'
+export type Fault = 'kubeconfig' | 'plugin' | 'policy' | 'server' | 'network' | 'caller' | 'system'
 
 export interface CodeFacts {
   /** Exit status of the program, 10 to 99. */

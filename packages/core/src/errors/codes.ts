@@ -6,6 +6,7 @@ import { LOGIN_CODES } from './login-codes.ts'
 import { OIDC_CODES } from './oidc-codes.ts'
 import { PLUGIN_CODES } from './plugin-codes.ts'
 import { SIGNER_CODES } from './signer-codes.ts'
+import { SYSTEM_CODES } from './system-codes.ts'
 import { TRANSPORT_CODES } from './transport-codes.ts'
 
 /** Stable codes. They are public API: new ones may appear, none is ever renamed or reused. */
@@ -18,6 +19,7 @@ export const CODES = {
   ...LOGIN_CODES,
   ...AUTHORING_CODES,
   ...AGENT_CODES,
+  ...SYSTEM_CODES,
 } as const satisfies Record<`ERR_${string}`, CodeFacts>
 
 export type Code = keyof typeof CODES

@@ -5,6 +5,7 @@ import type * as login from './login-errors.ts'
 import type * as oidc from './oidc-errors.ts'
 import type * as plugin from './plugin-errors.ts'
 import type * as signer from './signer-errors.ts'
+import type * as system from './system-errors.ts'
 import type * as transport from './transport-errors.ts'
 
 export { AgentLockedError, AgentUnusableError } from './agent-errors.ts'
@@ -65,6 +66,7 @@ export {
   SignerFailedError,
   SignerSocketError,
 } from './signer-errors.ts'
+export { exhaustedError, SystemExhaustedError } from './system-errors.ts'
 export {
   CertificateRefusedError,
   ClosedError,
@@ -72,6 +74,7 @@ export {
   ForeignOriginError,
   PeerMissingError,
   ProxyFailedError,
+  ServerAnswerError,
   ServerUnreachableError,
   ServerUntrustedError,
   TimedOutError,
@@ -93,4 +96,5 @@ export type AnyCredentialError =
   | Instances<typeof oidc>
   | Instances<typeof plugin>
   | Instances<typeof signer>
+  | Instances<typeof system>
   | Instances<typeof transport>

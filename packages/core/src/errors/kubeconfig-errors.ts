@@ -36,8 +36,17 @@ export class KubeconfigInvalidError extends CredentialError<'ERR_KUBECONFIG_INVA
   readonly code = 'ERR_KUBECONFIG_INVALID' as const
   readonly problems: readonly string[]
 
-  constructor(problems: readonly string[], init: ErrorInit = {}) {
-    super(`invalid kubeconfig: ${problems.join('; ')}`, init)
+  constructor(
+    problems: readonly string[],
+    {
+      fault = 'kubeconfig',
+      ...init
+    }: ErrorInit & {
+      /** What must be corrected; the problems name the options themselves. */
+      readonly fault?: 'kubeconfig' | 'options'
+    } = {},
+  ) {
+    super(`${fault === 'kubeconfig' ? 'invalid kubeconfig: ' : ''}${problems.join('; ')}`, init)
     this.problems = problems
   }
 }
@@ -53,8 +62,19 @@ export class KubeconfigEmptyError extends CredentialError<'ERR_KUBECONFIG_EMPTY'
 export class ContextNotFoundError extends CredentialError<'ERR_CONTEXT_NOT_FOUND'> {
   readonly code = 'ERR_CONTEXT_NOT_FOUND' as const
 
-  constructor(name: string, known: readonly string[], init: ErrorInit = {}) {
-    super(`context ${JSON.stringify(name)} does not exist`, {
+  constructor(
+    name: string,
+    known: readonly string[],
+    {
+      namedBy,
+      ...init
+    }: ErrorInit & {
+      /** Where the name comes from. */
+      readonly namedBy?: string
+    } = {},
+  ) {
+    const named = namedBy === undefined ? '' : `, named by ${namedBy},`
+    super(`context ${JSON.stringify(name)}${named} does not exist`, {
       hint: oneOf('context', known),
       ...init,
     })

@@ -6,8 +6,8 @@ export const LOGIN_CODES = {
     82,
     'caller',
     'retryable',
-    'No login handler gave a credential that works within the time limit of the request.',
-    'Read what each handler said; when one of them succeeds again, requests go on by themselves.',
+    'No login handler gave a credential that works: all their logins have ended, or the time limit of the request has passed.',
+    'Read what each handler said; the next request asks them again, not before nextTryAt.',
   ),
   ERR_CONNECTION_INFO: facts(
     83,

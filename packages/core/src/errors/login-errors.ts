@@ -81,7 +81,7 @@ export class LoginToolError extends CredentialError<'ERR_LOGIN_TOOL'> {
 function hintAt(outcomes: readonly LoginOutcome[]): string | undefined {
   const hanging = outcomes.find(({ result, reason }) => result === 'running' && !reason)?.handler
   if (hanging === undefined) return undefined
-  return `Find out why ${hanging} does not answer; with the option timeoutMs it is given up in time and asked again.`
+  return `Find out why ${hanging} does not answer; with the option timeoutMs it is given up in time, and later requests ask it again.`
 }
 
 function describeOutcome(outcome: LoginOutcome, now: number | undefined): string {

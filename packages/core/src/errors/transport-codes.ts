@@ -79,4 +79,11 @@ export const TRANSPORT_CODES = {
     'The API server answered a WebSocket with an ordinary response.',
     'Look at the status and the message of the answer: it says what the server did not like.',
   ),
+  ERR_SERVER_ANSWER: facts(
+    72,
+    'server',
+    'final',
+    'What answered is no API server, or one that does not keep to the API.',
+    'Check the server address in the kubeconfig, and the proxy on the way.',
+  ),
 } as const

@@ -25,7 +25,12 @@ export class CertificateRefusedError extends CredentialError<'ERR_CERTIFICATE_RE
   readonly server: string
 
   constructor(server: string, alert: string, init: ErrorInit = {}) {
-    super(`${server} refused our client certificate (${alert})`, init)
+    // This alert means that there was none (RFC 8446, section 6.2).
+    const what =
+      alert === 'certificate required'
+        ? 'wants a client certificate, and was sent none'
+        : 'refused our client certificate'
+    super(`${server} ${what} (${alert})`, init)
     this.server = server
   }
 }
@@ -82,6 +87,17 @@ export class PeerMissingError extends CredentialError<'ERR_PEER_MISSING'> {
       ...init,
     })
     this.peer = peer
+  }
+}
+
+/** An answer without what the API says must be in it. */
+export class ServerAnswerError extends CredentialError<'ERR_SERVER_ANSWER'> {
+  readonly code = 'ERR_SERVER_ANSWER' as const
+  readonly server: string
+
+  constructor(server: string, expected: string, init: ErrorInit = {}) {
+    super(`${server} did not answer with ${expected}`, init)
+    this.server = server
   }
 }
 

@@ -9,13 +9,15 @@ import type { Overrides } from './overrides.ts'
  * server drops the entry's `tls-server-name`, which belonged to the old one.
  */
 export function applyClusterOverrides(entry: ClusterEntry, overrides: Overrides): ClusterEntry {
-  const { server, tlsServerName, certificateAuthority, proxyUrl } = overrides
-  const replacesTrust = overrides.insecureSkipTlsVerify === true || Boolean(certificateAuthority)
+  const { server, tlsServerName, certificateAuthority, certificateAuthorityData, proxyUrl } =
+    overrides
+  const hasAuthority = Boolean(certificateAuthority || certificateAuthorityData)
+  const replacesTrust = overrides.insecureSkipTlsVerify === true || hasAuthority
   const trust = replacesTrust
     ? {
         insecureSkipTlsVerify: overrides.insecureSkipTlsVerify ?? false,
         certificateAuthority: certificateAuthority || undefined,
-        certificateAuthorityData: undefined,
+        certificateAuthorityData: certificateAuthorityData || undefined,
       }
     : // client-go cannot switch verification back on; an explicit `false` does it here.
       { insecureSkipTlsVerify: overrides.insecureSkipTlsVerify ?? entry.insecureSkipTlsVerify }
@@ -79,12 +81,13 @@ function applyCertificate(entry: UserEntry, overrides: Overrides): UserEntry {
 }
 
 function applyImpersonation(entry: UserEntry, overrides: Overrides): UserEntry {
-  const { asGroups = [], asUserExtra = {} } = overrides
+  const { as, asUid, asGroups = [], asUserExtra } = overrides
+  if (!as && !asUid && asGroups.length === 0 && asUserExtra === undefined) return entry
   return {
     ...entry,
-    as: overrides.as || entry.as,
-    asUid: overrides.asUid || entry.asUid,
+    as: as || entry.as,
+    asUid: asUid || entry.asUid,
     asGroups: asGroups.length > 0 ? asGroups : entry.asGroups,
-    asUserExtra: new Map([...entry.asUserExtra, ...Object.entries(asUserExtra)]),
+    asUserExtra: new Map([...entry.asUserExtra, ...Object.entries(asUserExtra ?? {})]),
   }
 }

@@ -6,6 +6,7 @@ import type { Connection } from './connection.ts'
 import { describeOddities } from './describe-oddities.ts'
 import { EXTERNAL_SIGNER } from './external-signer-config.ts'
 import type { Kubeconfig, UserEntry } from './kubeconfig.ts'
+import { overrideProblems } from './override-problems.ts'
 import type { Overrides } from './overrides.ts'
 import { throwProblems } from './problem.ts'
 import {
@@ -65,7 +66,12 @@ export function connectTo(
     context,
     pod: podNamespace,
   })
-  throwProblems([...clusterProblems(cluster), ...userProblems(user), ...problems])
+  throwProblems([
+    ...overrideProblems(overrides, entry),
+    ...clusterProblems(cluster),
+    ...userProblems(user),
+    ...problems,
+  ])
   const target = clusterTarget(cluster, user)
   const scheme = target.server.startsWith('https:') ? 'https' : 'http'
   if (scheme === 'https') refuseAuthProvider(user)

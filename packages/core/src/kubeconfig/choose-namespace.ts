@@ -18,7 +18,10 @@ export function chooseNamespace({ flag, context, pod }: NamespaceChoices): {
   readonly problems: readonly Problem[]
 } {
   const flagged = stripNamespacePrefix(flag ?? '')
-  if (flagged) return checked(flagged, 'the namespace given by a flag')
+  if (flagged) {
+    const { namespace, problems } = checked(flagged, 'option namespace')
+    return { namespace, problems: problems.map((each) => ({ ...each, isOption: true })) }
+  }
   if (context?.namespace) {
     return checked(context.namespace, `the namespace of ${describeEntry('context', context)}`)
   }

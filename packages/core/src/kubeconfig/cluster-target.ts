@@ -15,8 +15,13 @@ export function clusterTarget(cluster: ClusterEntry, user: UserEntry): ClusterTa
     certificateAuthority: material(cluster.certificateAuthority, cluster.certificateAuthorityData),
     proxyUrl: cluster.proxyUrl,
     disableCompression: cluster.disableCompression,
-    execExtension: structuredClone(cluster.extensions.get(`${GROUP}/exec`) ?? undefined),
+    execExtension: copyOf(cluster.extensions.get(`${GROUP}/exec`)),
   })
+}
+
+/** `structuredClone` takes its time, also for nothing. */
+function copyOf(extension: unknown): unknown {
+  return extension === undefined || extension === null ? undefined : structuredClone(extension)
 }
 
 /** Chooses between a path and inline data, of which validation left at most one. */

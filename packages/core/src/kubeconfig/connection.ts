@@ -3,10 +3,14 @@ import type { SigningKey } from '../protocol/signing-key.ts'
 import type { Secret } from '../secret/secret.ts'
 import type { SignerConfig } from './external-signer-config.ts'
 
-/** PEM from the kubeconfig itself, or the absolute path of a file that holds it. */
+/**
+ * PEM from the kubeconfig itself, or the absolute path of a file that holds it.
+ *
+ * `field` is what messages call it where it does not come from a kubeconfig.
+ */
 export type Material<D = string> =
-  | { readonly from: 'data'; readonly data: D }
-  | { readonly from: 'file'; readonly path: string }
+  | { readonly from: 'data'; readonly data: D; readonly field?: string }
+  | { readonly from: 'file'; readonly path: string; readonly field?: string }
 
 /** The cluster after selection, overrides and validation. */
 export interface ClusterTarget {

@@ -28,25 +28,25 @@ export function describeOddities(scene: Scene): readonly string[] {
   return [...serverOddities(scene), ...methodOddities(scene), ...certificateOddities(scene)]
 }
 
-function serverOddities({ user, cluster, server }: Scene): string[] {
+function serverOddities({ user, cluster, server, overrides }: Scene): string[] {
   const warnings: string[] = []
   const scheme = server.startsWith('https:') ? 'https' : 'http'
-  const target = describeEntry('cluster', cluster)
+  const target = overrides.server
+    ? 'Option server'
+    : `The server of ${describeEntry('cluster', cluster)}`
   if (!hasScheme(cluster.server ?? '')) {
-    warnings.push(
-      `The server of ${target} has no scheme; ${scheme}:// is used. Write the scheme in the address.`,
-    )
+    warnings.push(`${target} has no scheme; ${scheme}:// is used. Write the scheme in the address.`)
   }
   if (scheme === 'http' && hasAnyMethod(user)) {
     warnings.push(
-      `The server of ${target} uses http, so the credentials of ${describeEntry('user', user)} are not sent. ` +
+      `${target} uses http, so the credentials of ${describeEntry('user', user)} are not sent. ` +
         'Change the address to https:// to log in.',
     )
   }
   return warnings
 }
 
-function methodOddities({ entry, user }: Scene): string[] {
+function methodOddities({ entry, user, overrides }: Scene): string[] {
   const warnings: string[] = []
   const who = describeEntry('user', user)
   // A plugin that flags put aside was put aside on purpose.
@@ -65,7 +65,8 @@ function methodOddities({ entry, user }: Scene): string[] {
     )
   }
   if (user.password !== undefined && user.username === undefined) {
-    warnings.push(`The password of ${who} is not used, because there is no user name.`)
+    const what = overrides.password ? 'Option password' : `The password of ${who}`
+    warnings.push(`${what} is not used, because there is no user name.`)
   }
   return warnings
 }
@@ -73,7 +74,8 @@ function methodOddities({ entry, user }: Scene): string[] {
 function certificateOddities({ entry, user, overrides }: Scene): string[] {
   const who = describeEntry('user', user)
   if (hasKey(user) && !hasCertificate(user)) {
-    return [`The client key of ${who} is not used, because there is no client certificate.`]
+    const what = overrides.clientKey ? 'Option clientKey' : `The client key of ${who}`
+    return [`${what} is not used, because there is no client certificate.`]
   }
   if (overrides.token && hasCertificate(entry) && !overrides.clientCertificate) {
     return [

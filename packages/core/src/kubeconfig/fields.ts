@@ -11,9 +11,10 @@ import { decodeBase64 } from './decode-base64.ts'
 export class Fields {
   readonly #values: Readonly<Record<string, unknown>>
   readonly #file: string
-  readonly #path: string
+  readonly #path: () => string
 
-  constructor(value: unknown, file: string, path: string) {
+  /** @param path Called for messages only: most of ten thousand entries are in none. */
+  constructor(value: unknown, file: string, path: () => string) {
     this.#file = file
     this.#path = path
     if (value !== null && value !== undefined && !isMapping(value)) {
@@ -71,15 +72,15 @@ export class Fields {
   }
 
   /** The mapping under `key`, or an empty one; `path` replaces its path in messages. */
-  mapping(key: string, path = this.pathOf(key)): Fields {
+  mapping(key: string, path: () => string = () => this.pathOf(key)): Fields {
     return new Fields(this.raw(key), this.#file, path)
   }
 
   /** The items of a list as mappings. */
   mappings(key: string): readonly Fields[] {
-    return this.list(key).map(
-      (item, index) => new Fields(item, this.#file, this.pathOf(`${key}[${index}]`)),
-    )
+    return this.list(key).map((item, index) => {
+      return new Fields(item, this.#file, () => this.pathOf(`${key}[${index}]`))
+    })
   }
 
   keys(): readonly string[] {
@@ -92,7 +93,7 @@ export class Fields {
   }
 
   pathOf(key: string): string {
-    return [this.#path, key].filter((part) => part !== '').join('.')
+    return [this.#path(), key].filter((part) => part !== '').join('.')
   }
 
   error(key: string, what: string, hint: string): KubeconfigSyntaxError {

@@ -8,6 +8,8 @@ export const SERVICE_ACCOUNT_FOLDER = '/var/run/secrets/kubernetes.io/serviceacc
 export interface ServiceAccountFiles {
   /** Path of the token, if there is a file (not a folder) at it. */
   readonly tokenFile: string | undefined
+  /** Path of a pod certificate, key and chain in one file, to use in place of the token. */
+  readonly credentialBundle?: string | undefined
   readonly caFile: string
   /** Content of the CA file. */
   readonly ca: string | undefined
@@ -34,8 +36,8 @@ export function isInPod(env: Env): boolean {
  * A CA that cannot be read leaves the system's roots, as in client-go, but with a warning that is seen.
  */
 export function describePod(env: Env, files: ServiceAccountFiles): Pod | undefined {
-  const { tokenFile } = files
-  if (!isInPod(env) || tokenFile === undefined) return undefined
+  const { tokenFile, credentialBundle } = files
+  if (!isInPod(env) || (tokenFile ?? credentialBundle) === undefined) return undefined
   const hasCa = files.ca?.includes('-----BEGIN') === true
   const server = serverOf(
     env['KUBERNETES_SERVICE_HOST'] ?? '',
@@ -46,7 +48,10 @@ export function describePod(env: Env, files: ServiceAccountFiles): Pod | undefin
     selection: {
       context: undefined,
       cluster: { ...NO_CLUSTER, server, certificateAuthority: hasCa ? files.caFile : undefined },
-      user: { ...NO_USER, tokenFile },
+      user:
+        credentialBundle === undefined
+          ? { ...NO_USER, tokenFile }
+          : { ...NO_USER, clientCertificate: credentialBundle, clientKey: credentialBundle },
       warnings: hasCa
         ? []
         : [`The CA of the service account, ${files.caFile}, cannot be used; the system's are.`],

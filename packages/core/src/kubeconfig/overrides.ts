@@ -8,6 +8,8 @@ export interface Overrides {
   readonly tlsServerName?: string | undefined
   readonly insecureSkipTlsVerify?: boolean | undefined
   readonly certificateAuthority?: string | undefined
+  /** The same as PEM, in place of a file. */
+  readonly certificateAuthorityData?: string | undefined
   readonly proxyUrl?: string | undefined
   readonly disableCompression?: boolean | undefined
   readonly token?: string | undefined

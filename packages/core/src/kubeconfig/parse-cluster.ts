@@ -3,9 +3,10 @@ import type { ClusterEntry } from './kubeconfig.ts'
 import { type EntryHead, parseExtensions } from './parse-named-list.ts'
 
 /** Reads the body of an entry of `clusters`. */
-export function parseCluster(fields: Fields, head: EntryHead): ClusterEntry {
+export function parseCluster(fields: Fields, { name, file }: EntryHead): ClusterEntry {
   return {
-    ...head,
+    name,
+    file,
     server: fields.text('server'),
     tlsServerName: fields.text('tls-server-name'),
     insecureSkipTlsVerify: fields.flag('insecure-skip-tls-verify'),

@@ -17,7 +17,7 @@ const NO_FILE = '<given>'
  * @throws {KubeconfigSyntaxError} Names file, entry and field, what was expected and what type came.
  */
 export function parseKubeconfig(data: unknown, file?: string): Kubeconfig {
-  const root = new Fields(data, file ?? NO_FILE, '')
+  const root = new Fields(data, file ?? NO_FILE, () => '')
   checkWord(root, 'apiVersion', 'v1')
   checkWord(root, 'kind', 'Config')
   return {
@@ -40,9 +40,10 @@ function checkWord(root: Fields, key: string, expected: string): void {
   )
 }
 
-function parseContext(fields: Fields, head: EntryHead): ContextEntry {
+function parseContext(fields: Fields, { name, file }: EntryHead): ContextEntry {
   return {
-    ...head,
+    name,
+    file,
     cluster: fields.text('cluster'),
     user: fields.text('user'),
     namespace: fields.text('namespace'),

@@ -26,17 +26,23 @@ export function parseNamedList<T>(
     const name = item.text('name') ?? ''
     refuseSecond(root, list, name, positions.get(name), index)
     positions.set(name, index)
-    const path = name === '' ? item.pathOf('') : `${item.pathOf('')} ${quoteName(name)}`
+    const path = (): string =>
+      name === '' ? item.pathOf('') : `${item.pathOf('')} ${quoteName(name)}`
     entries.set(name, parse(item.mapping(inner, path), { name, file }))
   }
   return entries
 }
 
+/** One for all entries without any. */
+const NONE: Extensions = new Map()
+
 /** Reads the `extensions` of a config or of an entry; their content is kept as it is. */
 export function parseExtensions(owner: Fields): Extensions {
+  const items = owner.mappings('extensions')
+  if (items.length === 0) return NONE
   const positions = new Map<string, number>()
   const extensions = new Map<string, unknown>()
-  for (const [index, item] of owner.mappings('extensions').entries()) {
+  for (const [index, item] of items.entries()) {
     const name = item.text('name') ?? ''
     refuseSecond(owner, 'extensions', name, positions.get(name), index)
     const content = item.raw('extension')

@@ -7,10 +7,11 @@ import type { AuthProviderEntry, ExecEntry, UserEntry } from './kubeconfig.ts'
 import { type EntryHead, parseExtensions } from './parse-named-list.ts'
 
 /** Reads the body of an entry of `users`; everything secret is boxed at once. */
-export function parseUser(fields: Fields, head: EntryHead): UserEntry {
+export function parseUser(fields: Fields, { name, file }: EntryHead): UserEntry {
   const keyData = fields.data('client-key-data')
   return {
-    ...head,
+    name,
+    file,
     token: fields.secret('token'),
     tokenFile: fields.text('tokenFile'),
     username: fields.text('username'),
@@ -29,7 +30,10 @@ export function parseUser(fields: Fields, head: EntryHead): UserEntry {
   }
 }
 
+const NO_EXTRA: ReadonlyMap<string, readonly string[]> = new Map()
+
 function parseExtra(extra: Fields): ReadonlyMap<string, readonly string[]> {
+  if (extra.keys().length === 0) return NO_EXTRA
   return new Map(extra.keys().map((key) => [key, extra.texts(key)]))
 }
 

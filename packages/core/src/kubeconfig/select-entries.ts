@@ -55,7 +55,7 @@ function selectContext(config: Kubeconfig, overrides: Overrides): ContextEntry |
   const context = config.contexts.get(name)
   if (context !== undefined) return context
   const known = [...config.contexts.keys()]
-  if (overrides.context) throw new ContextNotFoundError(name, known)
+  if (overrides.context) throw new ContextNotFoundError(name, known, { namedBy: 'option context' })
   const files = config.files.map(quoteName).join(', ')
   throw new ContextNotFoundError(name, known, {
     hint: `Correct current-context in ${files}, or pass --context${listed(known)}.`,
@@ -73,7 +73,7 @@ function selectUser(
   if (user !== undefined) return user
   if (name === undefined) return NO_USER
   const known = [...config.users.keys()]
-  const what = missing('user', name, overrides.user ? undefined : context)
+  const what = missing('user', name, overrides.user ? 'option user' : context)
   if (overrides.user || !hasCredentialFlag(overrides)) throw new UserNotFoundError(what, known)
   warnings.push(`The ${what}; the credentials given by flags are used.`)
   return NO_USER
@@ -91,7 +91,7 @@ function selectCluster(
   if (cluster !== undefined) return cluster
   if (name === undefined && overrides.server) return NO_CLUSTER
   if (name === undefined) throw noCluster(config, context, looked)
-  const what = missing('cluster', name, overrides.cluster ? undefined : context)
+  const what = missing('cluster', name, overrides.cluster ? 'option cluster' : context)
   const known = [...config.clusters.keys()]
   if (overrides.cluster || !overrides.server) throw new ClusterNotFoundError(what, known)
   warnings.push(`The ${what}; the server given by a flag is used.`)
@@ -114,8 +114,9 @@ function noCluster(config: Kubeconfig, context: ContextEntry | undefined, looked
   })
 }
 
-function missing(kind: string, name: string, context: ContextEntry | undefined): string {
-  const named = context === undefined ? '' : `, named by ${describeEntry('context', context)},`
+function missing(kind: string, name: string, by: ContextEntry | string | undefined): string {
+  const where = typeof by === 'object' ? describeEntry('context', by) : by
+  const named = where === undefined ? '' : `, named by ${where},`
   return `${kind} ${quoteName(name)}${named} does not exist`
 }
 

@@ -5,7 +5,10 @@ export function withoutUndefined<T extends object>(
   },
 ): T {
   // The type says that only optional members may be missing from the result.
-  return Object.fromEntries(
-    Object.entries(members).filter(([, member]) => member !== undefined),
-  ) as T
+  const kept: Partial<T> = {}
+  for (const name of Object.keys(members) as (keyof T)[]) {
+    const member: T[keyof T] | undefined = members[name]
+    if (member !== undefined) kept[name] = member
+  }
+  return kept as T
 }

@@ -1,8 +1,7 @@
+import { type BackOffLimits, backOff, type Jitter } from './back-off.ts'
+
 /** How a credential is kept fresh, and how long we wait after failures. All times in milliseconds. */
-export interface LifecyclePolicy {
-  /** First pause after a failed run or a refused credential; it doubles from there. */
-  readonly backoffFirstMs: number
-  readonly backoffLimitMs: number
+export interface LifecyclePolicy extends BackOffLimits {
   /** A credential that served this long without a refusal makes us forget earlier ones. */
   readonly forgetRefusalsMs: number
   /** No refresh starts earlier than this before the expiry. */
@@ -30,21 +29,8 @@ const STALE_LIFE_MS = 10_000
 /** A plugin with a cache of its own is not asked again sooner than this. */
 const SAME_AGAIN_MS = 10_000
 const REFRESH_SPREAD = 0.1
-const BACKOFF_SPREAD = 0.2
-
-/** A number between -1 and 1, fresh for every use, so that many processes do not act in step. */
-export type Jitter = number
-
-/** Pause after the given number of failures in a row, counted from 1. */
-export function backoffMs(count: number, jitter: Jitter, policy: LifecyclePolicy): number {
-  const plain = policy.backoffFirstMs * 2 ** Math.min(count - 1, 30)
-  return Math.min(plain, policy.backoffLimitMs) * (1 + BACKOFF_SPREAD * jitter)
-}
-
-/** The longest pause `backoffMs` can give: anything longer means that the clock was set back. */
-export function longestBackoffMs(policy: LifecyclePolicy): number {
-  return policy.backoffLimitMs * (1 + BACKOFF_SPREAD)
-}
+/** What the renewal of a certificate needs besides the time of two runs. */
+const MIN_CERTIFICATE_WINDOW_MS = 10_000
 
 /** Until when a credential that arrived expired is used; the pauses grow while it keeps happening. */
 export function staleUntil(
@@ -53,7 +39,7 @@ export function staleUntil(
   jitter: Jitter,
   policy: LifecyclePolicy,
 ): number {
-  return now + Math.max(STALE_LIFE_MS, backoffMs(count, jitter, policy))
+  return now + Math.max(STALE_LIFE_MS, backOff(count, policy, jitter))
 }
 
 export interface Lifespan {
@@ -67,22 +53,33 @@ export interface Lifespan {
 
 /** When to fetch the next credential while this one still serves. `Infinity` for one without an end. */
 export function refreshTime(life: Lifespan, policy: LifecyclePolicy): number {
-  const { now, expiresAt, certificate, lastRunMs, jitter } = life
-  const spread = 1 + REFRESH_SPREAD * jitter
+  const { expiresAt, certificate } = life
+  if (certificate === undefined) return refreshTimeOfToken(life, policy)
+  const time = refreshTimeOfCertificate(life, certificate)
+  // An expiry that only repeats the end of the certificate is not one of its own.
+  return expiresAt < certificate.notAfter ? Math.min(time, refreshTimeOfToken(life, policy)) : time
+}
+
+function refreshTimeOfToken(
+  { now, expiresAt, lastRunMs, jitter }: Lifespan,
+  policy: LifecyclePolicy,
+): number {
   const remaining = expiresAt - now
-  let time = Number.POSITIVE_INFINITY
-  if (Number.isFinite(remaining)) {
-    const window = Math.max(remaining / 5, 2 * lastRunMs + 500)
-    time = expiresAt - Math.min(remaining / 2, window, policy.refreshAheadLimitMs) * spread
-  }
-  if (certificate === undefined) return time
-  // The KEP rotates certificates in the last hundredth of their life.
-  const left = certificate.notAfter - now
-  const window = Math.max(
-    (certificate.notAfter - certificate.notBefore) / 100,
-    2 * lastRunMs + 10_000,
-  )
-  return Math.min(time, certificate.notAfter - Math.min(left / 2, window) * spread)
+  if (!Number.isFinite(remaining)) return Number.POSITIVE_INFINITY
+  const window = Math.max(remaining / 5, 2 * lastRunMs + 500)
+  const spread = 1 + REFRESH_SPREAD * jitter
+  return expiresAt - Math.min(remaining / 2, window, policy.refreshAheadLimitMs) * spread
+}
+
+/** KEP-541 wants certificates to be rotated within the last hundredth of their life: never earlier, if there is time. */
+function refreshTimeOfCertificate(
+  { now, lastRunMs, jitter }: Lifespan,
+  { notBefore, notAfter }: NonNullable<Lifespan['certificate']>,
+): number {
+  const hundredth = ((notAfter - notBefore) / 100) * (1 - REFRESH_SPREAD * (1 + jitter))
+  const least = (2 * lastRunMs + MIN_CERTIFICATE_WINDOW_MS) * (1 + REFRESH_SPREAD * jitter)
+  const window = Math.max(hundredth, least)
+  return notAfter - Math.min((notAfter - now) / 2, window)
 }
 
 /** When to ask again after a run that gave us the credential we already had. */

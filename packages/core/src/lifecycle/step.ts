@@ -1,11 +1,5 @@
-import {
-  backoffMs,
-  type LifecyclePolicy,
-  longestBackoffMs,
-  refreshTime,
-  refreshTimeOfSame,
-  staleUntil,
-} from './policy.ts'
+import { backOff, maxBackOff } from './back-off.ts'
+import { type LifecyclePolicy, refreshTime, refreshTimeOfSame, staleUntil } from './policy.ts'
 import type { Effect, Event, Held, Reason, State, Step } from './state.ts'
 
 type Acquired<C> = Extract<Event<C>, { type: 'acquired' }>
@@ -153,7 +147,7 @@ function whenFailed<C>(
   policy: LifecyclePolicy,
 ): Step<C> {
   const failures = state.failures + 1
-  const until = now + backoffMs(failures, event.jitter, policy)
+  const until = now + backOff(failures, policy, event.jitter)
   // A run ahead of time cannot ask anybody; the one that can must not wait for its sake.
   const onlyAhead = state.attempt?.reason === 'ahead' && policy.mayAsk
   const next: State<C> = {
@@ -232,7 +226,7 @@ function pauseAfterRefusal<C>(
 ): Pick<State<C>, 'refusalsPausedUntil'> {
   const { refusals, attempt, refusalsPausedUntil } = state
   if (attempt?.reason !== 'refused') return { refusalsPausedUntil }
-  return { refusalsPausedUntil: now + backoffMs(refusals, jitter, policy) }
+  return { refusalsPausedUntil: now + backOff(refusals, policy, jitter) }
 }
 
 /** A pause longer than any we ever give means that the clock was set back: then it is over. */
@@ -241,7 +235,7 @@ function forgetImpossiblePauses<C>(
   now: number,
   policy: LifecyclePolicy,
 ): State<C> {
-  const latest = now + longestBackoffMs(policy)
+  const latest = now + maxBackOff(policy)
   const { pausedUntil, aheadPausedUntil, refusalsPausedUntil } = state
   if (Math.max(pausedUntil, aheadPausedUntil, refusalsPausedUntil) <= latest) return state
   const possible = (until: number): number => (until > latest ? Number.NEGATIVE_INFINITY : until)

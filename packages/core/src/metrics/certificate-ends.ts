@@ -7,6 +7,9 @@ interface Entry {
   notAfter: number | undefined
 }
 
+/** Which certificates count together: all of them, or those of each kind of source. */
+type Grouping = 'together' | 'by source'
+
 /**
  * The time to live of the certificate that ends first, computed when asked.
  *
@@ -19,12 +22,14 @@ export class CertificateEnds implements Instrument {
   readonly name: string
   readonly help: string
   readonly #now: () => number
+  readonly #grouping: Grouping
   readonly #entries = new Map<SourceLabel, Entry>()
 
-  constructor({ name, help }: Description, now: () => number) {
+  constructor({ name, help }: Description, now: () => number, grouping: Grouping = 'together') {
     this.name = name
     this.help = help
     this.#now = now
+    this.#grouping = grouping
   }
 
   borrow(keeper: SourceLabel, notAfter: number | undefined): void {
@@ -46,9 +51,24 @@ export class CertificateEnds implements Instrument {
   }
 
   samples(): readonly Sample[] {
-    const ends = [...this.#entries.values()].map(({ notAfter }) => notAfter)
-    const first = Math.min(...ends.map((end) => end ?? Number.POSITIVE_INFINITY))
-    return [{ name: this.name, labels: {}, value: (first - this.#now()) / 1000 }]
+    const ends = [...this.#entries].map(([{ kind }, { notAfter = Number.POSITIVE_INFINITY }]) => ({
+      kind,
+      notAfter,
+    }))
+    if (this.#grouping === 'together') return [this.#sample(ends, {})]
+    const having = ends.filter(({ notAfter }) => Number.isFinite(notAfter))
+    const kinds = [...new Set(having.map(({ kind }) => kind))].sort()
+    return kinds.map((source) =>
+      this.#sample(
+        having.filter(({ kind }) => kind === source),
+        { source },
+      ),
+    )
+  }
+
+  #sample(ends: readonly { readonly notAfter: number }[], labels: Sample['labels']): Sample {
+    const first = Math.min(...ends.map(({ notAfter }) => notAfter))
+    return { name: this.name, labels, value: (first - this.#now()) / 1000 }
   }
 
   /** What is in use stays in use. */

@@ -7,7 +7,7 @@ import { VaultGauge, type VaultLoads } from './vault-loads.ts'
  * Every metric, in the order in which they are shown.
  *
  * Names, help texts, labels and buckets of the first three are KEP-541's, to the letter: dashboards and
- * alerts that were made for client-go work with them. The fourth is client-go's too; the rest is ours.
+ * alerts that were made for client-go work with them. The next two are client-go's too; the rest is ours.
  */
 export function makeInstruments(now: () => number, vaults: VaultLoads) {
   return {
@@ -54,6 +54,26 @@ export function makeInstruments(now: () => number, vaults: VaultLoads) {
           'policy allows all plugins.',
       },
       ['status'],
+    ),
+    caReloads: new Counter(
+      {
+        name: 'rest_client_transport_ca_reload_total',
+        help:
+          'Number of times a CA reload is attempted, partitioned by the result and reason ' +
+          'for the reload attempt',
+      },
+      ['result', 'reason'],
+    ),
+    certificates: new CertificateEnds(
+      {
+        name: 'kubecred_certificate_ttl_seconds',
+        help:
+          'Gauge of the shortest TTL (time-to-live) of the client certificate(s) in use, ' +
+          'partitioned by the kind of source that they come from. The value is in seconds ' +
+          'until certificate expiry (negative if already expired).',
+      },
+      now,
+      'by source',
     ),
     runDuration: new Histogram(
       {
@@ -168,7 +188,7 @@ function vaultInstruments(vaults: VaultLoads) {
     ),
     givenUp: new Counter({
       name: 'kubecred_vault_failed_total',
-      help: 'Number of requests that waited for a login as long as they may, in vain.',
+      help: 'Number of requests that failed because no handler could log in, or none did in time.',
     }),
     excluded: new VaultGauge(
       {

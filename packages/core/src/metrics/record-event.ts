@@ -19,9 +19,14 @@ export function recordEvent(event: CredentialEvent, to: Instruments, now: number
       to.retried.increase({})
       break
     case 'borrowed':
+      to.certificates.borrow(event.source, event.certificate?.notAfter)
       if (isExec(event)) to.ttl.borrow(event.source, event.certificate?.notAfter)
       break
+    case 'ca-reload':
+      to.caReloads.increase({ result: event.result, reason: event.reason })
+      break
     case 'released':
+      to.certificates.release(event.source)
       to.ttl.release(event.source)
       break
     case 'run-started':
@@ -56,11 +61,12 @@ export function recordEvent(event: CredentialEvent, to: Instruments, now: number
 function recordRun(event: RunEnd, to: Instruments, now: number): void {
   const { reason, source } = event
   to.refreshes.increase({ reason, source: source.kind, outcome: outcomeOf(event) })
+  // A failed run leaves the certificate that we hold in its place.
+  if (event.type !== 'run-failed') to.certificates.set(source, event.certificate?.notAfter)
   if (!isExec(event)) return
   const call = describeCall(event)
   if (call !== undefined) to.calls.increase(call)
   if (event.process?.isStarted) to.runDuration.observe(event.process.tookMs / 1000)
-  // A failed run leaves the certificate that we hold in its place.
   if (event.type === 'run-failed') return
   to.ttl.set(source, event.certificate?.notAfter)
   if (event.replaced) to.rotationAge.observe((now - event.replaced.notBefore) / 1000)

@@ -16,21 +16,39 @@ export async function loadAuthority(
   files: Files,
 ): Promise<string | undefined> {
   if (certificateAuthority === undefined) return undefined
+  const { field } = certificateAuthority
   if (certificateAuthority.from === 'data') {
     const where = name === undefined ? 'the cluster' : `cluster ${JSON.stringify(name)}`
-    return checkAuthority(certificateAuthority.data, `certificate-authority-data of ${where}`)
+    const what = field ?? `certificate-authority-data of ${where}`
+    return checkAuthority(certificateAuthority.data, what)
   }
-  const { path } = certificateAuthority
-  return checkAuthority(await read(path, files), `certificate-authority ${JSON.stringify(path)}`)
+  return checkAuthorityFile(
+    certificateAuthority,
+    await readAuthorityFile(certificateAuthority, files),
+  )
 }
 
-async function read(path: string, files: Files): Promise<string> {
+type AuthorityFile = Extract<ClusterTarget['certificateAuthority'], { from: 'file' }>
+
+/** @throws {FileUnreadableError} */
+export async function readAuthorityFile(
+  { path, field: what = 'certificate-authority' }: AuthorityFile,
+  files: Files,
+): Promise<string> {
   try {
     return await files.read(path)
   } catch (cause) {
     const reason = (cause as Error).message
-    throw new FileUnreadableError('certificate-authority', path, reason, { cause })
+    throw new FileUnreadableError(what, path, reason, { cause })
   }
+}
+
+/** @throws {CertificateInvalidError} */
+export function checkAuthorityFile(
+  { path, field: what = 'certificate-authority' }: AuthorityFile,
+  pem: string,
+): string {
+  return checkAuthority(pem, `${what} ${JSON.stringify(path)}`)
 }
 
 const BEGIN = '-----BEGIN CERTIFICATE-----'

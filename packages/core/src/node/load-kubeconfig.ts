@@ -15,6 +15,7 @@ import { nodeFiles } from './node-files.ts'
 import { readBoundedFile } from './read-bounded-file.ts'
 import {
   type KubeconfigsRead,
+  MAX_KUBECONFIG_BYTES,
   type ReadFile,
   readKubeconfigFiles,
 } from './read-kubeconfig-files.ts'
@@ -32,9 +33,6 @@ export interface LoadOptions {
   readonly readFile?: ReadFile | undefined
   readonly serviceAccountFolder?: string | undefined
 }
-
-/** A kubeconfig is some kilobytes; a thousand clusters with their certificates are four megabytes. */
-const MOST_BYTES = 8 * 1024 * 1024
 
 /**
  * Finds the configuration as kubectl does and makes a connection from it.
@@ -81,10 +79,16 @@ export async function readKubeconfigs(options: LoadOptions): Promise<FoundKubeco
   return { places, ...(await readKubeconfigFiles(places.files, absent, readFile)) }
 }
 
-/** The connection of the pod we run in, whatever a kubeconfig says; undefined where no account is mounted. */
-export async function loadPodConnection(
-  options: Pick<LoadOptions, 'env' | 'serviceAccountFolder'>,
-): Promise<Connection | undefined> {
+interface PodOptions extends Pick<LoadOptions, 'env' | 'serviceAccountFolder'> {
+  /** A pod certificate to use in place of the account's token. */
+  readonly credentialBundle?: string
+}
+
+/**
+ * The connection of the pod we run in, whatever a kubeconfig says; undefined where neither account nor certificate is
+ * mounted.
+ */
+export async function loadPodConnection(options: PodOptions): Promise<Connection | undefined> {
   const pod = await findPod(options)
   if (pod === undefined) return undefined
   return connectTo(pod.selection, {}, surroundings(process.cwd(), pod))
@@ -120,8 +124,12 @@ export interface Places {
 /** The files to look in: explicit ones, else those of KUBECONFIG, else the one in the home folder. */
 export function placesOf(options: LoadOptions, cwd: string): Places {
   const absolute = (file: string): string => nodePath.resolve(cwd, file)
-  const explicit = [options.kubeconfig ?? []].flat().filter((file) => file !== '')
-  if (explicit.length > 0) return { from: 'flag', files: [...new Set(explicit.map(absolute))] }
+  const { kubeconfig } = options
+  const explicit = [kubeconfig ?? []].flat().filter((file) => file !== '')
+  // No file at all is a choice, too.
+  const isNone = Array.isArray(kubeconfig) && kubeconfig.length === 0
+  if (explicit.length > 0 || isNone)
+    return { from: 'flag', files: [...new Set(explicit.map(absolute))] }
   const list = options.env['KUBECONFIG']
   if (list) {
     const files = splitKubeconfigList(list, nodePath.delimiter).map(absolute)
@@ -134,11 +142,11 @@ export function placesOf(options: LoadOptions, cwd: string): Places {
 
 /** Reads a kubeconfig that is a file, and no pipe: that could not be read again. */
 export const readRegularKubeconfig: ReadFile = (path) =>
-  readBoundedFile(path, { mostBytes: MOST_BYTES, pipes: 'refused' })
+  readBoundedFile(path, { mostBytes: MAX_KUBECONFIG_BYTES, pipes: 'refused' })
 
 function readerFor(places: Places): ReadFile {
   const pipes = places.from === 'flag' ? 'allowed' : 'refused'
-  return (path) => readBoundedFile(path, { mostBytes: MOST_BYTES, pipes })
+  return (path) => readBoundedFile(path, { mostBytes: MAX_KUBECONFIG_BYTES, pipes })
 }
 
 function homeFolder(env: LoadOptions['env']): string | undefined {
@@ -165,13 +173,17 @@ function isWritable(folder: string): boolean {
 async function findPod({
   env,
   serviceAccountFolder,
-}: Pick<LoadOptions, 'env' | 'serviceAccountFolder'>): Promise<Pod | undefined> {
+  credentialBundle,
+}: PodOptions): Promise<Pod | undefined> {
   if (!isInPod(env)) return undefined
+  if (credentialBundle !== undefined && !(await isOtherThanFolder(credentialBundle)))
+    return undefined
   const folder = serviceAccountFolder ?? SERVICE_ACCOUNT_FOLDER
   const tokenFile = nodePath.join(folder, 'token')
   const caFile = nodePath.join(folder, 'ca.crt')
   return describePod(env, {
     tokenFile: (await isOtherThanFolder(tokenFile)) ? tokenFile : undefined,
+    credentialBundle,
     caFile,
     ca: await readIfPossible(caFile),
     namespace: await readIfPossible(nodePath.join(folder, 'namespace')),

@@ -8,10 +8,10 @@ import {
 } from 'node:crypto'
 import type { ChainFacts, ChainProblem, Crypto, PairProblem } from '../ports/crypto.ts'
 import type { KeyPair } from '../protocol/credential.ts'
-import { SCHEME_FACTS } from '../protocol/signing-key.ts'
+import { MAX_CHAIN_BYTES, SCHEME_FACTS } from '../protocol/signing-key.ts'
 import { Secret } from '../secret/secret.ts'
 import { processRegistry } from './process-registry.ts'
-import { schemesOf } from './schemes-of-key.ts'
+import { keyOf } from './schemes-of-key.ts'
 
 /** Hashing and certificates by Node's own OpenSSL. */
 export const nodeCrypto: Crypto = {
@@ -46,10 +46,12 @@ function readChain(bytes: Uint8Array): ChainFacts | ChainProblem {
   const { leaf, ...facts } = read
   // What follows a certificate would be sent along, and nobody knows what it is.
   if (!isPem && leaf.raw.length !== der.length) return 'broken-certificate'
-  return { ...facts, schemes: schemesOf(leaf) }
+  const length = blocks.reduce((sum, block) => sum + block.der.length, 0)
+  if (length > MAX_CHAIN_BYTES) return 'long-chain'
+  return { ...facts, ...keyOf(leaf) }
 }
 
-interface ReadLeaf extends Omit<ChainFacts, 'schemes'> {
+interface ReadLeaf extends Omit<ChainFacts, 'schemes' | 'keyKind'> {
   readonly leaf: X509Certificate
 }
 

@@ -73,7 +73,7 @@ function makeRegistry(): ProcessRegistry {
 }
 
 /** Signals that end a process without an `exit` event. */
-const DEADLY = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+const DEADLY = ['SIGINT', 'SIGQUIT', 'SIGABRT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
  * Sees to it that a plugin ends with this process. Returns how to call it off.
@@ -82,12 +82,21 @@ const DEADLY = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
  * terminal reaches us and not it.
  */
 export function endWithUs(end: () => void): () => void {
-  const { running, onSignal } = processRegistry()
-  if (running.size === 0) for (const signal of DEADLY) process.on(signal, onSignal)
+  const { running } = processRegistry()
+  listen()
   running.add(end)
   return () => {
     running.delete(end)
-    if (running.size === 0) stopListening()
+    // A Ctrl-C ends the plugin and us, and Node may report the end of the plugin first: without a listener the signal
+    // would then be lost. What has arrived by now is reported before a second turn of the event loop is over.
+    setImmediate(() => setImmediate(() => running.size === 0 && stopListening()))
+  }
+}
+
+function listen(): void {
+  const { onSignal } = processRegistry()
+  for (const signal of DEADLY) {
+    if (!process.listeners(signal).includes(onSignal)) process.on(signal, onSignal)
   }
 }
 

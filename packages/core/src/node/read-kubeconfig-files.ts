@@ -8,6 +8,9 @@ import {
 import type { Kubeconfig } from '../kubeconfig/kubeconfig.ts'
 import { parseKubeconfigText } from '../kubeconfig/parse-kubeconfig-text.ts'
 
+/** A kubeconfig is some kilobytes; ten thousand contexts, each with certificates of its own, are forty megabytes. */
+export const MAX_KUBECONFIG_BYTES = 64 * 1024 * 1024
+
 /** Reads the bytes of one file; errors carry Node's `code`. */
 export type ReadFile = (path: string) => Promise<Uint8Array>
 
@@ -99,7 +102,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'its path is too long',
   ENOTSUP: 'it is not a regular file',
   ENXIO: 'it is a socket or a device',
-  EFBIG: 'it is larger than any kubeconfig (8 MiB)',
+  EFBIG: 'it is larger than any kubeconfig (64 MiB)',
   EIO: 'the disk reported an error',
 }
 

@@ -1,8 +1,10 @@
+import { AbortableQueue } from '../lifecycle/abortable-queue.ts'
+
 /** A fixed number of places, handed out in the order they were asked for. */
 export class Slots {
   #limit: number
   #taken = 0
-  readonly #queue: (() => void)[] = []
+  readonly #queue = new AbortableQueue<void>()
 
   constructor(limit: number) {
     this.#limit = limit
@@ -15,7 +17,7 @@ export class Slots {
 
   set limit(limit: number) {
     this.#limit = limit
-    while (this.#taken < limit && this.#proceedNext()) this.#taken += 1
+    while (this.#taken < limit && this.#queue.next()) this.#taken += 1
   }
 
   get taken(): number {
@@ -26,7 +28,7 @@ export class Slots {
   async take(signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted()
     if (this.#taken < this.#limit) this.#taken += 1
-    else await this.#queueUp(signal)
+    else await this.#queue.wait(signal)
     let isBack = false
     return () => {
       if (isBack) return
@@ -35,30 +37,8 @@ export class Slots {
     }
   }
 
-  #queueUp(signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const leave = (): void => {
-        this.#queue.splice(this.#queue.indexOf(proceed), 1)
-        reject(signal?.reason)
-      }
-      const proceed = (): void => {
-        signal?.removeEventListener('abort', leave)
-        resolve()
-      }
-      this.#queue.push(proceed)
-      signal?.addEventListener('abort', leave, { once: true })
-    })
-  }
-
-  /** A place that becomes free goes straight to the one who waits longest. */
+  /** A place that becomes free goes straight to the caller that waits longest. */
   #giveBack(): void {
-    if (this.#taken > this.#limit || !this.#proceedNext()) this.#taken -= 1
-  }
-
-  /** Says whether anybody was waiting. */
-  #proceedNext(): boolean {
-    const next = this.#queue.shift()
-    next?.()
-    return next !== undefined
+    if (this.#taken > this.#limit || !this.#queue.next()) this.#taken -= 1
   }
 }

@@ -4,9 +4,9 @@ import type { OidcTokens } from '../ports/oidc.ts'
 import { editYaml } from '../protocol/edit-yaml.ts'
 import { withLocks } from './lock-file.ts'
 import { readBoundedFile } from './read-bounded-file.ts'
+import { MAX_KUBECONFIG_BYTES } from './read-kubeconfig-files.ts'
 import { replaceFile } from './replace-file.ts'
 
-const MOST_BYTES = 8 * 1024 * 1024
 const BYTE_ORDER_MARK = '\u{feff}'
 
 export interface WriteOptions {
@@ -31,7 +31,7 @@ export async function writeTokens(
   const real = await realpath(file)
   // kubectl locks the name it was given, others may know the file by its own.
   const work = async (): Promise<'saved' | 'changed'> => {
-    const text = decode(await readBoundedFile(real, { mostBytes: MOST_BYTES }))
+    const text = decode(await readBoundedFile(real, { mostBytes: MAX_KUBECONFIG_BYTES }))
     const mark = text.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : ''
     const body = text.slice(mark.length)
     const provider = parseKubeconfigText(body, file).users.get(user)?.authProvider

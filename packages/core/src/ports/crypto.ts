@@ -3,7 +3,7 @@ import type { SignatureScheme } from '../protocol/signing-key.ts'
 import type { Secret } from '../secret/secret.ts'
 
 /** Why there is no certificate in something. */
-export type ChainProblem = 'no-certificate' | 'broken-certificate'
+export type ChainProblem = 'no-certificate' | 'broken-certificate' | 'long-chain'
 
 /** Why a certificate and a key are no pair. */
 export type PairProblem = ChainProblem | 'no-key' | 'broken-key' | 'encrypted-key' | 'mismatch'
@@ -17,6 +17,8 @@ export interface ChainFacts {
   readonly notAfter: number
   /** What a key for this certificate can make, best first; none for keys that TLS 1.3 has no use for here. */
   readonly schemes: readonly SignatureScheme[]
+  /** The kind of its key, for messages. */
+  readonly keyKind: string
 }
 
 /** Hashing and certificates for the pure layers. */

@@ -47,6 +47,11 @@ export interface Validity {
   readonly notAfter: number
 }
 
+/** How it went to read a CA file again, in the words of client-go's metric. */
+export type AuthorityReload =
+  | { readonly result: 'success'; readonly reason: 'updated' | 'unchanged' }
+  | { readonly result: 'failure'; readonly reason: 'read_error' | 'empty' | 'ca_parse_error' }
+
 /** What a credential is made of; nothing at all is anonymous. */
 export type CredentialPart = 'token' | 'certificate' | 'basic'
 
@@ -109,6 +114,8 @@ export type CredentialEvent = { readonly source: SourceLabel } & (
   /** The last one: no connection with this observer uses it any more. */
   | { readonly type: 'released' }
   | { readonly type: 'warning'; readonly message: string }
+  /** The CA file of a cluster was read again, because it changed. After a failure its last good content stays in use. */
+  | ({ readonly type: 'ca-reload' } & AuthorityReload)
   /** Something failed that is no `CredentialError`: a mistake in this package, or in what was given to it. */
   | ({ readonly type: 'unexpected-error' } & UnexpectedError)
   /** A signer wants the person to do something, such as to touch the device. Shown until `prompt-ended`. */
@@ -161,7 +168,7 @@ export type CredentialEvent = { readonly source: SourceLabel } & (
   | { readonly type: 'frozen' }
   /** They go on. */
   | { readonly type: 'thawed'; readonly frozenMs: number }
-  /** A request waited as long as it may, and nobody could log in. */
+  /** A request failed because no handler could log in, or none did in time. */
   | { readonly type: 'failed'; readonly error: CredentialError }
 )
 

@@ -1,5 +1,6 @@
 import { type ApiVersion, GROUP } from './exec-config.ts'
 import { encodeJson } from './json.ts'
+import type { Refusal } from './refusal.ts'
 
 /** The cluster as a plugin sees it: after selection and all overrides, with the CA as data. */
 export interface ExecCluster {
@@ -14,17 +15,20 @@ export interface ExecCluster {
   readonly config?: unknown
 }
 
-/** The response that made us ask for a new credential. Told to v1alpha1 plugins only. */
-export interface ExecResponse {
-  readonly code: number
-  readonly header: Readonly<Record<string, readonly string[]>>
+/** Where a connection keeps what plugins may know of its cluster; a symbol all copies of this package know. */
+export const EXEC_CLUSTER = Symbol.for('kubecred/exec-cluster/1')
+
+/** Something that can be described to a plugin: a `Cluster`. */
+export interface HasExecCluster {
+  readonly [EXEC_CLUSTER]: ExecCluster
 }
 
 export interface ExecInfo {
   readonly apiVersion: ApiVersion
   readonly interactive: boolean
   readonly cluster?: ExecCluster | undefined
-  readonly response?: ExecResponse | undefined
+  /** Why a new credential is asked for. Only v1alpha1 plugins receive it. */
+  readonly refusal?: Refusal | undefined
   /** Writes the kind of the first proposal, for v1alpha1 plugins that look for it. */
   readonly kind?: 'ExecCredential' | 'ExecInfo' | undefined
 }
@@ -43,14 +47,25 @@ export function encodeExecInfo(info: ExecInfo): string {
 function alphaInfo({
   apiVersion,
   interactive,
-  response,
+  refusal,
   kind = 'ExecCredential',
 }: ExecInfo): unknown {
-  const told = {
-    response: response && { header: response.header, code: response.code },
-    interactive,
-  }
-  return { kind, apiVersion, spec: told, ...told }
+  const fields = { response: refusal && execResponse(refusal), interactive }
+  return { kind, apiVersion, spec: fields, ...fields }
+}
+
+interface ExecResponse {
+  readonly header: Readonly<Record<string, readonly string[]>>
+  readonly code: number
+}
+
+/** The response as v1alpha1 has it: names as Go writes them, each with a list of values. */
+function execResponse({ status, headers }: Refusal): ExecResponse {
+  const header = Object.entries(headers).flatMap(([name, value]) => {
+    const canonical = name.replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase())
+    return value === undefined ? [] : [[canonical, [value].flat()] as const]
+  })
+  return { header: Object.fromEntries(header), code: status }
 }
 
 function clusterFields(cluster: ExecCluster): unknown {

@@ -45,3 +45,20 @@ function bracketsIn(line: string, before: number): { open: number; deepest: numb
   }
   return { open, deepest }
 }
+
+/** How deep a JSON text nests. Exact for JSON; anything for other texts. */
+export function jsonDepth(text: string): number {
+  let depth = 0
+  let deepest = 0
+  let isText = false
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at]
+    if (character === '"') isText = !isText
+    else if (isText) at += character === '\\' ? 1 : 0
+    else if (character === '{' || character === '[') {
+      depth += 1
+      deepest = Math.max(deepest, depth)
+    } else if (character === '}' || character === ']') depth -= 1
+  }
+  return deepest
+}

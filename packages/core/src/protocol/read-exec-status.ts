@@ -3,7 +3,7 @@ import { Secret } from '../secret/secret.ts'
 import { type ApiVersion, GROUP } from './exec-config.ts'
 import { isHeaderSafe } from './header-safe.ts'
 import { type Fields, isFields, nameType } from './plain-object.ts'
-import { parseRfc3339 } from './rfc3339.ts'
+import { parseExpiration } from './rfc3339.ts'
 
 /** What a plugin answered, checked but for the certificate itself. */
 export interface ExecAnswer {
@@ -99,7 +99,7 @@ function readToken(token: string, { command, facts }: Asked): Secret | undefined
 function readExpiry(status: Fields, asked: Asked): number {
   const value = status['expirationTimestamp']
   if (value === undefined || value === null) return Number.POSITIVE_INFINITY
-  const time = typeof value === 'string' ? parseRfc3339(value) : undefined
+  const time = typeof value === 'string' ? parseExpiration(value) : undefined
   if (time === undefined) {
     throw new PluginAnswerError(
       asked.command,
@@ -108,11 +108,8 @@ function readExpiry(status: Fields, asked: Asked): number {
       { ...asked.facts, hint: 'Write it like 2030-01-31T12:00:00Z.' },
     )
   }
-  // Go's zero time, year 1, means that nobody set it.
-  return time <= GO_ZERO_TIME ? Number.POSITIVE_INFINITY : time
+  return time
 }
-
-const GO_ZERO_TIME = -62_135_596_800_000
 
 function readUnixExpiry(status: Fields, asked: Asked): number {
   const value = status['expiry'] ?? 0

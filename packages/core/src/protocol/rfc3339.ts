@@ -24,6 +24,19 @@ export function parseRfc3339(text: string): number | undefined {
   return daysSinceEpoch(year, month, day) * MS_PER_DAY + time - offset
 }
 
+/** Go's zero time. */
+const YEAR_ONE = -62_135_596_800_000
+
+/**
+ * Reads the end of a credential: RFC 3339, where Go's zero time, which a program writes that set none, is no end.
+ *
+ * @returns Milliseconds since the epoch, `Infinity` for no end, or undefined for anything else.
+ */
+export function parseExpiration(text: string): number | undefined {
+  const time = parseRfc3339(text)
+  return time !== undefined && time <= YEAR_ONE ? Number.POSITIVE_INFINITY : time
+}
+
 /** Writes a time as RFC 3339 in UTC, without fractions when there are none. */
 export function formatRfc3339(milliseconds: number): string {
   const days = Math.floor(milliseconds / MS_PER_DAY)

@@ -54,6 +54,42 @@ export function fitsKey(
   return Math.ceil((modulusLength - 1) / 8) >= 2 * saltLength + 2
 }
 
+/** The kinds of keys that `SIGNATURE_SCHEMES` goes with, for messages. */
+export const SUPPORTED_KEYS = 'RSA, P-256, P-384, P-521 and Ed25519'
+
+/**
+ * Names the kind of a key for messages, such as `Ed448`.
+ *
+ * @param key Undefined for a kind that this OpenSSL does not know: it is then known by its OID.
+ * @param certificate The certificate of the key, in DER.
+ */
+export function keyKind(key: KeyFacts | undefined, certificate: Uint8Array): string {
+  const { asymmetricKeyType: type, asymmetricKeyDetails: details = {} } = key ?? {}
+  if (type === 'ec') return `EC ${details.namedCurve ?? ''}`.trim()
+  if (type === 'rsa') return `RSA-${details.modulusLength ?? ''}`
+  if (type !== undefined) return KIND_NAMES[type] ?? type
+  const hex = Array.from(certificate, (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return KIND_OIDS.find(([oid]) => hex.includes(oid))?.[1] ?? 'such'
+}
+
+/** By Node's names. */
+const KIND_NAMES: Readonly<Record<string, string>> = {
+  dsa: 'DSA',
+  ed448: 'Ed448',
+  'ml-dsa-44': 'ML-DSA-44',
+  'ml-dsa-65': 'ML-DSA-65',
+  'ml-dsa-87': 'ML-DSA-87',
+  'rsa-pss': 'RSASSA-PSS',
+}
+
+/** Object identifiers as DER in hexadecimal digits (RFC 8410, RFC 9881). */
+const KIND_OIDS: readonly (readonly [string, string])[] = [
+  ['06032b6571', 'Ed448'],
+  ['0609608648016503040311', 'ML-DSA-44'],
+  ['0609608648016503040312', 'ML-DSA-65'],
+  ['0609608648016503040313', 'ML-DSA-87'],
+]
+
 /** What is to be signed. */
 export interface SigningRequest {
   readonly scheme: SignatureScheme
@@ -82,3 +118,6 @@ export interface SigningKey {
   ): Promise<SignatureScheme | undefined>
   sign(request: SigningRequest): Promise<Uint8Array>
 }
+
+/** A longer chain of certificates is not sent: Go's servers stop a message of a client at 64 KiB. */
+export const MAX_CHAIN_BYTES = 60_000

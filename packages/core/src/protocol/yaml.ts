@@ -11,10 +11,13 @@ import {
   LineCounter,
   type Node,
   Parser,
+  type Scalar,
   type Tags,
   visit,
 } from 'yaml'
-import { nestingDepth } from './nesting-depth.ts'
+import { jsonDepth, nestingDepth } from './nesting-depth.ts'
+import { parseJson } from './parse-json.ts'
+import { NOT_PLAIN, readPlainYaml } from './plain-yaml.ts'
 
 /** A text that is not YAML: where and why, never with a piece of the text itself. */
 export class YamlError extends Error {
@@ -27,12 +30,14 @@ export class YamlError extends Error {
   }
 }
 
-/** More values than this, counted after aliases are followed, is an attack ("billion laughs"). */
-const MOST_VALUES = 100_000
+/** More values than this that are reached through aliases are an attack ("billion laughs"). */
+const MAX_ALIASED_VALUES = 100_000
 /** Deeper nesting than this is no configuration. */
 const MOST_DEPTH = 200
-/** Lines and list items: a kubeconfig with a thousand clusters has a tenth of it. */
-const MOST_PIECES = 200_000
+/** Lines and list items: a kubeconfig with ten thousand contexts has two thirds of it. They take some seconds. */
+const MAX_PIECES = 500_000
+/** The same for JSON and for plain YAML, which take a tenth of the time and memory. */
+const MAX_PLAIN_PIECES = 2_000_000
 
 /** YAML 1.1 tags that Go's reader does not have: dates stay text, `1:30` is no number. */
 const LEFT_OUT = /:(?:timestamp|binary|set|omap|pairs)$/
@@ -47,24 +52,69 @@ const LEFT_OUT = /:(?:timestamp|binary|set|omap|pairs)$/
  * @throws {YamlError} Names the line and the kind of mistake; the text may hold secrets and is not quoted.
  */
 export function parseYaml(text: string): unknown {
+  if (countPieces(text) > MAX_PLAIN_PIECES) {
+    throw new YamlError(`more than ${MAX_PLAIN_PIECES} lines and list items`)
+  }
+  const json = readJson(text)
+  if (json !== undefined) return json
+  const plain = readPlainYaml(text, parseAnyYaml)
+  return plain === NOT_PLAIN ? parseAnyYaml(text) : plain
+}
+
+/** An exponent with which a number may not be finite. */
+const LARGE_EXPONENT = /[eE]\+?\d{3}/
+
+/** An object in JSON, much faster than the YAML reader does it; undefined for everything else. */
+function readJson(text: string): unknown {
+  if (!/^\s*\{/.test(text) || LARGE_EXPONENT.test(text)) return undefined
+  if (jsonDepth(text) > MOST_DEPTH) return undefined
+  try {
+    return parseJson(text)
+  } catch {
+    // Flow style begins like that too, and the YAML reader says best what is wrong.
+    return undefined
+  }
+}
+
+function parseAnyYaml(text: string): unknown {
   const document = readDocument(text)
   if (document === undefined) return null
   const targets = findTargets(document)
-  const budget = { left: MOST_VALUES }
+  const bounds = new Bounds()
+  const followAlias = (alias: Alias, depth: number): unknown => {
+    const target = targets.get(alias)
+    if (target === undefined) throw new YamlError('an alias has no anchor')
+    return bounds.throughAlias(() => follow(target, depth + 1))
+  }
   const follow = (node: unknown, depth: number): unknown => {
-    budget.left -= 1
-    if (budget.left < 0) throw new YamlError(`more than ${MOST_VALUES} values, aliases included`)
-    if (depth > MOST_DEPTH) throw new YamlError(`nested more than ${MOST_DEPTH} levels deep`)
-    if (isAlias(node)) {
-      const target = targets.get(node)
-      if (target === undefined) throw new YamlError('an alias has no anchor')
-      return follow(target, depth + 1)
-    }
+    bounds.check(depth)
+    if (isAlias(node)) return followAlias(node, depth)
     if (isSeq(node)) return node.items.map((item) => follow(item, depth + 1))
     if (isMap(node)) return Object.fromEntries(followPairs(node.items, depth, follow))
-    return isScalar(node) ? plainScalar(node.value) : null
+    return isScalar(node) ? plainScalar(node) : null
   }
   return follow(document.contents, 0)
+}
+
+/** Sees to it that a small text does not become a huge value. What stands in the text itself is no danger. */
+class Bounds {
+  #aliases = 0
+  #aliased = 0
+
+  throughAlias(follow: () => unknown): unknown {
+    this.#aliases += 1
+    const value = follow()
+    this.#aliases -= 1
+    return value
+  }
+
+  check(depth: number): void {
+    if (this.#aliases > 0) this.#aliased += 1
+    if (this.#aliased > MAX_ALIASED_VALUES) {
+      throw new YamlError(`more than ${MAX_ALIASED_VALUES} values through aliases`)
+    }
+    if (depth > MOST_DEPTH) throw new YamlError(`nested more than ${MOST_DEPTH} levels deep`)
+  }
 }
 
 /**
@@ -99,18 +149,22 @@ export function readDocument(text: string): Document.Parsed | undefined {
  * (its regular expressions run out of memory, which no exception can catch).
  */
 function refuseHostile(text: string): void {
-  if (countPieces(text) > MOST_PIECES) {
-    throw new YamlError(`more than ${MOST_PIECES} lines and list items`)
+  if (countPieces(text) > MAX_PIECES) {
+    throw new YamlError(`more than ${MAX_PIECES} lines and list items`)
   }
   if (nestingDepth(text) > MOST_DEPTH) {
     throw new YamlError(`nested more than ${MOST_DEPTH} levels deep`)
   }
 }
 
+const LINE_FEED = 10
+const COMMA = 44
+
 function countPieces(text: string): number {
   let pieces = 1
   for (let at = 0; at < text.length; at += 1) {
-    if (text[at] === '\n' || text[at] === ',') pieces += 1
+    const code = text.charCodeAt(at)
+    if (code === LINE_FEED || code === COMMA) pieces += 1
   }
   return pieces
 }
@@ -192,9 +246,19 @@ function entriesOf(value: unknown): [string, unknown][] {
   return typeof value === 'object' && value !== null ? Object.entries(value) : []
 }
 
-function plainScalar(value: unknown): unknown {
+/** What YAML itself calls infinite, or no number. */
+const NOT_FINITE = /^[-+]?\.(?:inf|nan)$/i
+
+/**
+ * The value of a scalar.
+ *
+ * The reader takes `e1` and `.` for numbers that it cannot read, and `12e4567` for an infinite one. Go's reader
+ * takes them for text, and people have such names.
+ */
+function plainScalar({ value, source, tag }: Scalar): unknown {
   if (typeof value === 'bigint' && Number.isSafeInteger(Number(value))) return Number(value)
   if (typeof value === 'number' && !Number.isFinite(value)) {
+    if (tag === undefined && source !== undefined && !NOT_FINITE.test(source)) return source
     throw new YamlError('a number is not finite')
   }
   return value ?? null

@@ -1,9 +1,9 @@
-import { namesUser } from '../transport/default-headers.ts'
+import { namesUser } from '../request/headers.ts'
 import { type AskedPath, readAskedPath } from './asked-path.ts'
 import { type RequestHead, readHead } from './request-head.ts'
 import { brokenRule, type ProxyRules } from './rules.ts'
 import { bearerCheck } from './same-secret.ts'
-import type { Refusal } from './status-answer.ts'
+import type { StatusAnswer } from './status-answer.ts'
 
 /** What of the options decides about a request. */
 export interface GuardOptions {
@@ -29,9 +29,9 @@ export interface Admitted {
 }
 
 /** Decides about one request: what may go, or what the client is told. */
-export type Guard = (arrival: Arrival) => Admitted | Refusal
+export type Guard = (arrival: Arrival) => Admitted | StatusAnswer
 
-export function isRefusal(verdict: Admitted | Refusal): verdict is Refusal {
+export function isAnswer(verdict: Admitted | StatusAnswer): verdict is StatusAnswer {
   return 'status' in verdict
 }
 
@@ -64,7 +64,7 @@ function judge(
   head: RequestHead,
   path: AskedPath,
   rules: ProxyRules,
-): Refusal | undefined {
+): StatusAnswer | undefined {
   if (ECHOES.has(method)) return NO_ECHO
   const broken = brokenRule(rules, { method, path: path.decoded, isUpgrade })
   if (broken !== undefined) return forbidden('the rules', `the rules forbid this: ${broken}`)
@@ -101,11 +101,11 @@ function withoutPrefix(path: AskedPath, prefix: string): AskedPath | undefined {
   return { ...path, written, decoded: path.decoded.slice(prefix.length - 1) }
 }
 
-function badRequest(why: string, message: string): Refusal {
+function badRequest(why: string, message: string): StatusAnswer {
   return { status: 400, why, message }
 }
 
-function forbidden(why: string, message: string): Refusal {
+function forbidden(why: string, message: string): StatusAnswer {
   return { status: 403, why, message }
 }
 
@@ -117,17 +117,17 @@ const FROM_PAGE = forbidden(
   'the origin',
   'pages in a browser may not use the API through this proxy. Use a program, such as kubectl or curl.',
 )
-const NO_SECRET: Refusal = {
+const NO_SECRET: StatusAnswer = {
   status: 401,
   why: 'the secret',
   message: 'the secret of this proxy is missing or wrong. Send it as "Authorization: Bearer …".',
 }
-const NOT_HERE: Refusal = {
+const NOT_HERE: StatusAnswer = {
   status: 404,
   why: 'the prefix',
   message: 'the API is not here. Begin the path with the prefix that the proxy was given.',
 }
-const NO_ECHO: Refusal = {
+const NO_ECHO: StatusAnswer = {
   status: 405,
   why: 'the method',
   message: 'this method is never passed on, because its answer could show the credential.',

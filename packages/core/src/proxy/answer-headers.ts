@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeader } from 'node:http'
-import { asBytes } from '../transport/bridged-answer.ts'
-import type { Incoming } from '../transport/exchange.ts'
+import { asBytes } from '../bridge/answer.ts'
+import type { Incoming } from '../request/incoming.ts'
 
 /** Headers of an answer that the client does not get. */
 const REMOVED = new Set([
@@ -32,7 +32,10 @@ const POLICY = 'content-security-policy'
  * A page that comes through the proxy, as by the `proxy` subresource of a service, has the proxy's origin. In a
  * sandbox it has none, runs no script and sends no form.
  */
-export function answerHeaders({ statusCode, headers }: Incoming): OutgoingHttpHeader[] {
+export function answerHeaders({
+  statusCode,
+  headers,
+}: Pick<Incoming, 'statusCode' | 'headers'>): OutgoingHttpHeader[] {
   const kept: OutgoingHttpHeader[] = []
   const named = namedBy(headers['connection'])
   for (const name in headers) {

@@ -1,3 +1,5 @@
+import { splitPath } from '../request/request-target.ts'
+
 /** Where a request goes, in the two spellings that matter. */
 export interface AskedPath {
   /** As it was written: this is sent. */
@@ -21,9 +23,7 @@ const PLAIN = /^(?:\/[\w~:-][\w.~:-]*)+\/?$/
  */
 export function readAskedPath(target: string): AskedPath | string {
   if (!target.startsWith('/')) return 'it is not a path'
-  const query = target.indexOf('?')
-  const written = query === -1 ? target : target.slice(0, query)
-  const search = query === -1 ? '' : target.slice(query)
+  const { pathname: written, search } = splitPath(target)
   if (NOT_IN_TARGET.test(target)) return 'it has a character that must be written with %'
   if (PLAIN.test(written) || written === '/') return { written, decoded: written, search }
   if (written.includes('\\')) return 'it has a backslash'
@@ -31,6 +31,7 @@ export function readAskedPath(target: string): AskedPath | string {
     return 'it has an encoded slash, backslash, percent or control character'
   const decoded = decode(written)
   if (decoded === undefined) return 'it has an encoding that is none'
+  if (LINE_SEPARATOR.test(decoded)) return 'it has an encoded line separator or control character'
   const problem = oddSegment(decoded)
   return problem ?? { written, decoded, search }
 }
@@ -39,6 +40,9 @@ export function readAskedPath(target: string): AskedPath | string {
 const NOT_IN_TARGET = /[^!-~]|#/
 
 const AMBIGUOUS = /%(?:2f|5c|25|[01][0-9a-f]|7f)/i
+
+/** A dot in a rule does not match them, so that a rule would see less than the server. */
+const LINE_SEPARATOR = /[\u0080-\u009f\u2028\u2029]/
 
 function decode(written: string): string | undefined {
   try {

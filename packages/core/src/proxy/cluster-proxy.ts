@@ -3,17 +3,17 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { Server as TlsServer } from 'node:tls'
 import type { UnexpectedError } from '../errors/index.ts'
+import { type HasLine, type Line, lineOf } from '../request/line.ts'
 import { Secret } from '../secret/secret.ts'
-import { type HasLine, type Line, lineOf } from '../transport/line.ts'
 import { reportUnexpected } from '../vault/report-unexpected.ts'
-import { type Admitted, type Arrival, type Guard, isRefusal, makeGuard } from './admit-request.ts'
+import { type Admitted, type Arrival, type Guard, isAnswer, makeGuard } from './admit-request.ts'
 import { Connections } from './connections.ts'
 import { type Errand, forward, forwardUpgrade } from './forward.ts'
 import { applyLimits, type ProxyLimits, readLimits } from './limits.ts'
 import { refuseBytes, refuseRequest, refuseSocket } from './refuse.ts'
 import type { RequestNote } from './request-note.ts'
 import { DEFAULT_RULES, type ProxyRules } from './rules.ts'
-import { internalError, type Refusal } from './status-answer.ts'
+import { internalError, type StatusAnswer } from './status-answer.ts'
 import { Visit, type VisitOptions } from './visit.ts'
 
 export interface ProxyOptions {
@@ -132,9 +132,9 @@ export class ClusterProxy {
     if (!this.#enter(response, socket)) return
     const visit = new Visit(this.#visits, request, { isUpgrade: false })
     response.once('close', () => this.#leave(response, socket))
-    const refuse = (refusal: Refusal): void => {
-      visit.refused(refusal.status, refusal.why)
-      refuseRequest(request, response, refusal)
+    const refuse = (answer: StatusAnswer): void => {
+      visit.refused(answer.status, answer.why)
+      refuseRequest(request, response, answer)
     }
     if (this.#isClosing) {
       response.shouldKeepAlive = false
@@ -142,7 +142,7 @@ export class ClusterProxy {
       return
     }
     const verdict = this.#judge(request, { isUpgrade: false })
-    if (isRefusal(verdict)) refuse(verdict)
+    if (isAnswer(verdict)) refuse(verdict)
     else if (mayContinue === false) refuse(ODD_EXPECTATION)
     else {
       if (mayContinue) response.writeContinue()
@@ -158,20 +158,20 @@ export class ClusterProxy {
     }
     if (!this.#enter(request, request.socket)) return
     const visit = new Visit(this.#visits, request, { isUpgrade: true })
-    const refuse = (refusal: Refusal): void => {
-      visit.refused(refusal.status, refusal.why)
-      refuseSocket(request, socket, refusal)
+    const refuse = (answer: StatusAnswer): void => {
+      visit.refused(answer.status, answer.why)
+      refuseSocket(request, socket, answer)
     }
     const verdict = this.#judge(request, { isUpgrade: true })
     if (this.#isClosing) refuse(CLOSING)
-    else if (isRefusal(verdict)) refuse(verdict)
+    else if (isAnswer(verdict)) refuse(verdict)
     else void forwardUpgrade(this.#errand(request, verdict, visit, refuse), socket, early)
   }
 
   #judge(
     { method = '', url = '', rawHeaders }: IncomingMessage,
     { isUpgrade }: Pick<Arrival, 'isUpgrade'>,
-  ): Admitted | Refusal {
+  ): Admitted | StatusAnswer {
     try {
       return this.#guard({ method, target: url, rawHeaders, isUpgrade })
     } catch (error) {
@@ -193,7 +193,7 @@ export class ClusterProxy {
     request: IncomingMessage,
     admitted: Admitted,
     visit: Visit,
-    refuse: (refusal: Refusal) => void,
+    refuse: (answer: StatusAnswer) => void,
   ): Errand {
     const gone = this.#connections.signalOf(request.socket)
     const report = this.#report
@@ -239,13 +239,13 @@ function warnOnce(): (error: UnexpectedError) => void {
 
 const NOTHING = Buffer.alloc(0)
 
-const CLOSING: Refusal = {
+const CLOSING: StatusAnswer = {
   status: 503,
   why: 'the end',
   message: 'the proxy is being shut down. Start it again.',
 }
 
-const ODD_EXPECTATION: Refusal = {
+const ODD_EXPECTATION: StatusAnswer = {
   status: 417,
   why: 'the expectation',
   message: 'the header Expect can only say 100-continue. Leave it out.',

@@ -1,20 +1,20 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Duplex, pipeline } from 'node:stream'
+import { answerHead, answerOn, sendAnswer } from '../bridge/answer.ts'
+import { carriedRequest, carriedUpgrade } from '../bridge/request.ts'
 import { isCredentialError, type UnexpectedError } from '../errors/index.ts'
 import { isProgramError } from '../errors/unexpected-error.ts'
-import { answerHead, answerOn, sendAnswer } from '../transport/bridged-answer.ts'
-import { carriedRequest, carriedUpgrade } from '../transport/bridged-request.ts'
-import type { HeaderValues } from '../transport/default-headers.ts'
-import type { Incoming } from '../transport/exchange.ts'
-import type { Line } from '../transport/line.ts'
-import type { Place } from '../transport/target.ts'
-import { upgradedSocket, upgradeExchange } from '../transport/upgrade-exchange.ts'
+import type { HeaderValues } from '../exchange/exchange.ts'
+import { upgradeExchange, upgradeFromServersOrigin } from '../exchange/upgrade.ts'
+import type { Incoming } from '../request/incoming.ts'
+import type { Line } from '../request/line.ts'
+import type { RequestTarget } from '../request/request-target.ts'
 import type { Admitted } from './admit-request.ts'
 import { answerHeaders } from './answer-headers.ts'
 import type { AskedPath } from './asked-path.ts'
 import { endSoon } from './refuse.ts'
 import type { RequestHead } from './request-head.ts'
-import { internalError, type Refusal, refusalFor } from './status-answer.ts'
+import { answerFor, internalError, type StatusAnswer } from './status-answer.ts'
 import type { Visit } from './visit.ts'
 
 /** What is known about a request that may go. */
@@ -26,7 +26,7 @@ export interface Errand {
   readonly gone: AbortSignal
   readonly visit: Visit
   /** Answers in the server's place, when there is no answer. */
-  readonly refuse: (refusal: Refusal) => void
+  readonly refuse: (answer: StatusAnswer) => void
   /** Reports an error that should not happen. */
   readonly report: (error: unknown) => UnexpectedError
 }
@@ -44,9 +44,9 @@ export async function forward(errand: Errand, response: ServerResponse): Promise
       reportMistake(error, errand)
       return
     }
-    const refusal = explain(error, errand)
+    const answer = explain(error, errand)
     if (response.headersSent) response.destroy()
-    else refuse(refusal)
+    else refuse(answer)
   }
   const cutOff = (error: Error | undefined): void => {
     // Then it ends because we dropped it, and the client gets another answer.
@@ -57,7 +57,7 @@ export async function forward(errand: Errand, response: ServerResponse): Promise
   try {
     const made = carriedRequest(request, withDefaults(admitted.head, line), gone)
     const outgoing = made instanceof Promise ? await made : made
-    incoming = await line.send(placeOn(line, admitted.path), outgoing)
+    incoming = await line.send(targetOn(line, admitted.path), outgoing)
     const headers = answerHeaders(incoming)
     visit.answered(incoming.statusCode)
     sendAnswer(response, incoming, { cutOff, unsendable: fail }, headers)
@@ -78,10 +78,10 @@ export async function forwardUpgrade(errand: Errand, socket: Duplex, early: Buff
       reportMistake(error, errand)
       return
     }
-    const refusal = explain(error, errand)
+    const answer = explain(error, errand)
     // A second answer would be taken for a part of the first, or of the other protocol.
     if (hasBegun) socket.destroy()
-    else refuse(refusal)
+    else refuse(answer)
   }
   const cutOff = (error: Error | null | undefined): void => {
     reportMistake(error, errand)
@@ -89,10 +89,12 @@ export async function forwardUpgrade(errand: Errand, socket: Duplex, early: Buff
   }
   try {
     const outgoing = carriedUpgrade(request, withDefaults(admitted.head, line), gone)
-    incoming = await line.send(placeOn(line, admitted.path), outgoing, { via: upgradeExchange })
+    // The client's own origin is the proxy's, which the server does not know.
+    const via = admitted.head.origin === undefined ? upgradeExchange : upgradeFromServersOrigin
+    incoming = await line.send(targetOn(line, admitted.path), outgoing, via)
     const headers = answerHeaders(incoming)
     visit.answered(incoming.statusCode)
-    const way = upgradedSocket(incoming)
+    const { socket: way } = incoming
     hasBegun = true
     if (way === undefined) {
       const response = answerOn(socket, request)
@@ -109,8 +111,8 @@ export async function forwardUpgrade(errand: Errand, socket: Duplex, early: Buff
 }
 
 /** The proxy's own answer to a failed request. An error that should not happen is reported first. */
-function explain(error: unknown, { report }: Errand): Refusal {
-  return isCredentialError(error) ? refusalFor(error) : internalError(report(error))
+function explain(error: unknown, { report }: Errand): StatusAnswer {
+  return isCredentialError(error) ? answerFor(error) : internalError(report(error))
 }
 
 /** Reports a mistake in a program where no answer can be sent. A connection that ended is not one. */
@@ -129,13 +131,13 @@ function join(socket: Duplex, way: Duplex, onEnd: (error: Error | null | undefin
   pipeline(socket, way, socket, onEnd)
 }
 
-/** Nobody will read it. */
+/** Ends a response that is not going to be read. */
 function drop(incoming: Incoming | undefined): void {
-  incoming?.body.on('error', () => {}).destroy()
+  incoming?.cancel(new Error('the client cannot be sent this response'))
 }
 
 /** As it was written and checked, behind the server's own path. */
-function placeOn(line: Line, { written, search }: AskedPath): Place {
+function targetOn(line: Line, { written, search }: AskedPath): RequestTarget {
   if (line.isOpenEnded) return { pathname: written, search, isRelative: true }
   return { pathname: line.target.prefix + written, search }
 }

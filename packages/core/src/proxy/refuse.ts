@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { answerOn } from '../transport/bridged-answer.ts'
-import { type Refusal, statusHeaders, statusText } from './status-answer.ts'
+import { answerOn } from '../bridge/answer.ts'
+import { type StatusAnswer, statusHeaders, statusText } from './status-answer.ts'
 
 /** What is read of a body that nobody wants, so that the client gets to our answer. */
 const MOST_DRAINED = 1024 * 1024
@@ -16,15 +16,15 @@ const LONGEST_DRAIN_MS = 2_000
 export function refuseRequest(
   request: IncomingMessage,
   response: ServerResponse,
-  refusal: Refusal,
+  answer: StatusAnswer,
 ): void {
-  const text = statusText(refusal)
-  const headers = statusHeaders(refusal, text)
+  const text = statusText(answer)
+  const headers = statusHeaders(answer, text)
   if (request.complete || !hasBody(request)) {
-    response.writeHead(refusal.status, headers).end(text)
+    response.writeHead(answer.status, headers).end(text)
     return
   }
-  response.writeHead(refusal.status, { ...headers, connection: 'close' }).write(text)
+  response.writeHead(answer.status, { ...headers, connection: 'close' }).write(text)
   let size = 0
   const finish = (): void => void response.end()
   const timer = setTimeout(finish, LONGEST_DRAIN_MS)
@@ -41,12 +41,12 @@ export function refuseRequest(
  *
  * Node has no limits on it any more. Whoever does not close their side must not keep it.
  */
-export function refuseSocket(request: IncomingMessage, socket: Duplex, refusal: Refusal): void {
-  const text = statusText(refusal)
+export function refuseSocket(request: IncomingMessage, socket: Duplex, answer: StatusAnswer): void {
+  const text = statusText(answer)
   try {
     const response = answerOn(socket, request)
     endSoon(socket)
-    response.writeHead(refusal.status, statusHeaders(refusal, text)).end(text)
+    response.writeHead(answer.status, statusHeaders(answer, text)).end(text)
   } catch {
     // Another answer was begun on it.
     socket.destroy()
@@ -68,12 +68,12 @@ export function refuseBytes(socket: Duplex, error: Error & { code?: string }): v
     socket.destroy()
     return
   }
-  const refusal = misread(error.code)
-  const text = statusText(refusal)
-  const lines = Object.entries({ ...statusHeaders(refusal, text), connection: 'close' })
+  const answer = misread(error.code)
+  const text = statusText(answer)
+  const lines = Object.entries({ ...statusHeaders(answer, text), connection: 'close' })
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join('')
-  const head = `HTTP/1.1 ${refusal.status} ${WORDS[refusal.status] ?? 'Bad Request'}\r\n`
+  const head = `HTTP/1.1 ${answer.status} ${WORDS[answer.status] ?? 'Bad Request'}\r\n`
   socket.end(`${head}${lines}\r\n${text}`, () => socket.destroy())
 }
 
@@ -87,7 +87,7 @@ const WORDS: Readonly<Record<number, string>> = {
   431: 'Request Header Fields Too Large',
 }
 
-function misread(code = ''): Refusal {
+function misread(code = ''): StatusAnswer {
   if (code === 'HPE_HEADER_OVERFLOW') {
     return { status: 431, why: 'headers', message: 'the headers of the request are too large' }
   }

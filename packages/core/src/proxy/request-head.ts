@@ -1,4 +1,4 @@
-import type { HeaderValues } from '../transport/default-headers.ts'
+import type { HeaderValues } from '../exchange/exchange.ts'
 
 /** The headers of a request, sorted into what we look at and what is sent on. */
 export interface RequestHead {

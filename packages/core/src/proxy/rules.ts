@@ -14,8 +14,9 @@ export interface ProxyRules {
 
 /** The rules of `kubectl proxy`: everything but `exec` and `attach`. */
 export const DEFAULT_RULES: ProxyRules = {
-  acceptPaths: [/^.*/],
-  rejectPaths: [/^\/api\/.*\/pods\/.*\/exec/, /^\/api\/.*\/pods\/.*\/attach/],
+  acceptPaths: [/^.*/s],
+  // With `s`: without it, a dot does not stand for every character.
+  rejectPaths: [/^\/api\/.*\/pods\/.*\/exec/s, /^\/api\/.*\/pods\/.*\/attach/s],
   rejectMethods: [/^$/],
 }
 

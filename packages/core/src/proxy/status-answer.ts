@@ -1,7 +1,7 @@
 import type { CredentialError, UnexpectedError } from '../errors/index.ts'
 
 /** An answer of the proxy itself. */
-export interface Refusal {
+export interface StatusAnswer {
   /** The HTTP status. */
   readonly status: number
   /** In a word or two, for the note about the request. */
@@ -29,7 +29,7 @@ const REASONS: Readonly<Record<number, string>> = {
 }
 
 /** A `Status` of Kubernetes that says whose answer it is. */
-export function statusText({ status, message, code }: Refusal): string {
+export function statusText({ status, message, code }: StatusAnswer): string {
   return JSON.stringify({
     kind: 'Status',
     apiVersion: 'v1',
@@ -43,25 +43,25 @@ export function statusText({ status, message, code }: Refusal): string {
 }
 
 /** Headers of an answer of our own. */
-export function statusHeaders(refusal: Refusal, text: string): Record<string, string> {
+export function statusHeaders(answer: StatusAnswer, text: string): Record<string, string> {
   return {
     'content-type': 'application/json',
     'content-length': String(Buffer.byteLength(text)),
     'cache-control': 'no-store',
     'content-security-policy': 'sandbox',
     'x-content-type-options': 'nosniff',
-    ...(refusal.status === 401 && { 'www-authenticate': 'Bearer realm="kubecred proxy"' }),
+    ...(answer.status === 401 && { 'www-authenticate': 'Bearer realm="kubecred proxy"' }),
   }
 }
 
 /** The answer when the server gave none and the reason is known. */
-export function refusalFor(error: CredentialError): Refusal {
+export function answerFor(error: CredentialError): StatusAnswer {
   const { code, message, hint } = error
   return { status: statusOf(error), why: code, code, message: `${message} (${code}). ${hint}` }
 }
 
 /** The answer for any other error: its id only, because its text may quote anything. */
-export function internalError({ id }: UnexpectedError): Refusal {
+export function internalError({ id }: UnexpectedError): StatusAnswer {
   const message = `internal error ${id}. Look for this id in the standard error of the proxy.`
   return { status: 500, why: 'unexpected', message }
 }

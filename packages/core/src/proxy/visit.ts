@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { splitPath } from '../request/request-target.ts'
 import type { RequestNote } from './request-note.ts'
 
 /** Whoever wants to know about requests. */
@@ -55,12 +56,11 @@ export class Visit {
     if (this.#listener === undefined || this.#isTold) return
     this.#isTold = true
     const { method = '', url = '' } = this.#request
-    const query = url.indexOf('?')
     try {
       this.#listener({
         at: this.#at,
         method,
-        path: (query === -1 ? url : url.slice(0, query)).slice(0, MOST_PATH),
+        path: splitPath(url).pathname.slice(0, MOST_PATH),
         status,
         tookMs: performance.now() - this.#began,
         isUpgrade: this.#isUpgrade,

@@ -1,5 +1,5 @@
 import type { CredentialError } from '../errors/index.ts'
-import { backoffMs, type LifecyclePolicy } from '../lifecycle/policy.ts'
+import { type BackOffLimits, backOff } from '../lifecycle/back-off.ts'
 
 interface Failure {
   readonly error: unknown
@@ -14,7 +14,7 @@ interface Failure {
  * each time.
  */
 export class FailurePause {
-  readonly #policy: LifecyclePolicy
+  readonly #limits: BackOffLimits
   readonly #now: () => number
   readonly #jitter: () => number
   #last: Failure | undefined
@@ -23,8 +23,8 @@ export class FailurePause {
   /** Failures at all: who came before the last one stood in line for it. */
   #count = 0
 
-  constructor(policy: LifecyclePolicy, now: () => number, jitter: () => number) {
-    this.#policy = policy
+  constructor(limits: BackOffLimits, now: () => number, jitter: () => number) {
+    this.#limits = limits
     this.#now = now
     this.#jitter = jitter
   }
@@ -48,7 +48,7 @@ export class FailurePause {
   failed(error: CredentialError): void {
     this.#count += 1
     this.#inARow += 1
-    const until = this.#now() + backoffMs(this.#inARow, this.#jitter(), this.#policy)
+    const until = this.#now() + backOff(this.#inARow, this.#limits, this.#jitter())
     this.#last = { error, until }
     error.nextTryAt = until
   }

@@ -7,10 +7,24 @@ const MARK = '[secret]'
 const PLACES: readonly string[] = ['pathExec', 'pathSocket', 'signerProtocol']
 /** Parameters whose value is hidden however short it is: a PIN has four digits and more. */
 const PRIVATE = /pin|puk|pass|secret|credential/i
+/** Parameters that are never shown for what else their name says. */
+const SENSITIVE = /auth|bearer|cookie|session|token|private|access|signature|seed/i
 /** Parameters that say where such a thing is: `pinSource: env` is no reason to hide every "env". */
 const WHEREABOUTS = /(?:env|file|path|source|label)$/i
 /** Parameters that name a device or a key: without them no message helps. */
 const NAMES = /^(?:pathLib|slotId|objectId|objectIdHex|objectLabel|tokenLabel|tokenSerial)$/
+/** Last words of names that say which key is meant and where: `keyId`, `aws_region`. */
+const PUBLIC_WORDS: readonly string[] = [
+  ...['account', 'alias', 'algorithm', 'arn', 'cluster', 'endpoint', 'env', 'file', 'folder'],
+  ...['host', 'id', 'label', 'lib', 'library', 'location', 'module', 'name', 'path', 'port'],
+  ...['profile', 'project', 'provider', 'region', 'ring', 'serial', 'server', 'slot', 'source'],
+  ...['tenant', 'type', 'uri', 'url', 'user', 'username', 'vault', 'version', 'zone'],
+]
+/** Values that can only be the place of something: an ARN, an absolute path, a resource of Google Cloud. */
+const PLACE = /^(?:arn:[\w-]*:[\w:/+=,.@-]+|\/[\w./ -]+|projects\/[\w./-]+)$/
+/** A PEM block, a URL with a password or a query, or twenty letters and digits in a row, as keys have them. */
+const SECRET_LOOK =
+  /-----BEGIN|:\/\/[^/]*@|:\/\/.*\?|(?=[a-z0-9]*\d)(?=[a-z0-9]*[a-z])[a-z0-9]{20}/i
 /** RFC 7512 lets a URI carry a PIN. */
 const PIN_IN_URI = /pin-value=([^&;#\s"']+)/gi
 /** The scrubber leaves shorter ones alone. */
@@ -20,7 +34,10 @@ const SHORTEST_KNOWN = 6
 export type SignerScrubber = (text: string) => string
 
 /**
- * Makes the function that cleans what a signer said, for people: without parameters, PINs and control characters.
+ * Makes the function that cleans what a signer said, for people: without secrets and control characters.
+ *
+ * Parameters are hidden unless their name, or their value, shows that they are no secret: a signer of a cloud fails with
+ * the key, the region and the profile in its message, and without them it says nothing.
  *
  * @param pins Further PINs, from variables.
  */
@@ -29,13 +46,15 @@ export function signerScrubber(
   pins: readonly string[] = [],
 ): SignerScrubber {
   const entries = [...parameters].filter(([name]) => !PLACES.includes(name) && !NAMES.test(name))
-  const values = entries.map(([, value]) => value.expose())
+  const values = entries
+    .filter(([name, value]) => !isShown(name, value.expose()))
+    .map(([, value]) => value.expose())
   const hidden = [
     ...pins,
     ...entries.flatMap(([name, value]) =>
       PRIVATE.test(name) && !WHEREABOUTS.test(name) ? [value.expose()] : [],
     ),
-    ...values.flatMap(pinsInUri),
+    ...entries.flatMap(([, value]) => pinsInUri(value.expose())),
   ]
   const known = [...values, ...hidden].map((value) => new Secret(value))
   const short = hidden
@@ -46,6 +65,14 @@ export function signerScrubber(
     for (const value of short) shown = shown.replaceAll(value, MARK)
     return showControlCharacters(shown)
   }
+}
+
+/** In doubt, no. */
+function isShown(name: string, value: string): boolean {
+  if (PRIVATE.test(name) || SENSITIVE.test(name)) return WHEREABOUTS.test(name) && PLACE.test(value)
+  if (SECRET_LOOK.test(value)) return false
+  const words = name.match(/[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g) ?? []
+  return PUBLIC_WORDS.includes((words.at(-1) ?? '').toLowerCase()) || PLACE.test(value)
 }
 
 function pinsInUri(value: string): readonly string[] {

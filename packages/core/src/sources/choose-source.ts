@@ -52,8 +52,7 @@ function signingSource(
   { chain, signingKey, id }: NonNullable<UserIdentity['signing']>,
   ports: StaticPorts,
 ): Source {
-  const part: PemPart =
-    chain.from === 'file' ? { path: chain.path } : { pem: new Secret(chain.data) }
+  const part: PemPart = chain.from === 'file' ? chain : { pem: new Secret(chain.data) }
   return signedChainSource({ chain: part, signingKey, signingKeyId: id }, ports)
 }
 
@@ -63,11 +62,12 @@ function certificateSource(
   ports: StaticPorts,
 ): Source {
   if (chain.from === 'data' && key.from === 'data') {
-    const where = name === undefined ? 'client certificate' : `user ${JSON.stringify(name)}`
+    const fields = [chain.field, key.field].filter((field) => field !== undefined).join(' and ')
+    const where =
+      name === undefined ? fields || 'client certificate' : `user ${JSON.stringify(name)}`
     return staticPairSource({ chain: chain.data, key: key.data, where }, ports)
   }
-  const chainPart: PemPart =
-    chain.from === 'file' ? { path: chain.path } : { pem: new Secret(chain.data) }
-  const keyPart: PemPart = key.from === 'file' ? { path: key.path } : { pem: key.data }
+  const chainPart: PemPart = chain.from === 'file' ? chain : { pem: new Secret(chain.data) }
+  const keyPart: PemPart = key.from === 'file' ? key : { pem: key.data }
   return certificateFilesSource({ chain: chainPart, key: keyPart }, ports)
 }

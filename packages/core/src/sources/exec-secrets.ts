@@ -8,10 +8,33 @@ const PLAIN_FLAG = /^--?[a-z][a-z-]*(?:=|$)/
 /** One letter with its value behind it, as in `-pPassw0rd`. */
 const SHORT_WITH_VALUE = /^-[A-Za-z](?=.*[^a-z-])/
 
-/** The values in an exec stanza that must not appear in text: client secrets stand there in the wild. */
-export function execSecrets(exec: ExecConfig): readonly Secret[] {
+/** What of a cluster is told to a plugin and must not appear in text. */
+export interface ToldCluster {
+  /** The extension of the cluster entry. */
+  readonly config?: unknown
+  readonly proxyUrl?: string | Secret | undefined
+}
+
+/**
+ * The values that a plugin gets and that must not appear in text: in the wild, client secrets stand in the exec stanza
+ * and in the extension of the cluster.
+ */
+export function execSecrets(exec: ExecConfig, cluster: ToldCluster = {}): readonly Secret[] {
   const values = splitArgs(exec).flatMap(({ value }) => (value === '' ? [] : [new Secret(value)]))
-  return [...values, ...exec.env.map(({ value }) => value)]
+  const { config, proxyUrl } = cluster
+  const address = typeof proxyUrl === 'string' ? new Secret(proxyUrl) : proxyUrl
+  return [
+    ...values,
+    ...exec.env.map(({ value }) => value),
+    ...textsIn(config).map((text) => new Secret(text)),
+    ...(address === undefined ? [] : [address]),
+  ]
+}
+
+/** Every text in plain data; its depth is that of a kubeconfig or of an answer in JSON, which are bounded. */
+function textsIn(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
 }
 
 /** An argument list for people: names of flags stay, values become `…`. */

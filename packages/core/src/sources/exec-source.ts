@@ -2,6 +2,7 @@ import {
   PluginCertificateError,
   PluginEnvironmentError,
   PluginNeedsTerminalError,
+  type PluginRunFacts,
 } from '../errors/index.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Crypto } from '../ports/crypto.ts'
@@ -13,11 +14,13 @@ import { decodeExecCredential, type ExecAnswer } from '../protocol/decode-exec-c
 import { type ExecCluster, encodeExecInfo } from '../protocol/encode-exec-info.ts'
 import type { ExecConfig } from '../protocol/exec-config.ts'
 import { decideInteractivity } from '../protocol/interactive-mode.ts'
+import { isLoaderVariable } from '../protocol/loader-variables.ts'
 import type { PluginPolicy } from '../protocol/plugin-policy.ts'
 import { forPlugins } from '../protocol/private-variables.ts'
 import { formatRfc3339 } from '../protocol/rfc3339.ts'
 import { scrub } from '../secret/scrub.ts'
-import { execSecrets } from './exec-secrets.ts'
+import type { Secret } from '../secret/secret.ts'
+import { execSecrets, type ToldCluster } from './exec-secrets.ts'
 import { locateProgram } from './locate-program.ts'
 import { exitError, runError, runFacts } from './run-errors.ts'
 import type { Ask, Source } from './source.ts'
@@ -35,6 +38,8 @@ export interface ExecPlugin {
   readonly exec: ExecConfig
   /** Set when `provideClusterInfo` asks for it. */
   readonly cluster?: ExecCluster
+  /** What somebody else tells it about the cluster. */
+  readonly toldCluster?: () => ToldCluster | undefined
   readonly policy: PluginPolicy
   /** Names of host variables the plugin may see; all of them when undefined. */
   readonly passEnv?: readonly string[]
@@ -56,7 +61,8 @@ export interface ExecPorts {
 /** An exec credential plugin as a source: policy, input, run, answer, checks. Nothing is kept here. */
 export function execSource(plugin: ExecPlugin, ports: ExecPorts): Source {
   const { exec } = plugin
-  const secrets = execSecrets(exec)
+  const secretsNow = (): readonly Secret[] =>
+    execSecrets(exec, plugin.cluster ?? plugin.toldCluster?.())
   return {
     label: { kind: 'exec', name: exec.command },
     lifecycle: {
@@ -67,6 +73,7 @@ export function execSource(plugin: ExecPlugin, ports: ExecPorts): Source {
       const interactive = decide(plugin, ports, ask)
       const { command, installHint } = exec
       const found = await locateProgram({ ...plugin, command, installHint }, ports, ask.report)
+      const secrets = secretsNow()
       const request: RunRequest = {
         command: exec.command,
         path: found.path,
@@ -81,17 +88,16 @@ export function execSource(plugin: ExecPlugin, ports: ExecPorts): Source {
       }
       const outcome = await ports.programs.run(request)
       ask.report({ type: 'plugin-ended', process: processEnd(outcome) })
-      return readOutcome(outcome, request, plugin, ports)
+      return readOutcome(outcome, runFacts(outcome, secrets), request, ports)
     },
   }
 
   function readOutcome(
     outcome: RunOutcome,
+    facts: PluginRunFacts,
     request: RunRequest,
-    { exec }: ExecPlugin,
     { crypto, clock }: ExecPorts,
   ): Acquired {
-    const facts = runFacts(outcome, secrets)
     if (outcome.ended !== 'exited') throw runError(outcome, request, facts)
     if (outcome.status !== 0) throw exitError(exec.command, outcome.status, facts)
     const { apiVersion, command } = exec
@@ -131,9 +137,9 @@ function processEnd(outcome: RunOutcome): ProcessEnd {
 
 /** Host environment, then the stanza's, then the input: neither of the others can shadow it. */
 function pluginEnv(
-  { exec, cluster, passEnv, alphaKind }: ExecPlugin,
+  { exec, cluster, passEnv, alphaKind, policy }: ExecPlugin,
   { hostEnv }: ExecPorts,
-  { response }: Ask,
+  { refusal, report }: Ask,
   interactive: boolean,
 ): Record<string, string> {
   const env = forPlugins(hostEnv(), passEnv)
@@ -145,6 +151,12 @@ function pluginEnv(
         'cannot start: a name in exec.env has "=" in it',
       )
     }
+    // The allowlist names a program. With code that the kubeconfig loads into it, it would be another one.
+    if (policy.type === 'Allowlist' && isLoaderVariable(name)) {
+      const message = `${name} in exec.env can load code into any program, so it is not passed to ${JSON.stringify(exec.command)}: the plugin policy allows that program only`
+      report({ type: 'warning', message })
+      continue
+    }
     env[name] = value.expose()
   }
   const { apiVersion } = exec
@@ -152,7 +164,7 @@ function pluginEnv(
     apiVersion,
     interactive,
     cluster,
-    response,
+    refusal,
     kind: alphaKind,
   })
   return env

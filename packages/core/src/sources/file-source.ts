@@ -4,10 +4,10 @@ import {
   FileUnreadableError,
 } from '../errors/index.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { Crypto } from '../ports/crypto.ts'
+import type { Crypto, PairProblem } from '../ports/crypto.ts'
 import type { Files } from '../ports/files.ts'
 import type { SourceLabel } from '../ports/observer.ts'
-import type { Acquired, Credential } from '../protocol/credential.ts'
+import type { Acquired, Credential, KeyPair } from '../protocol/credential.ts'
 import type { SigningKey } from '../protocol/signing-key.ts'
 import { Secret } from '../secret/secret.ts'
 import type { Source } from './source.ts'
@@ -45,29 +45,41 @@ export function tokenFileSource(path: string, ports: FilePorts, fallback?: Secre
   return reread({ label, read, paths: [path] }, ports, fallback && { token: fallback })
 }
 
-/** One half of a certificate pair: in a file, or given. */
-export type PemPart = { readonly path: string } | { readonly pem: Secret }
+/** One half of a certificate pair: in a file, perhaps with the name of the field that named it, or given. */
+export type PemPart = { readonly path: string; readonly field?: string } | { readonly pem: Secret }
 
-/** A client certificate and key of which at least one is in a file, read again when it changes. */
+/**
+ * A client certificate and key of which at least one is in a file, read again when it changes.
+ *
+ * Files are replaced while we read. One that holds both is read once. Two that do not fit each other are read once
+ * more, because the one may have been replaced after the other was read.
+ */
 export function certificateFilesSource(
   parts: { chain: PemPart; key: PemPart },
   ports: FilePorts & { readonly crypto: Crypto },
 ): Source {
   const load = (what: string, part: PemPart): Promise<string> => readPart(what, part, ports.files)
-  const name = [parts.chain, parts.key]
-    .map((part) => ('path' in part ? part.path : 'inline'))
-    .join(', ')
+  const names = [parts.chain, parts.key].map((part) => ('path' in part ? part.path : 'inline'))
+  const name = [...new Set(names)].join(', ')
+  const { chain, key } = parts
+  const areFiles = 'path' in chain && 'path' in key
+  const isOneFile = areFiles && chain.path === key.path
+  const readPair = async (): Promise<KeyPair | PairProblem> => {
+    const chainPem = await load('client-certificate', chain)
+    const keyPem = isOneFile ? chainPem : await load('client-key', key)
+    return ports.crypto.readPair(chainPem, new Secret(keyPem))
+  }
   const read = async (): Promise<Credential> => {
-    const chain = await load('client-certificate', parts.chain)
-    const key = new Secret(await load('client-key', parts.key))
-    const certificate = ports.crypto.readPair(chain, key)
+    const first = await readPair()
+    const isTorn = first === 'mismatch' && areFiles && !isOneFile
+    const certificate = isTorn ? await readPair() : first
     if (typeof certificate === 'string') {
       throw new CertificateInvalidError(`${name}: ${describePairProblem(certificate)}`)
     }
     return { certificate }
   }
-  const paths = [parts.chain, parts.key].flatMap((part) => ('path' in part ? [part.path] : []))
-  return reread({ label: { kind: 'certificate-files', name }, read, paths }, ports)
+  const paths = new Set([chain, key].flatMap((part) => ('path' in part ? [part.path] : [])))
+  return reread({ label: { kind: 'certificate-files', name }, read, paths: [...paths] }, ports)
 }
 
 /** A client certificate whose key is elsewhere; read again when its file changes. */
@@ -90,7 +102,7 @@ export function signedChainSource(
 }
 
 async function readPart(what: string, part: PemPart, files: Files): Promise<string> {
-  return 'path' in part ? readText(what, part.path, files) : part.pem.expose()
+  return 'path' in part ? readText(part.field ?? what, part.path, files) : part.pem.expose()
 }
 
 interface Reading {

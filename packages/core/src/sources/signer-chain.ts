@@ -2,6 +2,7 @@ import { SignerCertificateError } from '../errors/index.ts'
 import type { ChainFacts, Crypto } from '../ports/crypto.ts'
 import { formatRfc3339 } from '../protocol/rfc3339.ts'
 import type { SignerProtocol } from '../protocol/signer-request.ts'
+import { SUPPORTED_KEYS } from '../protocol/signing-key.ts'
 import { describePairProblem } from './static-source.ts'
 
 export interface ChainCheck {
@@ -42,10 +43,13 @@ export function readSignerChain(
   const isRsaOnly = protocol === 'reference2020'
   const schemes = read.schemes.filter((scheme) => !isRsaOnly || scheme.startsWith('rsa_pss'))
   if (schemes.length === 0) {
-    const what = isRsaOnly ? 'the signers of 2020 sign' : 'TLS 1.3 signs'
+    const isOurs = read.schemes.length === 0
     throw new SignerCertificateError(
       signer,
-      `gave a certificate for a kind of key that nothing here can use: ${what} with ${isRsaOnly ? 'RSA only' : 'RSA, P-256, P-384, P-521 and Ed25519'}`,
+      isOurs
+        ? `gave a certificate whose key kubecred cannot use: kubecred does not support ${read.keyKind} keys`
+        : `gave a certificate with a key other than RSA (${read.keyKind}), and signers of 2020 sign with RSA only`,
+      { hint: `Use a key of another kind: ${isOurs ? SUPPORTED_KEYS : 'RSA'}.` },
     )
   }
   return { ...read, schemes }

@@ -2,7 +2,7 @@ import type { LifecyclePolicy } from '../lifecycle/policy.ts'
 import type { Reason } from '../lifecycle/state.ts'
 import type { CredentialEvent, SourceLabel } from '../ports/observer.ts'
 import type { Acquired } from '../protocol/credential.ts'
-import type { ExecResponse } from '../protocol/encode-exec-info.ts'
+import type { Refusal } from '../protocol/refusal.ts'
 
 type WithoutSource<E> = E extends unknown ? Omit<E, 'source'> : never
 /** An event as a source or keeper reports it, before it is told whose it is. */
@@ -11,8 +11,8 @@ export type Report = WithoutSource<CredentialEvent>
 /** Why and how a credential is asked for. */
 export interface Ask {
   readonly reason: Reason
-  /** The response that refused the last credential. */
-  readonly response?: ExecResponse | undefined
+  /** How the last credential was refused. */
+  readonly refusal?: Refusal | undefined
   /** Ends only with the keeper itself: callers come and go without stopping a run. */
   readonly signal: AbortSignal
   readonly report: (event: Report) => void

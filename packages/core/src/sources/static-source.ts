@@ -4,6 +4,7 @@ import type { Crypto, PairProblem } from '../ports/crypto.ts'
 import type { SourceLabel } from '../ports/observer.ts'
 import type { Credential } from '../protocol/credential.ts'
 import { formatRfc3339 } from '../protocol/rfc3339.ts'
+import { MAX_CHAIN_BYTES } from '../protocol/signing-key.ts'
 import type { Secret } from '../secret/secret.ts'
 import type { Source } from './source.ts'
 
@@ -42,6 +43,7 @@ export function staticPairSource(
 const PROBLEMS: Readonly<Record<PairProblem, string>> = {
   'no-certificate': 'the certificate is not PEM (no CERTIFICATE block)',
   'broken-certificate': 'the certificate cannot be parsed',
+  'long-chain': `the chain is longer than ${MAX_CHAIN_BYTES} bytes, which no server takes`,
   'no-key': 'the key is not PEM (no PRIVATE KEY block)',
   'broken-key': 'the key cannot be parsed as PKCS#8, PKCS#1 or SEC1',
   'encrypted-key': 'the key is encrypted, and nobody here can ask for its passphrase',

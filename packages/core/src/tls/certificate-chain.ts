@@ -1,4 +1,14 @@
 import { type KeyObject, X509Certificate } from 'node:crypto'
+import {
+  fitsKey,
+  keyKind,
+  MAX_CHAIN_BYTES,
+  SCHEME_FACTS,
+  type SignatureScheme,
+  SUPPORTED_KEYS,
+} from '../protocol/signing-key.ts'
+import { HandshakeProblem } from './handshake-problem.ts'
+import { ALERT } from './wire-numbers.ts'
 
 /** The certificates that a client shows. */
 export interface CertificateChain {
@@ -9,12 +19,10 @@ export interface CertificateChain {
 }
 
 const BLOCK = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
-/** Servers take no more: Go stops a message of a client at 64 KiB. */
-const MAX_LENGTH = 60_000
-
 /**
  * Reads a chain of certificates, leaf first, from PEM.
  *
+ * @throws {HandshakeProblem} The key is of a kind that we cannot sign with.
  * @throws {TypeError} There is no certificate, one cannot be read, or they are too long for a server.
  */
 export function readCertificateChain(pem: string): CertificateChain {
@@ -23,12 +31,32 @@ export function readCertificateChain(pem: string): CertificateChain {
   const [leaf] = certificates
   if (leaf === undefined) throw new TypeError('the chain has no certificate in PEM')
   const length = certificates.reduce((sum, { raw }) => sum + raw.length, 0)
-  if (length > MAX_LENGTH) {
+  if (length > MAX_CHAIN_BYTES) {
     throw new TypeError(
-      `the chain is ${length} bytes long, a server takes no more than ${MAX_LENGTH}`,
+      `the chain is ${length} bytes long, a server takes no more than ${MAX_CHAIN_BYTES}`,
     )
   }
-  return { certificates: certificates.map(({ raw }) => raw), publicKey: leaf.publicKey }
+  return { certificates: certificates.map(({ raw }) => raw), publicKey: usableKey(leaf) }
+}
+
+/** Checked before the server is asked what it accepts: what no server can change is not the server's fault. */
+function usableKey(leaf: X509Certificate): KeyObject {
+  const key = publicKeyOf(leaf)
+  const all = Object.keys(SCHEME_FACTS) as SignatureScheme[]
+  if (key !== undefined && all.some((scheme) => fitsKey(scheme, key))) return key
+  throw new HandshakeProblem(
+    ALERT.handshakeFailure,
+    `kubecred does not support ${keyKind(key, leaf.raw)} keys (it supports ${SUPPORTED_KEYS})`,
+  )
+}
+
+/** Undefined for a kind of key that this OpenSSL does not know. */
+function publicKeyOf(certificate: X509Certificate): KeyObject | undefined {
+  try {
+    return certificate.publicKey
+  } catch {
+    return undefined
+  }
 }
 
 function readCertificate(block: string, index: number): X509Certificate {

@@ -10,6 +10,7 @@ import type { SigningKey } from '../protocol/signing-key.ts'
 import { readCertificateChain } from './certificate-chain.ts'
 import { HandshakeFollower } from './handshake-follower.ts'
 import { HandshakeProblem } from './handshake-problem.ts'
+import { explainEarlyAlert } from './read-alert.ts'
 import { type SignedIdentity, signFlight } from './sign-flight.ts'
 import { faceSocket } from './socket-face.ts'
 import { Splice } from './splice.ts'
@@ -141,7 +142,8 @@ async function accepted(secured: TLSSocket): Promise<void> {
   try {
     await once(secured, 'secureConnect', { signal: ended.signal })
   } catch (error) {
-    if (!ended.signal.aborted) throw error
+    // Our certificate is sent after this.
+    if (!ended.signal.aborted) throw explainEarlyAlert(error)
     const message = 'closed before the connection was made'
     throw Object.assign(new Error(message, { cause: error }), { code: 'ECONNRESET' })
   } finally {

@@ -3,7 +3,9 @@ import { Duplex } from 'node:stream'
 import type { HandshakeFollower } from './handshake-follower.ts'
 import { HandshakeProblem } from './handshake-problem.ts'
 import { sealAlert } from './second-flight.ts'
-import { ALERT, type Alert } from './wire-numbers.ts'
+import { ALERT, type Alert, RECORD } from './wire-numbers.ts'
+
+const CHANGE_CIPHER_SPEC = Buffer.of(RECORD.changeCipherSpec, 3, 3, 0, 1, 1)
 
 type Done = (error?: Error | null) => void
 interface Chunk {
@@ -31,6 +33,8 @@ export class Splice extends Duplex {
   #goOn: Done | undefined
   /** What OpenSSL wrote just before its flight; one packet is enough for both. */
   #before: readonly Buffer[] = []
+  /** Whether OpenSSL has written a change of cipher spec, which is sent or stands in `#before`. */
+  #hasChangedCipherSpec = false
   #loss: Loss | undefined
 
   constructor(socket: Socket, follower: HandshakeFollower) {
@@ -136,6 +140,7 @@ export class Splice extends Duplex {
       this.destroy(error as Error)
       return
     }
+    this.#hasChangedCipherSpec ||= forward.some(([type]) => type === RECORD.changeCipherSpec)
     if (follower.state === 'gaveUp') this.#forget()
     if (follower.state !== 'flight') {
       this.#send(forward, done)
@@ -171,7 +176,9 @@ export class Splice extends Duplex {
     if (follower === undefined || !this.#socket.writable) return
     try {
       const protection = follower.protectClient()
-      this.#socket.write(sealAlert(protection, alert))
+      // RFC 8446, section D.4: before the first encrypted record of a client.
+      const before = this.#hasChangedCipherSpec ? this.#before : [CHANGE_CIPHER_SPEC]
+      this.#socket.write(Buffer.concat([...before, sealAlert(protection, alert)]))
       protection.wipe()
     } catch {
       // Before both sides have keys there is no way to say it.

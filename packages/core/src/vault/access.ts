@@ -1,13 +1,13 @@
 import type { SourceLabel } from '../ports/observer.ts'
-import type { ExecResponse } from '../protocol/encode-exec-info.ts'
+import type { Refusal } from '../protocol/refusal.ts'
 import type { Secret } from '../secret/secret.ts'
 import type { Report } from '../sources/source.ts'
 import type { Derived } from './derived.ts'
 import type { Lease } from './lease.ts'
 import type { KeeperStatus } from './status.ts'
 
-/** What a request wants of a credential. */
-export interface Wish {
+/** What a request needs of a credential. */
+export interface LeaseOptions {
   /** The server it must be for; any will do when undefined. */
   readonly origin?: string
   /** How long it may still wait for logins, over all its tries; each try by itself when undefined. */
@@ -31,20 +31,20 @@ export interface Access {
   readonly lasting: Derived
   /** How often one request may be sent again because its credential was refused. */
   readonly mostRetries: number
-  lease(signal?: AbortSignal, wish?: Wish): Lease | Promise<Lease>
+  lease(signal?: AbortSignal, options?: LeaseOptions): Lease | Promise<Lease>
   /** Tells of a refusal and waits for something better; undefined when there is nothing. */
   replace(
     refused: Lease,
-    response: ExecResponse,
+    refusal: Refusal,
     signal?: AbortSignal,
-    wish?: Wish,
+    options?: LeaseOptions,
   ): Promise<Lease | undefined>
-  reject(refused: Lease, response: ExecResponse): void
+  reject(refused: Lease, refusal: Refusal): void
   accept(lease: Lease, date?: string | string[]): void
   /** Lets connections of this scope end with what is in flight. */
   leave(scope: string): void
   /**
-   * Fetches anew at a person's wish, while what is held still serves.
+   * Fetches anew when a person asks for it, while what is held still serves.
    *
    * @throws {CredentialError} Why it failed, or the signal's reason.
    */

@@ -84,7 +84,8 @@ function isWorthHearing(event: CredentialEvent, log: LoginLog): boolean {
   }
   // The handler's own keeper tells of both; they would be counted twice.
   if (event.type === 'refused' || event.type === 'retired') return false
-  return event.type === 'warning' || FETCHED.includes(kind)
+  const isOfFiles = event.type === 'warning' || event.type === 'ca-reload'
+  return isOfFiles || FETCHED.includes(kind)
 }
 
 type GoodNews = Extract<CredentialEvent, { type: 'logged-in' | 'log' }>

@@ -33,8 +33,11 @@ export interface ConnectionFields {
   readonly trustEnv?: boolean | undefined
   /** Larger is preferred; 0 unless told. */
   readonly priority?: number | undefined
-  /** When it ends. Text without a zone is UTC. */
-  readonly expiration?: Moment | string | undefined
+  /**
+   * When it ends: a `Date`, milliseconds since the epoch, or text as in the answer of a plugin. Text without a zone is
+   * UTC, a date alone its first moment. The year 1 in UTC means no end, as in the answer of a plugin.
+   */
+  readonly expiration?: Moment | string | number | undefined
 }
 
 /** A signing key as people write it: without `choose` the server's first choice is made. */

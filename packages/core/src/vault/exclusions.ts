@@ -1,16 +1,9 @@
-/** How long a credential that the server refused is left alone. */
-export interface ExclusionPolicy {
-  readonly firstMs: number
-  readonly limitMs: number
-  /** How many are remembered; the oldest are forgotten. */
-  readonly most: number
-}
+import { type BackOffLimits, backOff } from '../lifecycle/back-off.ts'
 
-export const DEFAULT_EXCLUSION: ExclusionPolicy = {
-  firstMs: 30_000,
-  limitMs: 600_000,
-  most: 1000,
-}
+/** How long a credential that the server refused is left alone. */
+const PAUSES: BackOffLimits = { backoffFirstMs: 30_000, backoffLimitMs: 600_000 }
+/** How many are remembered; the oldest are forgotten. */
+const MAX_REMEMBERED = 1000
 
 interface Exclusion {
   readonly count: number
@@ -26,17 +19,12 @@ interface Exclusion {
  * credential again, while the others still leave it alone; what the server says to that one decides.
  */
 export class Exclusions {
-  readonly #policy: ExclusionPolicy
   readonly #known = new Map<string, Exclusion>()
-
-  constructor(policy: ExclusionPolicy = DEFAULT_EXCLUSION) {
-    this.#policy = policy
-  }
 
   isExcluded(digest: string, now: number): boolean {
     const left = (this.#known.get(digest)?.until ?? Number.NEGATIVE_INFINITY) - now
     // More than we ever give means that the clock was set back: then it is over.
-    return left > 0 && left <= this.#policy.limitMs
+    return left > 0 && left <= PAUSES.backoffLimitMs
   }
 
   /** When the exclusion ends; undefined for what was not refused. */
@@ -49,8 +37,7 @@ export class Exclusions {
     const known = this.#known.get(digest)
     if (known?.isTried === false && this.isExcluded(digest, now)) return
     const count = (known?.count ?? 0) + 1
-    const wait = Math.min(this.#policy.firstMs * 2 ** Math.min(count - 1, 30), this.#policy.limitMs)
-    this.#remember(digest, { count, until: now + wait, isTried: false })
+    this.#remember(digest, { count, until: now + backOff(count, PAUSES), isTried: false })
   }
 
   /** Somebody takes it: if it was excluded before, everybody else leaves it alone until we know. */
@@ -58,7 +45,7 @@ export class Exclusions {
     const known = this.#known.get(digest)
     if (known === undefined || this.isExcluded(digest, now)) return
     const { count } = known
-    this.#remember(digest, { count, until: now + this.#policy.firstMs, isTried: true })
+    this.#remember(digest, { count, until: now + PAUSES.backoffFirstMs, isTried: true })
   }
 
   /** The server said yes. Returns whether it had said no before. */
@@ -70,7 +57,7 @@ export class Exclusions {
     // Written last: the order of a map is the order in which its keys came.
     this.#known.delete(digest)
     this.#known.set(digest, exclusion)
-    if (this.#known.size <= this.#policy.most) return
+    if (this.#known.size <= MAX_REMEMBERED) return
     const [oldest] = this.#known.keys()
     if (oldest !== undefined) this.#known.delete(oldest)
   }

@@ -1,4 +1,5 @@
 import { ClosedError, isCredentialError } from '../errors/index.ts'
+import { AbortableQueue } from '../lifecycle/abortable-queue.ts'
 import { DEFAULT_LIFECYCLE, type LifecyclePolicy } from '../lifecycle/policy.ts'
 import {
   type Effect,
@@ -11,7 +12,7 @@ import {
 import { step } from '../lifecycle/step.ts'
 import { verdict } from '../lifecycle/verdict.ts'
 import type { Observer, ProcessEnd, SourceLabel } from '../ports/observer.ts'
-import type { ExecResponse } from '../protocol/encode-exec-info.ts'
+import type { Refusal } from '../protocol/refusal.ts'
 import type { Secret } from '../secret/secret.ts'
 import type { Report, Source } from '../sources/source.ts'
 import type { Access } from './access.ts'
@@ -25,7 +26,6 @@ import { type Kept, keep, keptSecrets, type Lease } from './lease.ts'
 import { readVerdict, withNextTry } from './read-verdict.ts'
 import { reportUnexpected } from './report-unexpected.ts'
 import { describeState, type KeeperStatus } from './status.ts'
-import { Waiters } from './waiters.ts'
 import { Watchers } from './watchers.ts'
 
 /**
@@ -41,7 +41,8 @@ export class Keeper implements Access {
   readonly #ports: KeeperPorts
   readonly #policy: LifecyclePolicy
   readonly #watchers: Watchers
-  readonly #waiters = new Waiters()
+  /** Callers that wait for the run in flight to end. */
+  readonly #waiting = new AbortableQueue<void>()
   readonly #life = new AbortController()
   /** What belongs to the identity as a whole and outlives a single credential. */
   readonly lasting = new Derived()
@@ -49,7 +50,7 @@ export class Keeper implements Access {
   #state: State<Kept> = emptyState()
   /** The last credential we got, also when it has expired. */
   #last: Kept | undefined
-  #response: ExecResponse | undefined
+  #refusal: Refusal | undefined
   #failed: { readonly ticket: number; readonly error: unknown } | undefined
   readonly #alarm: Alarm
   readonly #clockWarnings: ClockWarnings
@@ -103,22 +104,27 @@ export class Keeper implements Access {
     return this.#state.lastError
   }
 
+  /** Whether a run is in flight, also while what is held serves. */
+  get isRunning(): boolean {
+    return this.#state.attempt !== undefined
+  }
+
   /** Asks for a run if one is due, without waiting for it. */
   request(): void {
     this.#send({ type: 'requested' })
   }
 
   /** Tells that the server refused a lease. A newer credential is not touched by it. */
-  reject(refused: Lease, response: ExecResponse): void {
+  reject(refused: Lease, refusal: Refusal): void {
     if (this.#state.held?.ticket !== refused.ticket) return
-    this.report({ type: 'refused', status: response.code })
-    this.askBetter(refused, response)
+    this.report({ type: 'refused', status: refusal.status })
+    this.askBetter(refused, refusal)
   }
 
   /** Asks for something better than a refused lease; whoever calls it has told of the refusal. */
-  askBetter(refused: Lease, response: ExecResponse): void {
+  askBetter(refused: Lease, refusal: Refusal): void {
     if (this.#state.held?.ticket !== refused.ticket) return
-    this.#response = response
+    this.#refusal = refusal
     this.#send({ type: 'rejected', ticket: refused.ticket })
   }
 
@@ -132,12 +138,12 @@ export class Keeper implements Access {
    */
   async replace(
     refused: Lease,
-    response: ExecResponse,
+    refusal: Refusal,
     signal?: AbortSignal,
   ): Promise<Lease | undefined> {
-    this.reject(refused, response)
+    this.reject(refused, refusal)
     const isStillHeld = this.#state.held?.ticket === refused.ticket
-    if (isStillHeld && this.#state.attempt !== undefined) await this.#waiters.next(signal)
+    if (isStillHeld && this.#state.attempt !== undefined) await this.#waiting.wait(signal)
     if (this.#state.held?.ticket === refused.ticket) return undefined
     // Another one is held, or none: the refused one may have expired while the request was on its way.
     return this.lease(signal)
@@ -159,7 +165,7 @@ export class Keeper implements Access {
     signal?.throwIfAborted()
     this.#send({ type: 'renew' })
     const { attempt } = this.#state
-    if (attempt !== undefined) await this.#waiters.next(signal)
+    if (attempt !== undefined) await this.#waiting.wait(signal)
     if (this.#state.isClosed) throw new ClosedError()
     if (this.#failed !== undefined && this.#failed.ticket === attempt?.ticket)
       throw this.#failed.error
@@ -208,7 +214,7 @@ export class Keeper implements Access {
   async #wait(signal?: AbortSignal): Promise<Lease> {
     for (;;) {
       const { attempt } = this.#state
-      await this.#waiters.next(signal)
+      await this.#waiting.wait(signal)
       const failed = this.#failed
       // The error of the run we waited for is ours, unless a run that can ask a person may do better.
       if (failed !== undefined && failed.ticket === attempt?.ticket && attempt.reason !== 'ahead') {
@@ -226,7 +232,7 @@ export class Keeper implements Access {
     this.#state = next
     for (const effect of effects) this.#perform(effect, before)
     const settled = before.attempt !== undefined && next.attempt === undefined
-    if (settled || next.isClosed) this.#waiters.release()
+    if (settled || next.isClosed) this.#waiting.releaseAll()
   }
 
   #perform(effect: Effect, before: State<Kept>): void {
@@ -256,12 +262,12 @@ export class Keeper implements Access {
     const took = (): number => Math.max(0, clock.now() - startedAt)
     this.#runs += 1
     this.report({ type: 'run-started', reason, ahead: reason === 'ahead' })
-    const response = reason === 'refused' ? this.#response : undefined
+    const refusal = reason === 'refused' ? this.#refusal : undefined
     let ended: { readonly process?: ProcessEnd } = {}
     try {
       const acquired = await this.#source.acquire({
         reason,
-        response,
+        refusal,
         signal: this.#life.signal,
         report: (event) => {
           if (event.type === 'plugin-ended') ended = { process: event.process }

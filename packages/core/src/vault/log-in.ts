@@ -1,4 +1,5 @@
 import { ConnectionInfoError, LoginError, type LoginOutcome } from '../errors/index.ts'
+import { backOff } from '../lifecycle/back-off.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Secret } from '../secret/secret.ts'
 import { ConnectionInfo } from './connection-info.ts'
@@ -32,7 +33,7 @@ export interface LoginAsk extends Pick<LoginContext, 'reason' | 'refused' | 'log
 }
 
 const FIRST_PAUSE_MS = 1000
-const LONGEST_PAUSE_MS = 60_000
+const MAX_PAUSE_MS = 60_000
 
 /**
  * Logs in with one handler: as many attempts as it takes, or as it may have.
@@ -109,9 +110,6 @@ function whatNext(error: unknown, attempt: number, options: LoginOptions): Next 
     error instanceof TimeUp
   if (isFinal || errors === 'permanent') return { do: 'stop', pauseMs: 0 }
   if (errors === 'ignored') return { do: 'ignore', pauseMs: 0 }
-  const doubled = backoffMs * 2 ** Math.min(attempt - 1, 30)
-  return {
-    do: 'retry',
-    pauseMs: Math.max(1, Math.min(doubled, Math.max(LONGEST_PAUSE_MS, backoffMs))),
-  }
+  const limits = { backoffFirstMs: backoffMs, backoffLimitMs: Math.max(MAX_PAUSE_MS, backoffMs) }
+  return { do: 'retry', pauseMs: Math.max(1, backOff(attempt, limits)) }
 }

@@ -13,7 +13,8 @@ export function outcomeOf(
   const { retry } = notes
   if (excludedUntil !== undefined) {
     // There may have been a login since, which could not give anything better.
-    const reason = retry?.reason ?? failed?.reason
+    const again = failed?.result === 'nothing' ? 'it returned nothing' : undefined
+    const reason = retry?.reason ?? failed?.reason ?? again
     return { handler, result: 'refused', attempts, nextTryAt: excludedUntil, ...because(reason) }
   }
   const { state, nextTryAt } = keeper.status()

@@ -143,9 +143,9 @@ export class LoginSource implements Source {
     this.#secrets = [...secrets, ...this.#secrets].slice(0, MOST_SECRETS)
   }
 
-  #refusedBy({ reason, response }: Ask): RefusedLogin | undefined {
-    if (reason !== 'refused' || response === undefined) return undefined
-    return { server: this.#server, status: response.code, at: this.#ports.clock.now() }
+  #refusedBy({ reason, refusal }: Ask): RefusedLogin | undefined {
+    if (reason !== 'refused' || refusal === undefined) return undefined
+    return { server: this.#server, status: refusal.status, at: this.#ports.clock.now() }
   }
 
   #follow(opened: OpenedLogin): void {

@@ -2,17 +2,17 @@ import { ClosedError, LoginError, type LoginOutcome } from '../errors/index.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Crypto } from '../ports/crypto.ts'
 import type { CredentialEvent, Observer } from '../ports/observer.ts'
-import type { ExecResponse } from '../protocol/encode-exec-info.ts'
+import type { Refusal } from '../protocol/refusal.ts'
 import type { Secret } from '../secret/secret.ts'
 import type { Report } from '../sources/source.ts'
-import type { Access, Wish } from './access.ts'
+import type { Access, LeaseOptions } from './access.ts'
 import { Audience } from './audience.ts'
 import { choose } from './choose.ts'
 import { Derived } from './derived.ts'
 import { FrozenQueue } from './frozen-queue.ts'
 import type { Keeper } from './keeper.ts'
 import type { Kept, Lease } from './lease.ts'
-import { Roster } from './roster.ts'
+import { Roster, type Usable } from './roster.ts'
 import { vaultLabel } from './vault-label.ts'
 import { VaultNews } from './vault-news.ts'
 import type { VaultStatus } from './vault-status.ts'
@@ -24,9 +24,15 @@ export interface VaultPolicy {
   readonly freezeLimitMs: number
   /** How many may wait at once. */
   readonly queueLimit: number
+  /** How long a login that is ready first waits for others that may have a higher priority. */
+  readonly priorityGraceMs: number
 }
 
-export const DEFAULT_VAULT: VaultPolicy = { freezeLimitMs: 60_000, queueLimit: 10_000 }
+export const DEFAULT_VAULT: VaultPolicy = {
+  freezeLimitMs: 60_000,
+  queueLimit: 10_000,
+  priorityGraceMs: 250,
+}
 
 /** What a vault remembers of a lease it gave. */
 interface Given {
@@ -44,14 +50,18 @@ interface Ports {
 /** Counted as a refusal where `refreshOn` says so; it is about what may be done, not about who asks. */
 const FORBIDDEN = 403
 
-/** The least time between two looks at handlers that may not run yet. */
+/**
+ * The least time between two looks at handlers, and before a request fails for which nothing can come: a program that
+ * sends again in a loop must not starve itself.
+ */
 const SHORTEST_LOOK_MS = 20
 
 /**
  * The credentials of several login handlers, one keeper each.
  *
  * A request gets one of the highest priority that no server has refused. When nothing is left, requests
- * freeze, all handlers are asked, and the first good answer thaws them.
+ * freeze, all handlers are asked once, and the first good answer thaws them. When the logins of all handlers
+ * have ended without one, the requests fail.
  */
 export class LoginVault implements Access {
   readonly label = vaultLabel(() => ({
@@ -71,6 +81,10 @@ export class LoginVault implements Access {
   readonly #given = new WeakMap<Lease, Given>()
   readonly #stopWatching: (() => void)[]
   #cancelLook: () => void = () => {}
+  /** When waiting requests look again; `Infinity` if no look is planned. */
+  #nextLookAt = Number.POSITIVE_INFINITY
+  /** Until when a login of a higher priority may still overtake the first one that was ready. */
+  #graceUntil = Number.NEGATIVE_INFINITY
   #isClosed = false
 
   constructor(keepers: readonly Keeper[], ports: Ports, policy: VaultPolicy = DEFAULT_VAULT) {
@@ -92,49 +106,49 @@ export class LoginVault implements Access {
     return this.#roster.isDepleted
   }
 
-  lease(signal?: AbortSignal, wish: Wish = {}): Lease | Promise<Lease> {
-    return this.#pick(wish) ?? this.#freeze(signal, wish)
+  lease(signal?: AbortSignal, options: LeaseOptions = {}): Lease | Promise<Lease> {
+    return this.#pick(options) ?? this.#freeze(signal, options)
   }
 
   async replace(
     refused: Lease,
-    response: ExecResponse,
+    refusal: Refusal,
     signal?: AbortSignal,
-    wish: Wish = {},
+    options: LeaseOptions = {},
   ): Promise<Lease | undefined> {
     const given = this.#given.get(refused)
     // Forbidden is not unknown: another login is no better answer, only a newer one of the same may be.
-    if (response.code === FORBIDDEN && given !== undefined) {
-      const better = await given.keeper.replace(given.kept, response, signal)
+    if (refusal.status === FORBIDDEN && given !== undefined) {
+      const better = await given.keeper.replace(given.kept, refusal, signal)
       return better && this.#give(given.keeper, better as Kept)
     }
-    this.reject(refused, response)
-    return this.lease(signal, wish)
+    this.reject(refused, refusal)
+    return this.lease(signal, options)
   }
 
-  reject(lease: Lease, response: ExecResponse): void {
+  reject(lease: Lease, refusal: Refusal): void {
     const given = this.#given.get(lease)
     if (given === undefined) return
     const { keeper, kept } = given
-    if (response.code === FORBIDDEN) {
-      keeper.reject(kept, response)
+    if (refusal.status === FORBIDDEN) {
+      keeper.reject(kept, refusal)
       return
     }
     const { refused } = this.#roster
-    this.#roster.noteRefusal(keeper, response)
-    refused.add(kept, response.code, this.#ports.clock.now())
+    this.#roster.noteRefusal(keeper, refusal)
+    refused.add(kept, refusal.status, this.#ports.clock.now())
     // A late refusal of what has been replaced is nobody's news.
     if (keeper.held?.ticket === kept.ticket) {
       const excludedUntil = refused.endOf(kept)
       keeper.report({
         type: 'refused',
-        status: response.code,
+        status: refusal.status,
         ...(kept.endpoint && { server: kept.endpoint.cluster.server }),
         ...(excludedUntil !== undefined && { excludedUntil }),
       })
     }
     if (this.isDepleted) this.#news.noteNone()
-    keeper.askBetter(kept, response)
+    keeper.askBetter(kept, refusal)
   }
 
   accept(lease: Lease, date?: string | string[]): void {
@@ -209,11 +223,11 @@ export class LoginVault implements Access {
     ])
   }
 
-  #pick(wish: Wish): Lease | undefined {
+  #pick(options: LeaseOptions): Lease | undefined {
     if (this.#isClosed) throw new ClosedError()
     const random = (this.#ports.crypto.jitter() + 1) / 2
-    const chosen = choose(this.#roster.usable(wish), random)
-    if (chosen === undefined) return undefined
+    const chosen = choose(this.#roster.usable(options), random)
+    if (chosen === undefined || this.#isInGrace(chosen, options)) return undefined
     const { keeper, kept } = chosen
     this.#roster.refused.take(kept, this.#ports.clock.now())
     // So that it is known to be in use, and renewed ahead of its end.
@@ -227,45 +241,69 @@ export class LoginVault implements Access {
     return kept
   }
 
-  /** Waits with the others until there is something to use, for as long as a request may. */
-  async #freeze(signal: AbortSignal | undefined, wish: Wish): Promise<Lease> {
-    this.#roster.checkKnown(wish)
-    const { patience = {} } = wish
+  /** Whether a login that may have a higher priority is worth a short wait. */
+  #isInGrace({ priority }: Usable, options: LeaseOptions): boolean {
+    if (this.#ports.clock.now() >= this.#graceUntil || this.#queue.isFull) return false
+    return this.#roster.mayOvertake(priority, options)
+  }
+
+  /** Waits with the others until there is something to use, for as long as a request may and something can come. */
+  async #freeze(signal: AbortSignal | undefined, options: LeaseOptions): Promise<Lease> {
+    const { patience = {} } = options
     patience.until ??= this.#ports.clock.now() + this.#policy.freezeLimitMs
     const { until } = patience
+    this.#roster.checkKnown(options)
+    this.#roster.askAll()
+    let failsAt = Number.POSITIVE_INFINITY
     try {
       for (;;) {
-        this.#askAll()
-        const waited = this.#queue.wait(until, signal, () => this.#giveUp())
+        const isPossible = this.#roster.mayHelp(options)
+        // The earliest of all rounds: a look in vain must not prolong the wait.
+        failsAt = isPossible
+          ? Number.POSITIVE_INFINITY
+          : Math.min(failsAt, this.#ports.clock.now() + SHORTEST_LOOK_MS)
+        const hasSome = this.#roster.usable(options).length > 0
+        this.#lookAgainAt(hasSome ? this.#graceUntil : this.#roster.nextLookAt())
+        const what = isPossible
+          ? `no login within ${this.#policy.freezeLimitMs / 1000} s`
+          : noLogin(options)
+        const limit = Math.min(until, failsAt)
+        const waited = this.#queue.wait(limit, signal, () => this.#giveUp(what))
         // Who came with an ended signal, or found no place, does not wait.
-        if (this.#queue.size > 0) this.#news.noteFrozen()
+        if (this.#queue.size > 0 && isPossible && !hasSome) this.#news.noteFrozen()
         await waited
-        const lease = this.#pick(wish)
+        const lease = this.#pick(options)
         if (lease !== undefined) return lease
+        this.#roster.askUnanswered()
       }
     } finally {
       this.#noteThawed()
     }
   }
 
-  #giveUp(): LoginError {
+  #giveUp(what: string): LoginError {
     const now = this.#ports.clock.now()
     const outcomes = this.outcomes()
-    const seconds = this.#policy.freezeLimitMs / 1000
-    const error = new LoginError(outcomes, `nobody could log in within ${seconds} s`, { now })
-    const next = Math.min(...outcomes.flatMap(({ nextTryAt }) => nextTryAt ?? []))
-    if (Number.isFinite(next)) error.nextTryAt = next
+    const error = new LoginError(outcomes, what, { now })
+    const next = Math.min(...outcomes.map((each) => nextTryOf(each, now)))
+    if (Number.isFinite(next) && next > now) error.nextTryAt = next
     this.report({ type: 'failed', error })
     return error
   }
 
-  /** Asks every handler that may be asked, and looks again when the next one may. */
-  #askAll(): void {
+  /** Lets waiting requests look again when something changes that no event reports: at the earliest such time of all. */
+  #lookAgainAt(time: number): void {
+    const now = this.#ports.clock.now()
+    const at = Math.max(time, now + SHORTEST_LOOK_MS)
+    // A look that is overdue does not count: the clock was set forward.
+    const isPlanned = now <= this.#nextLookAt && this.#nextLookAt <= at
+    if (isPlanned || !Number.isFinite(at)) return
     this.#cancelLook()
-    const next = this.#roster.askAll()
-    if (!Number.isFinite(next)) return
-    const wait = Math.max(next - this.#ports.clock.now(), SHORTEST_LOOK_MS)
-    this.#cancelLook = this.#ports.clock.after(wait, () => this.#queue.release())
+    this.#nextLookAt = at
+    this.#cancelLook = this.#ports.clock.after(at - now, () => {
+      this.#nextLookAt = Number.POSITIVE_INFINITY
+      this.#queue.release()
+    })
   }
 
   #heard(keeper: Keeper, event: CredentialEvent): void {
@@ -278,15 +316,27 @@ export class LoginVault implements Access {
       case 'run-succeeded':
         diary.noteHeld(keeper.label, keeper.held?.expiresAt)
         if (this.isDepleted) this.#news.noteNone()
-        else this.#news.noteSome()
+        else this.#noteLogin()
         this.#letGoOn()
         break
       case 'run-failed':
         this.#letGoOn()
         break
+      case 'login-retried':
+        // The grace is for first attempts.
+        if (this.#ports.clock.now() < this.#graceUntil) this.#queue.release()
+        break
       default:
         break
     }
+  }
+
+  /** Something can be used. If it is the first, the others get a moment to come before it is. */
+  #noteLogin(): void {
+    if (!this.#news.hasSome) {
+      this.#graceUntil = this.#ports.clock.now() + this.#policy.priorityGraceMs
+    }
+    this.#news.noteSome()
   }
 
   #letGoOn(): void {
@@ -309,4 +359,14 @@ export class LoginVault implements Access {
     if (this.#news.frozenSince === undefined || this.#queue.size > 0 || this.isDepleted) return
     this.#news.noteThawed()
   }
+}
+
+/** One that failed and need not pause is asked again by the next request. */
+function nextTryOf({ nextTryAt, result }: LoginOutcome, now: number): number {
+  const isOver = result === 'failed' || result === 'nothing'
+  return nextTryAt ?? (isOver ? now : Number.POSITIVE_INFINITY)
+}
+
+function noLogin({ origin }: LeaseOptions): string {
+  return `no login handler could log in${origin === undefined ? '' : ` at ${origin}`}`
 }

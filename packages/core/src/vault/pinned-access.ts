@@ -1,5 +1,5 @@
 import { ForeignOriginError } from '../errors/index.ts'
-import type { Access, Wish } from './access.ts'
+import type { Access, LeaseOptions } from './access.ts'
 import type { Lease } from './lease.ts'
 
 /** The server that somebody takes for theirs; it may be another one later. */
@@ -18,7 +18,10 @@ export interface Pin {
  * who asks again gets what is for that.
  */
 export function pinnedAccess(access: Access, pin: Pin): Access {
-  const pinned = (wish: Wish | undefined): Wish => ({ origin: pin.now.origin, ...wish })
+  const pinned = (options: LeaseOptions | undefined): LeaseOptions => ({
+    origin: pin.now.origin,
+    ...options,
+  })
   const held = (lease: Lease): Lease => {
     pin.hold(lease)
     return lease
@@ -35,15 +38,15 @@ export function pinnedAccess(access: Access, pin: Pin): Access {
     label: access.label,
     lasting: access.lasting,
     mostRetries: access.mostRetries,
-    lease(signal, wish) {
-      const lease = access.lease(signal, pinned(wish))
+    lease(signal, options) {
+      const lease = access.lease(signal, pinned(options))
       return lease instanceof Promise ? lease.then(held, lost) : held(lease)
     },
-    async replace(refused, response, signal, wish) {
-      const better = await access.replace(refused, response, signal, pinned(wish)).catch(lost)
+    async replace(refused, refusal, signal, options) {
+      const better = await access.replace(refused, refusal, signal, pinned(options)).catch(lost)
       return better && held(better)
     },
-    reject: (refused, response) => access.reject(refused, response),
+    reject: (refused, refusal) => access.reject(refused, refusal),
     accept: (lease, date) => access.accept(lease, date),
     renew: (signal) => access.renew(signal),
     forget: () => access.forget(),

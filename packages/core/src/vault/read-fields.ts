@@ -5,7 +5,7 @@ import { hasScheme, isUsableServer, normalizeServer } from '../kubeconfig/server
 import { isUsableProxy } from '../kubeconfig/validate-cluster.ts'
 import { withoutUndefined } from '../kubeconfig/without-undefined.ts'
 import { isHeaderSafe } from '../protocol/header-safe.ts'
-import { parseRfc3339 } from '../protocol/rfc3339.ts'
+import { parseExpiration } from '../protocol/rfc3339.ts'
 import type { SigningKey } from '../protocol/signing-key.ts'
 import { Secret } from '../secret/secret.ts'
 import { type ConnectionFields, FIELD_KINDS, type Moment } from './connection-fields.ts'
@@ -127,20 +127,31 @@ function secret(text: string | undefined): Secret | undefined {
   return text === undefined ? undefined : new Secret(text)
 }
 
-function hidden({ data }: { readonly data: string }): Material<Secret> {
-  return { from: 'data', data: new Secret(data) }
+function hidden({ data, ...rest }: Extract<Material, { from: 'data' }>): Material<Secret> {
+  return { ...rest, data: new Secret(data) }
 }
 
 function readExpiration(value: unknown, problems: string[]): number {
   if (value === undefined || value === null) return Number.POSITIVE_INFINITY
-  const time = isDate(value)
-    ? value.getTime()
-    : typeof value === 'string'
-      ? readTime(value)
-      : undefined
+  const time = timeOf(value)
   if (time !== undefined && !Number.isNaN(time)) return time
-  problems.push('expiration is no time: pass a Date, or text such as 2030-12-31T23:59:59Z')
+  const isSeconds = typeof value === 'number' && value > 0 && value < LEAST_NUMBER
+  problems.push(
+    isSeconds
+      ? 'expiration is a number of seconds: pass milliseconds since the epoch'
+      : 'expiration is no time: pass a Date, milliseconds since the epoch, or text such as 2030-12-31T23:59:59Z',
+  )
   return Number.POSITIVE_INFINITY
+}
+
+/** In 1973 as milliseconds, and in the year 5138 as seconds, as which such a number is meant: the `exp` of a token. */
+const LEAST_NUMBER = 100_000_000_000
+
+function timeOf(value: unknown): number | undefined {
+  if (isDate(value)) return value.getTime()
+  if (typeof value === 'string') return readTime(value)
+  const isTime = typeof value === 'number' && Number.isFinite(value) && value >= LEAST_NUMBER
+  return isTime ? value : undefined
 }
 
 /** A Date, also of another realm. */
@@ -148,10 +159,14 @@ function isDate(value: unknown): value is Moment {
   return typeof value === 'object' && value !== null && 'getTime' in value
 }
 
-/** Without a zone it is UTC, as the people who wrote it down meant. */
+/** What plugins may write, and what is common elsewhere: without a zone it is UTC, without a time it begins the day. */
 function readTime(text: string): number | undefined {
   const written = text.trim().replace(/^(\d{4}-\d\d-\d\d) /, '$1T')
-  return parseRfc3339(written) ?? parseRfc3339(`${written}Z`)
+  return (
+    parseExpiration(written) ??
+    parseExpiration(`${written}Z`) ??
+    parseExpiration(`${written}T00:00:00Z`)
+  )
 }
 
 /** Reads fields one by one and notes what is wrong with them. */
@@ -229,8 +244,8 @@ class Reader {
     if (path !== undefined && this.#value(dataName) !== undefined) {
       this.complain(`${pathName} and ${dataName} are both given: one of them is enough`)
     }
-    if (path !== undefined) return { from: 'file', path }
-    return data === undefined ? undefined : { from: 'data', data }
+    if (path !== undefined) return { from: 'file', path, field: pathName }
+    return data === undefined ? undefined : { from: 'data', data, field: dataName }
   }
 
   #value(name: Name): unknown {

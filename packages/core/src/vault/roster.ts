@@ -1,8 +1,8 @@
 import { ForeignOriginError, type LoginOutcome } from '../errors/index.ts'
 import type { Held } from '../lifecycle/state.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { ExecResponse } from '../protocol/encode-exec-info.ts'
-import type { Wish } from './access.ts'
+import { type Refusal, UNAUTHORIZED } from '../protocol/refusal.ts'
+import type { LeaseOptions } from './access.ts'
 import type { Candidate } from './choose.ts'
 import type { Keeper } from './keeper.ts'
 import type { Kept } from './lease.ts'
@@ -10,8 +10,6 @@ import { LoginDiary } from './login-diary.ts'
 import { outcomeOf } from './login-outcome.ts'
 import { RefusedLogins } from './refused-logins.ts'
 import { describeLogin, type HandlerFacts, type LoginStatus } from './vault-status.ts'
-
-const UNKNOWN: ExecResponse = { code: 401, header: {} }
 
 /** What a handler holds, and can be used. */
 export interface Usable extends Candidate {
@@ -28,8 +26,8 @@ export class Roster {
   readonly refused = new RefusedLogins()
   readonly diary = new LoginDiary()
   readonly #clock: Clock
-  /** What a server last said to what a handler gave. */
-  readonly #responses = new WeakMap<Keeper, ExecResponse>()
+  /** How a server last refused the credential of a handler. */
+  readonly #refusals = new WeakMap<Keeper, Refusal>()
 
   constructor(keepers: readonly Keeper[], clock: Clock) {
     this.keepers = keepers
@@ -46,11 +44,11 @@ export class Roster {
     return this.keepers.filter((keeper) => this.#excludedUntil(keeper) !== undefined).length
   }
 
-  usable({ origin }: Wish): Usable[] {
+  usable({ origin }: LeaseOptions): Usable[] {
     const now = this.#clock.now()
     return this.keepers.flatMap((keeper) => {
-      const { held } = keeper
-      if (held === undefined || !this.#isUsable(held, now)) return []
+      const held = heldAt(keeper, now)
+      if (held === undefined || this.refused.has(held.credential, now)) return []
       const kept = held.credential
       if (origin !== undefined && originOf(kept) !== origin) return []
       return [{ keeper, kept, priority: kept.endpoint?.priority ?? 0 }]
@@ -58,52 +56,80 @@ export class Roster {
   }
 
   /** @throws {ForeignOriginError} When everybody who has a login is logged in, and nobody at this server. */
-  checkKnown({ origin }: Wish): void {
+  checkKnown({ origin }: LeaseOptions): void {
     if (origin === undefined) return
+    const now = this.#clock.now()
     // Nobody is logged in anywhere: then the trouble is not the server.
-    if (this.keepers.every(({ held }) => held === undefined)) return
-    const isPossible = this.keepers.some((keeper) =>
-      keeper.held === undefined
+    if (this.keepers.every((keeper) => heldAt(keeper, now) === undefined)) return
+    const isPossible = this.keepers.some((keeper) => {
+      const held = heldAt(keeper, now)
+      return held === undefined
         ? !this.#isSilent(keeper) || this.#lastOriginOf(keeper) === origin
-        : originOf(keeper.held.credential) === origin,
-    )
+        : originOf(held.credential) === origin
+    })
     if (isPossible) return
     throw new ForeignOriginError(`no login is for ${origin}`, {
       hint: 'Pass a path, or a URL of a server that a login handler names.',
     })
   }
 
-  /** Asks every handler that may be asked. Returns when the next one may; `Infinity` when all are busy. */
-  askAll(): number {
+  /** Asks every handler that may be asked: those whose last login failed, too, if their pause is over. */
+  askAll(): void {
     const now = this.#clock.now()
-    for (const keeper of this.keepers) {
-      const { held } = keeper
-      const isExcluded = held !== undefined && this.refused.has(held.credential, now)
-      // A refused one is asked for something better; everything else for what is missing.
-      if (isExcluded) keeper.askBetter(held.credential, this.#responses.get(keeper) ?? UNKNOWN)
-      else keeper.request()
-    }
+    for (const keeper of this.keepers) this.#ask(keeper, now)
+  }
+
+  /** The same, except handlers whose last login failed: within one wait they are asked once. */
+  askUnanswered(): void {
+    const now = this.#clock.now()
+    for (const keeper of this.keepers) if (!hasFailed(keeper)) this.#ask(keeper, now)
+  }
+
+  /** Whether a handler may still give something to this request, without being asked again. */
+  mayHelp({ origin }: LeaseOptions): boolean {
+    const now = this.#clock.now()
+    return this.keepers.some((keeper) => {
+      const held = heldAt(keeper, now)
+      if (held === undefined) return !hasFailed(keeper)
+      if (origin !== undefined && originOf(held.credential) !== origin) return false
+      return !hasFailed(keeper) || !this.refused.has(held.credential, now)
+    })
+  }
+
+  /** Whether a handler without a login is in its first attempt, and may come with a higher priority than this. */
+  mayOvertake(priority: number, { origin }: LeaseOptions): boolean {
+    const now = this.#clock.now()
+    return this.keepers.some((keeper) => {
+      if (!keeper.isRunning || heldAt(keeper, now) !== undefined) return false
+      const { retry, last } = this.diary.of(keeper.label)
+      if (retry !== undefined) return false
+      // Where it leads and with which priority comes with a login: before the first one neither is known.
+      if (last === undefined) return true
+      return last.priority > priority && (origin === undefined || originIn(last.server) === origin)
+    })
+  }
+
+  /** When something changes that no event tells: a pause or an exclusion ends. `Infinity` if nothing does. */
+  nextLookAt(): number {
+    const now = this.#clock.now()
     return Math.min(...this.keepers.map((keeper) => this.#nextLookAt(keeper, now)))
   }
 
   /** Asks those who have nothing, while others serve: each within its own pauses. */
   askMissing(): void {
     const now = this.#clock.now()
-    for (const keeper of this.keepers) {
-      const { held } = keeper
-      if (held === undefined || held.expiresAt <= now) keeper.request()
-    }
+    for (const keeper of this.keepers) if (heldAt(keeper, now) === undefined) keeper.request()
   }
 
-  /** Asks every handler at a person's wish, and is content when one of them had something. */
+  /** Asks every handler when a person asks for it, and is content when one of them had something. */
   async renew(signal?: AbortSignal): Promise<void> {
     const all = await Promise.allSettled(this.keepers.map((keeper) => keeper.renew(signal)))
     const failed = all.filter((one) => one.status === 'rejected')
     if (failed.length === all.length) throw failed[0]?.reason
   }
 
-  noteRefusal(keeper: Keeper, response: ExecResponse): void {
-    this.#responses.set(keeper, response)
+  noteRefusal(keeper: Keeper, refusal: Refusal): void {
+    this.#refusals.set(keeper, refusal)
   }
 
   /** How every handler is doing. */
@@ -116,22 +142,28 @@ export class Roster {
     return this.keepers.map((keeper) => outcomeOf(keeper, this.#factsOf(keeper)))
   }
 
-  /** When a keeper that does nothing now may do something; a run tells by itself when it ends. */
+  /** Asks a refused one for something better; everything else for what is missing. */
+  #ask(keeper: Keeper, now: number): void {
+    const held = heldAt(keeper, now)
+    const isExcluded = held !== undefined && this.refused.has(held.credential, now)
+    if (isExcluded) keeper.askBetter(held.credential, this.#refusals.get(keeper) ?? UNAUTHORIZED)
+    else keeper.request()
+  }
+
   #nextLookAt(keeper: Keeper, now: number): number {
-    const { nextTryAt, state } = keeper.status()
-    if (state === 'running') return Number.POSITIVE_INFINITY
-    // An exclusion that is over already changes nothing for those who still wait.
-    const excludedUntil = this.#excludedUntil(keeper)
+    // A run tells by itself when it ends, and an exclusion that is over already changes nothing for those who wait.
+    const excludedUntil = this.#excludedUntil(keeper) ?? Number.POSITIVE_INFINITY
+    if (keeper.isRunning || hasFailed(keeper)) return excludedUntil
+    const { nextTryAt } = keeper.status()
     return Math.min(
       nextTryAt !== undefined && nextTryAt > now ? nextTryAt : now + 1000,
-      excludedUntil ?? Number.POSITIVE_INFINITY,
+      excludedUntil,
     )
   }
 
   /** Whether its last login had nothing to say, and no other is on its way. */
   #isSilent(keeper: Keeper): boolean {
-    const isBusy = keeper.status().state === 'running'
-    return !isBusy && outcomeOf(keeper, this.#factsOf(keeper)).result === 'nothing'
+    return !keeper.isRunning && outcomeOf(keeper, this.#factsOf(keeper)).result === 'nothing'
   }
 
   /** The server of its last login, which may have ended since. */
@@ -139,20 +171,29 @@ export class Roster {
     return originIn(this.diary.of(label).last?.server)
   }
 
-  #isUsable({ credential, expiresAt }: Held<Kept>, now: number): boolean {
-    return now < expiresAt && !this.refused.has(credential, now)
-  }
-
   #factsOf(keeper: Keeper): HandlerFacts {
     return { notes: this.diary.of(keeper.label), excludedUntil: this.#excludedUntil(keeper) }
   }
 
-  /** Of a credential that has expired the next login matters, and no longer that a server refused it. */
-  #excludedUntil({ held }: Keeper): number | undefined {
+  #excludedUntil(keeper: Keeper): number | undefined {
     const now = this.#clock.now()
-    const isExcluded = held && now < held.expiresAt && this.refused.has(held.credential, now)
+    const held = heldAt(keeper, now)
+    const isExcluded = held !== undefined && this.refused.has(held.credential, now)
     return isExcluded ? this.refused.endOf(held.credential) : undefined
   }
+}
+
+/**
+ * What it holds, and has not expired: after that the next login matters, and no longer where the last one led or
+ * whether a server refused it. The keeper itself may still hold it, until it is asked or wakes.
+ */
+function heldAt({ held }: Keeper, now: number): Held<Kept> | undefined {
+  return held !== undefined && now < held.expiresAt ? held : undefined
+}
+
+/** Whether its last login has ended without a credential, and no other is on its way. */
+function hasFailed({ isRunning, lastError }: Keeper): boolean {
+  return !isRunning && lastError !== undefined
 }
 
 function originOf({ endpoint }: Kept): string | undefined {

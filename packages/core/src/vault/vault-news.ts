@@ -18,6 +18,11 @@ export class VaultNews {
     return this.#frozenSince
   }
 
+  /** Whether something could be used when this was last told. */
+  get hasSome(): boolean {
+    return this.#hasSome
+  }
+
   /** Something can be used, as a login or a server has just shown. */
   noteSome(): void {
     this.#hasSome = true

@@ -29,10 +29,10 @@ describe('a plugin', () => {
 
   it('is told of the refusal in v1alpha1, and answers in that version', async () => {
     const apiVersion = 'client.authentication.k8s.io/v1alpha1'
-    const response = { code: 401, header: { A: ['b'] } }
+    const refusal = { status: 401, headers: { a: 'b' } }
     const { out } = await runBody('return { token: response.code + response.header.A[0] }', {
       apiVersion,
-      response,
+      refusal,
     })
     expect(JSON.parse(out)).toEqual({
       kind: 'ExecCredential',

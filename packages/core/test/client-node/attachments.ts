@@ -40,6 +40,20 @@ export function describeAttachments(client: ClientNode): void {
       expect(Object.keys(kc)).not.toContain('applySecurityAuthentication')
     })
 
+    it('fails at once for a program that copies TLS settings out of its agent', async () => {
+      await using stage = await Stage.withPlugin(client)
+      const given: { agent?: { options: Record<string, unknown> } } = {}
+      await stage.kc.applyToHTTPSOptions(given as never)
+      for (const name of ['ca', 'cert', 'key']) {
+        expect(() => given.agent?.options[name]).toThrow(
+          new RegExp(
+            `no "${name}" to copy: send the request with this agent, or .* "kubecred run"`,
+          ),
+        )
+      }
+      expect(await stage.whoAmI()).toBe('jane')
+    })
+
     it('says how it is doing, without a secret', async () => {
       await using stage = await Stage.withPlugin(client)
       expect(stage.attachment.status()).toEqual({ by: 'kubecred', clusters: [] })
@@ -205,7 +219,7 @@ export function describeAttachments(client: ClientNode): void {
     it('with a request that has its own Authorization', async () => {
       await using stage = await Stage.withPlugin(client, { answers: 'both' })
       const { token } = stage.sandbox.issueToken({ user: 'ann' })
-      const own = client.setHeaderOptions('Authorization', `Bearer ${token}`)
+      const own = client.setHeaderOptions?.('Authorization', `Bearer ${token}`)
       await stage.api.listNamespace({}, own)
       expect(stage.sandbox.requests).toMatchObject([{ user: 'ann', hasClientCertificate: false }])
       expect(stage.sandbox.pluginRuns).toBe(0)

@@ -21,13 +21,15 @@ export function describeRequests(client: ClientNode): void {
 
     const place = { namespace: 'default', name: 'old' }
     const bodyOf = (value: string) => ({ metadata: { name: 'old' }, data: { value } })
-    const merge = client.setHeaderOptions('Content-Type', client.PatchStrategy.MergePatch)
+    const merge = client.setHeaderOptions?.('Content-Type', client.PatchStrategy.MergePatch)
     const CALLS: Readonly<Record<string, (stage: Stage) => Promise<unknown>>> = {
       list: ({ api }) => api.listNamespacedConfigMap({ namespace: 'default' }),
       read: ({ api }) => api.readNamespacedConfigMap(place),
       create: (stage) => stage.createConfigMap('new'),
       replace: ({ api }) => api.replaceNamespacedConfigMap({ ...place, body: bodyOf('b') }),
-      patch: ({ api }) => api.patchNamespacedConfigMap({ ...place, body: bodyOf('c') }, merge),
+      ...(merge && {
+        patch: ({ api }) => api.patchNamespacedConfigMap({ ...place, body: bodyOf('c') }, merge),
+      }),
       delete: ({ api }) => api.deleteNamespacedConfigMap(place),
       'an object by its kind': ({ kc }) =>
         client.KubernetesObjectApi.makeApiClient(kc).read({

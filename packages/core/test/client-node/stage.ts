@@ -19,9 +19,10 @@ export type ClientNode = Pick<
   | 'makeInformer'
   | 'PatchStrategy'
   | 'PortForward'
-  | 'setHeaderOptions'
   | 'Watch'
->
+> &
+  // From 1.1 on.
+  Partial<Pick<typeof OneFour, 'setHeaderOptions'>>
 
 export interface StageOptions {
   readonly sandbox?: SandboxOptions

@@ -37,3 +37,41 @@ describe('connect()', () => {
     expect(cluster.server).toBe(SERVER)
   })
 })
+
+describe('a vault', () => {
+  it.each<[string, unknown, string]>([
+    ['an option', { queuLimit: 5 }, 'new Vault() has no option "queuLimit"; did you mean queueLi'],
+    ['one of a handler', { retries: 3 }, 'new Vault() has no option "retries"; it has freezeLimit'],
+    ['a grace below 0', { priorityGraceMs: -1 }, 'priorityGraceMs must be 0 or a whole number'],
+    ['a limit of 0', { freezeLimitMs: 0 }, 'freezeLimitMs must be a whole number above 0, got 0'],
+    ['a number', 5, 'new Vault() takes its options as an object, such as { freezeLimitMs: … }'],
+  ])('says what is wrong with %s', (_, options, message) => {
+    expect(() => new Vault(options as never)).toThrow(TypeError)
+    expect(() => new Vault(options as never)).toThrow(message)
+  })
+
+  it.each<[string, unknown, string]>([
+    ['an option', { retrys: 3 }, 'onLogin() has no option "retrys"; did you mean retries?'],
+    [
+      'one of the vault',
+      { freezeLimitMs: 5 },
+      'onLogin() has no option "freezeLimitMs"; it has id',
+    ],
+    ["kopf's timeout", { timeout: 10 }, 'has no option "timeout"; use timeoutMs, in milliseconds'],
+    ["kopf's backoff", { backoff: 10 }, 'has no option "backoff"; use backoffMs, in milliseconds'],
+    ["kopf's param", { param: 'x' }, 'has no option "param"; pass the value in a closure'],
+    ["kopf's registry", { registry: {} }, 'has no option "registry"; call onLogin() of the Vault'],
+    ["kopf's errors", { errors: 'PERMANENT' }, 'errors must be one of temporary, permanent, igno'],
+    ['an id', 'corp', 'onLogin() takes its options as an object, such as { id: … }'],
+  ])('says what is wrong with %s of a handler', (_, options, message) => {
+    const vault = new Vault()
+    expect(() => vault.onLogin(() => undefined, options as never)).toThrow(TypeError)
+    expect(() => vault.onLogin(() => undefined, options as never)).toThrow(message)
+  })
+
+  it('takes what is undefined for what is not there', () => {
+    const none = { other: undefined } as never
+    expect(new Vault(none).onLogin(() => undefined, none)).toBeInstanceOf(Vault)
+    expect(new Vault({ priorityGraceMs: 0 })).toBeInstanceOf(Vault)
+  })
+})

@@ -79,6 +79,8 @@ describe('a redirect inside the origin', () => {
     sandbox.respondWith(toVersion)
     const response = await cluster.fetch('/old', { redirect: 'follow' })
     expect([response.status, response.url]).toEqual([200, `${cluster.server}/version?x=1`])
+    expect(response.redirected).toBe(true)
+    expect((await cluster.fetch('/version', { redirect: 'follow' })).redirected).toBe(false)
   })
 
   it('is an error when the caller says so, and handed back otherwise', async () => {

@@ -174,3 +174,46 @@ describe('a plugin that everybody could replace', () => {
     expect(again.outcome).toBe(200)
   })
 })
+
+describe('variables in exec.env that load code into any program', () => {
+  const variables = {
+    LD_PRELOAD: '/x.so',
+    NODE_OPTIONS: '--title=x',
+    BASH_ENV: '/x.sh',
+    AWS_PROFILE: 'dev',
+  }
+
+  async function seenBy(type: string | undefined, allowlist?: readonly Entry[]) {
+    const answering = JSON.stringify({
+      apiVersion: 'client.authentication.k8s.io/v1',
+      kind: 'ExecCredential',
+      status: { token: answer },
+    })
+    // Not with env, which is another program.
+    const script = `#!/bin/sh\necho "$LD_PRELOAD $NODE_OPTIONS $BASH_ENV $AWS_PROFILE" > ${at('seen')}\necho '${answering}'\n`
+    writeFileSync(at('says'), script, { mode: 0o700 })
+    const kubeconfig = sandbox.writeKubeconfig({
+      user: { exec: { command: at('says'), env: variables } },
+    })
+    const options = { kubeconfig, kuberc: kuberc(type, allowlist) }
+    const { outcome, events } = await request('unused', options)
+    expect(outcome).toBe(200)
+    const warnings = events.flatMap((event) => (event.type === 'warning' ? [event.message] : []))
+    return { seen: readFileSync(at('seen'), 'utf8').trim(), warnings }
+  }
+
+  it('are not passed under an allowlist, which a warning says', async () => {
+    const { seen, warnings } = await seenBy('Allowlist', [{ command: at('says') }])
+    expect(seen).toBe('dev')
+    const left = warnings.map((text) => text.split(' ')[0])
+    expect(left).toEqual(['LD_PRELOAD', 'NODE_OPTIONS', 'BASH_ENV'])
+    expect(warnings.join()).not.toContain('/x')
+  })
+
+  it('are passed where every plugin may run, as kubectl does', async () => {
+    expect(await seenBy('AllowAll')).toEqual({
+      seen: '/x.so --title=x /x.sh dev',
+      warnings: [],
+    })
+  })
+})

@@ -38,7 +38,7 @@ describe('a person who changed something', () => {
       },
       { id: 'corp', errors: 'permanent' },
     )
-    await using cluster = await connect({ vault })
+    await using cluster = await connect({ vault, policy: { backoffFirstMs: 1 } })
     await cluster.fetch('/version')
     await cluster.renew()
     expect(cluster.status().credential.runs).toBe(2)

@@ -9,7 +9,7 @@ import { type Cluster, type ConnectOptions, type CredentialEvent, connect } from
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { processRegistry } from '../../src/node/process-registry.ts'
 import type { SigningKey } from '../../src/protocol/signing-key.ts'
-import { LINE } from '../../src/transport/line.ts'
+import { LINE } from '../../src/request/line.ts'
 import { type MadePair, makePair } from '../fixtures/make-certificates.ts'
 import { expectNoLeak } from '../fixtures/no-leak.ts'
 import { isRunning } from '../fixtures/processes.ts'
@@ -137,7 +137,7 @@ describe('connect() with an external signer', () => {
     const next = await makePair()
     writeFileSync(join(scene.folder, 'certificate.pem'), next.certificate)
     const { keeper } = cluster[LINE]
-    const better = await keeper.replace(await keeper.lease(), { code: 401, header: {} })
+    const better = await keeper.replace(await keeper.lease(), { status: 401, headers: {} })
     expect(better?.credential.certificate?.chain).toBe(next.certificate)
   })
 

@@ -64,6 +64,8 @@ const EVERY: readonly errors.AnyCredentialError[] = [
   new errors.ClosedError(),
   new errors.ConnectionRetiredError(400),
   new errors.PeerMissingError('kubecred/ws', 'ws'),
+  new errors.ServerAnswerError('https://h', 'a SelfSubjectReview'),
+  new errors.SystemExhaustedError('EMFILE', 'too many files are open'),
   new errors.UpgradeRefusedError(403, 'pods "web" is forbidden'),
   new errors.LoginError(
     [{ handler: 'corp', result: 'nothing', attempts: 1 }],

@@ -23,7 +23,7 @@ describe('the namespace', () => {
     (namespace) => {
       const error = thrownBy(() => connectionWith({}, { namespace }))
       expect(error.code).toBe('ERR_KUBECONFIG_INVALID')
-      expect(error.message).toContain('given by a flag is not a DNS-1123 label')
+      expect(error.message).toContain('option namespace is not a DNS-1123 label')
     },
   )
 

@@ -211,7 +211,9 @@ __proto__: {polluted: true}
   })
 
   it.each([
-    { name: 'lines', text: 'a: b\n'.repeat(1_000_000) },
+    { name: 'lines', text: 'a: *b\n'.repeat(1_000_000) },
+    { name: 'plain lines, twice and more,', text: 'a: b\n'.repeat(2_000_001) },
+    { name: 'items of JSON, twice and more,', text: `{"a":[${'{},'.repeat(2_000_001)}1]}` },
     { name: 'empty lines', text: ' \n'.repeat(1_000_000) },
     { name: 'items', text: `[${'a,'.repeat(1_000_000)}]` },
   ])('with a million $name is refused before it is read', ({ text }) => {

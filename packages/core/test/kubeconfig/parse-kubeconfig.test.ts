@@ -17,6 +17,13 @@ describe('a kubeconfig file', () => {
     expect(config.currentContext).toBeUndefined()
   })
 
+  it.each(['e1', 'E5', '.e1', '12e4567'])('takes the name %s for text, as kubectl does', (name) => {
+    const text = `users:\n- name: ${name}\n  user: {token: ${name}}\ncurrent-context: ${name}\n`
+    const config = parseKubeconfigText(text, FILE)
+    expect(config.currentContext).toBe(name)
+    expect(config.users.get(name)?.token?.expose()).toBe(name)
+  })
+
   it('gives every entry its name and file of origin', () => {
     const config = parseKubeconfig(
       {

@@ -79,9 +79,21 @@ describe('the connection', () => {
 
 describe('a name that leads nowhere', () => {
   it.each([
-    { flags: { context: 'x' }, code: 'ERR_CONTEXT_NOT_FOUND', says: '"x" does not exist' },
-    { flags: { user: 'x' }, code: 'ERR_USER_NOT_FOUND', says: 'user "x" does not exist' },
-    { flags: { cluster: 'x' }, code: 'ERR_CLUSTER_NOT_FOUND', says: 'cluster "x" does not exist' },
+    {
+      flags: { context: 'x' },
+      code: 'ERR_CONTEXT_NOT_FOUND',
+      says: '"x", named by option context,',
+    },
+    {
+      flags: { user: 'x' },
+      code: 'ERR_USER_NOT_FOUND',
+      says: 'user "x", named by option user, does',
+    },
+    {
+      flags: { cluster: 'x' },
+      code: 'ERR_CLUSTER_NOT_FOUND',
+      says: 'cluster "x", named by option cluster,',
+    },
     {
       flags: { context: 'lost-user' },
       code: 'ERR_USER_NOT_FOUND',

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { backoffMs, DEFAULT_LIFECYCLE } from '../../src/lifecycle/policy.ts'
+import { backOff } from '../../src/lifecycle/back-off.ts'
+import { DEFAULT_LIFECYCLE } from '../../src/lifecycle/policy.ts'
 
 const page = readFileSync(
   new URL('../../../../docs/lifecycle.md', import.meta.url),
@@ -22,7 +23,7 @@ describe('docs/lifecycle.md', () => {
   it('names the times at which a server that refuses everything sees runs', () => {
     const times = [0]
     for (let count = 1; (times.at(-1) ?? 0) < 511; count += 1) {
-      times.push((times.at(-1) ?? 0) + backoffMs(count, 0, DEFAULT_LIFECYCLE) / 1000)
+      times.push((times.at(-1) ?? 0) + backOff(count, DEFAULT_LIFECYCLE) / 1000)
     }
     expect(page).toContain(`after ${times.join(', ')} s`)
   })

@@ -57,12 +57,41 @@ describe('the refresh window of a certificate', () => {
     )
 
   it('is the last hundredth of its life', () => {
-    expect(at(100 * DAY, Number.POSITIVE_INFINITY)).toBe(99 * DAY)
+    expect(at(100 * DAY, Number.POSITIVE_INFINITY)).toBeCloseTo(99.1 * DAY)
   })
 
   it('leaves time for two runs and ten seconds', () => {
     expect(at(HOUR, Number.POSITIVE_INFINITY, 30 * SECOND)).toBe(HOUR - 70 * SECOND)
   })
+
+  it.each([
+    ['20 min', 20 * 60 * SECOND],
+    ['an hour', HOUR],
+    ['8 hours', 8 * HOUR],
+    ['a day', DAY],
+    ['a year', 365 * DAY],
+  ])(
+    'begins within the last hundredth of %s, also where its end is told as the expiry',
+    (_, life) => {
+      for (const jitter of [-1, 0, 1]) {
+        const left = (expiresAt: number): number =>
+          life -
+          refreshTime(
+            {
+              now: 0,
+              expiresAt,
+              certificate: { notBefore: 0, notAfter: life },
+              lastRunMs: 0,
+              jitter,
+            },
+            DEFAULT_LIFECYCLE,
+          )
+        expect(left(life)).toBeLessThanOrEqual(life / 100)
+        expect(left(life)).toBeGreaterThanOrEqual(life / 125)
+        expect(left(Number.POSITIVE_INFINITY)).toBe(left(life))
+      }
+    },
+  )
 
   it('yields to an expiry that comes earlier', () => {
     expect(at(100 * DAY, HOUR)).toBe(HOUR - 300 * SECOND)

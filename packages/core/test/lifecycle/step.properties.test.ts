@@ -1,10 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  DEFAULT_LIFECYCLE,
-  type LifecyclePolicy,
-  longestBackoffMs,
-} from '../../src/lifecycle/policy.ts'
+import { maxBackOff } from '../../src/lifecycle/back-off.ts'
+import { DEFAULT_LIFECYCLE, type LifecyclePolicy } from '../../src/lifecycle/policy.ts'
 import { type Effect, type Event, emptyState, type State } from '../../src/lifecycle/state.ts'
 import { step } from '../../src/lifecycle/step.ts'
 import { verdict } from '../../src/lifecycle/verdict.ts'
@@ -163,7 +160,7 @@ describe('whatever happens, the machine', () => {
     check((moments) => {
       for (const { after, now } of moments) {
         if (after.isClosed || after.held !== undefined || after.attempt !== undefined) continue
-        const later = now + longestBackoffMs(policy)
+        const later = now + maxBackOff(policy)
         expect(step(after, { type: 'requested' }, later, policy)[0].attempt).toBeDefined()
         // Set back by a year, nobody waits for a year.
         const earlier = now - 31_536_000_000

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { backoffMs, DEFAULT_LIFECYCLE as policy } from '../../src/lifecycle/policy.ts'
+import { DEFAULT_LIFECYCLE as policy } from '../../src/lifecycle/policy.ts'
 import { type Event, emptyState, type State } from '../../src/lifecycle/state.ts'
 import { step } from '../../src/lifecycle/step.ts'
 import { verdict } from '../../src/lifecycle/verdict.ts'
@@ -149,11 +149,21 @@ describe('a failed run', () => {
   })
 
   it('waits longer each time, up to the limit', () => {
-    expect([1, 2, 3, 9, 10, 40].map((count) => backoffMs(count, 0, policy))).toEqual([
-      1000, 2000, 4000, 256_000, 300_000, 300_000,
-    ])
-    expect(backoffMs(1, 1, policy)).toBe(1200)
-    expect(backoffMs(1, -1, policy)).toBe(800)
+    let state: State<string> = emptyState()
+    let now = 0
+    const pauses = Array.from({ length: 10 }, (_, index) => {
+      for (const event of [requested, failed(index + 1)]) [state] = step(state, event, now, policy)
+      const pauseMs = state.pausedUntil - now
+      now = state.pausedUntil
+      return pauseMs / 1000
+    })
+    expect(pauses).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 300])
+  })
+
+  it('waits a little longer or shorter, by its jitter', () => {
+    const [running] = step(emptyState<string>(), requested, 0, policy)
+    const [state] = step(running, { ...failed(1), jitter: 1 }, 0, policy)
+    expect(state.pausedUntil).toBe(1200)
   })
 
   it('ahead of time is not noticed by anybody while the old credential is good', () => {

@@ -6,7 +6,7 @@ import { openScene, settle } from '../vault/vault-scene.ts'
 import { linesOf } from './scene.ts'
 
 const server = 'https://one.test'
-const refusal = { code: 401, header: {} }
+const refusal = { status: 401, headers: {} }
 
 async function pass(clock: { advance(ms: number): void }, seconds: number): Promise<void> {
   for (let second = 0; second < seconds; second += 1) {

@@ -152,10 +152,10 @@ describe('a file that cannot be used', () => {
   })
 
   it('may be too large', async () => {
-    const path = write('big', new Uint8Array(8 * 1024 * 1024 + 1).fill(0x20))
+    const path = write('big', new Uint8Array(64 * 1024 * 1024 + 1).fill(0x20))
     const error = await failure(loadConnection({ env: {}, kubeconfig: path }))
     expect(error.code).toBe('ERR_KUBECONFIG_UNREADABLE')
-    expect(error.message).toContain('8 MiB')
+    expect(error.message).toContain('64 MiB')
   })
 
   it.each([

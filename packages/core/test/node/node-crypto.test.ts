@@ -120,6 +120,7 @@ describe('a chain without its key', () => {
     expect(facts).toEqual(nodeCrypto.readChain(Buffer.from(ec.certificate)))
     const { validFrom, validTo } = new X509Certificate(ec.certificate)
     expect(facts).toEqual({
+      keyKind: 'EC prime256v1',
       chain: ec.certificate,
       notBefore: Date.parse(validFrom),
       notAfter: Date.parse(validTo),

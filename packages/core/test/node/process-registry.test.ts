@@ -173,12 +173,16 @@ describe.runIf(process.platform === 'linux')('a plugin that still runs is ended'
     ['when the program fails', 'throws', undefined, [1, null]],
     ['when a signal ends the program', 'waits', 'SIGTERM', [null, 'SIGTERM']],
     ['when somebody presses Ctrl-C', 'waits', 'SIGINT', [null, 'SIGINT']],
+    ['when somebody presses Ctrl-\\', 'waits', 'SIGQUIT', [null, 'SIGQUIT']],
+    ['when a watchdog aborts the program', 'waits', 'SIGABRT', [null, 'SIGABRT']],
   ])('%s', async (_, way, signal, ended) => {
     using plugin = makePlugin()
     plugin.behave('hangs')
     const kubeconfig = sandbox.writeKubeconfig({ user: { exec: { command: plugin.path } } })
     const stdio = ['ignore', 'pipe', 'ignore'] as const
-    const program = spawn(process.execPath, [runner, kubeconfig, way], { stdio: [...stdio] })
+    // Some of these signals write the memory into a file, which takes long and which nothing here needs.
+    const line = ['ulimit -c 0; exec "$0" "$@"', process.execPath, runner, kubeconfig, way]
+    const program = spawn('/bin/sh', ['-c', ...line], { stdio: [...stdio] })
     const exited = once(program, 'exit')
     await once(program.stdout, 'data')
     if (signal !== undefined) {
@@ -204,14 +208,31 @@ describe.runIf(process.platform === 'linux')('a plugin that still runs is ended'
     await vi.waitFor(() => expect(findProcesses({ naming: plugin.path })).toEqual([]))
   })
 
-  it('and signals are left alone while none runs', () => {
-    const listeners = () =>
-      ['SIGINT', 'SIGTERM', 'SIGHUP'].map((name) => process.listenerCount(name))
+  const listeners = () =>
+    ['SIGINT', 'SIGQUIT', 'SIGABRT', 'SIGTERM', 'SIGHUP'].map((name) => process.listenerCount(name))
+
+  it('and signals are left alone while none runs', async () => {
     const before = listeners()
     const [one, other] = [endWithUs(() => {}), endWithUs(() => {})]
     expect(listeners()).toEqual(before.map((count) => count + 1))
     one()
     other()
-    expect(listeners()).toEqual(before)
+    await vi.waitFor(() => expect(listeners()).toEqual(before))
+  })
+
+  it('and a signal that is reported after the end of the plugin still ends the program', async () => {
+    const before = listeners()
+    const kill = vi.spyOn(process, 'kill').mockReturnValue(true)
+    const others = process.listeners('SIGINT')
+    process.removeAllListeners('SIGINT')
+    try {
+      endWithUs(() => {})()
+      process.emit('SIGINT', 'SIGINT')
+      expect(kill).toHaveBeenCalledWith(process.pid, 'SIGINT')
+    } finally {
+      kill.mockRestore()
+      for (const other of others) process.on('SIGINT', other)
+    }
+    await vi.waitFor(() => expect(listeners()).toEqual(before))
   })
 })

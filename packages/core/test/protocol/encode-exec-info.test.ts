@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type ExecInfo, encodeExecInfo } from '../../src/protocol/encode-exec-info.ts'
 import { API_VERSIONS } from '../../src/protocol/exec-config.ts'
+import type { Refusal } from '../../src/protocol/refusal.ts'
 
 const [V1, BETA, ALPHA] = API_VERSIONS
 const written = (info: ExecInfo): unknown => JSON.parse(encodeExecInfo(info))
@@ -52,9 +53,11 @@ describe.each([V1, BETA])('what a %s plugin is told', (apiVersion) => {
     )
   })
 
-  it('says nothing about the response that made us ask', () => {
-    const response = { code: 401, header: { 'Www-Authenticate': ['Bearer'] } }
-    expect(encodeExecInfo({ apiVersion, interactive: false, response })).not.toContain('response')
+  it('says nothing about the refusal of the last credential', () => {
+    const refusal = { status: 401, headers: { 'www-authenticate': 'Bearer' } }
+    expect(encodeExecInfo({ apiVersion, interactive: false, refusal })).toBe(
+      encodeExecInfo({ apiVersion, interactive: false }),
+    )
   })
 
   it('is one line', () => {
@@ -64,16 +67,32 @@ describe.each([V1, BETA])('what a %s plugin is told', (apiVersion) => {
 })
 
 describe('what a v1alpha1 plugin is told', () => {
-  const response = { code: 401, header: { 'Www-Authenticate': ['Bearer realm="x"'] } }
-
   it('stands in spec and at the top, for both forms of that version', () => {
-    const told = { response, interactive: true }
-    expect(written({ apiVersion: ALPHA, interactive: true, response })).toEqual({
+    const refusal = { status: 401, headers: { 'www-authenticate': 'Bearer realm="x"' } }
+    const response = { header: { 'Www-Authenticate': ['Bearer realm="x"'] }, code: 401 }
+    const fields = { response, interactive: true }
+    expect(written({ apiVersion: ALPHA, interactive: true, refusal })).toEqual({
       kind: 'ExecCredential',
       apiVersion: ALPHA,
-      spec: told,
-      ...told,
+      spec: fields,
+      ...fields,
     })
+  })
+
+  it.each<[string, Refusal['headers'], unknown]>([
+    ['a name of one letter', { p: 'CP' }, { P: ['CP'] }],
+    ['a name with digits', { 'x-2fa-3': 'y' }, { 'X-2fa-3': ['y'] }],
+    ['several values', { 'set-cookie': ['a', 'b'] }, { 'Set-Cookie': ['a', 'b'] }],
+    ['an empty value', { via: '' }, { Via: [''] }],
+    ['no value', { via: undefined }, {}],
+    ['no headers', {}, {}],
+  ])('has headers as Go writes them: %s', (_, headers, header) => {
+    const refusal = { status: 0, headers }
+    const response = { code: 0, header }
+    expect(written({ apiVersion: ALPHA, interactive: false, refusal })).toHaveProperty(
+      'spec.response',
+      response,
+    )
   })
 
   it('has no response the first time', () => {

@@ -80,7 +80,7 @@ describe('connections', () => {
       if (count % 2500 === 0) expect(await ask(scene.port)).toMatchObject({ status: 200 })
     }
     expect(await ask(scene.port)).toMatchObject({ status: 200 })
-    await expect.poll(() => open.size).toBeLessThanOrEqual(100)
+    await expect.poll(() => open.size, { timeout: 20_000 }).toBeLessThanOrEqual(100)
     const held = await new Promise((resolve) =>
       scene.server.getConnections((_, count) => resolve(count)),
     )

@@ -13,6 +13,8 @@ describe('the rules of kubectl proxy', () => {
     '/api/v1/namespaces/a/pods/b/exec/',
     '/api/v1/namespaces/a/pods/b/executable',
     '/api/v2/x/pods/y/z/exec',
+    '/api/v1/namespaces/a\u2028/pods/b/exec',
+    '/api/v1/namespaces/a/pods/b\n/attach',
   ])('reject %s', (path) => {
     expect(brokenRule(DEFAULT_RULES, asking(path))).toBe('the path is rejected')
   })

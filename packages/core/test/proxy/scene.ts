@@ -130,11 +130,17 @@ export function send(port: number, asked: Asked = {}): Promise<IncomingMessage> 
 export async function ask(
   port: number,
   asked: Asked = {},
-): Promise<{ status: number; headers: IncomingMessage['headersDistinct']; text: string }> {
+): Promise<{
+  status: number
+  reason: string
+  headers: IncomingMessage['headersDistinct']
+  text: string
+}> {
   const response = await send(port, asked)
   let text = ''
   for await (const chunk of response.setEncoding('utf8')) text += chunk
-  return { status: response.statusCode ?? 0, headers: response.headersDistinct, text }
+  const { statusCode: status = 0, statusMessage: reason = '', headersDistinct: headers } = response
+  return { status, reason, headers, text }
 }
 
 /** Sends bytes as they are, and gives everything that comes back until the connection ends. */

@@ -6,7 +6,7 @@ import { type Cluster, connect } from 'kubecred'
 import { DEFAULT_RULES } from 'kubecred/proxy'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import WebSocket from 'ws'
-import { ask, BEARER, type RunningProxy, SECRET, startProxy } from './scene.ts'
+import { ask, BEARER, type RunningProxy, SECRET, startProxy, startScene } from './scene.ts'
 
 const EXEC = '/api/v1/namespaces/default/pods/web/exec'
 const EVERYTHING = { ...DEFAULT_RULES, rejectPaths: [] }
@@ -98,6 +98,21 @@ describe('a WebSocket', () => {
     }
     expect(sandbox.requests.length).toBe(before)
     expect(await ask(running.port, { path: '/api/v1/pods' })).toMatchObject({ status: 200 })
+  })
+
+  it('that has an origin gets the origin of the cluster; others and ordinary requests get none', async () => {
+    const scene = await startScene((_, response) => response.end())
+    running = scene
+    const ours = { origin: scene.url, upgrade: 'websocket' }
+    await upgrade('/api/v1/pods?watch=1', ours)
+    await upgrade('/api/v1/pods?watch=1', { upgrade: 'websocket' })
+    await ask(scene.port, { headers: { ...BEARER, origin: scene.url } })
+    const { origin } = new URL(scene.plain.url)
+    expect(scene.seen.map(({ headers }) => headers['origin'])).toEqual([
+      [origin],
+      undefined,
+      undefined,
+    ])
   })
 
   it('cannot bring a token of its own', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { scrub, showControlCharacters } from '../../src/secret/scrub.ts'
+import { hideSecrets, scrub, showControlCharacters } from '../../src/secret/scrub.ts'
 import { Secret } from '../../src/secret/secret.ts'
 
 const JWT = `eyJ${'a'.repeat(20)}.eyJ${'b'.repeat(20)}.${'c'.repeat(20)}`
@@ -136,5 +136,39 @@ describe('control characters become visible', () => {
         )
       }),
     )
+  })
+})
+
+describe('a known secret is removed in the form in which a program may repeat it:', () => {
+  const value = 'pa ss+/w"örd'
+  const known = [new Secret(value)]
+  const base64 = (text: string): string => Buffer.from(text).toString('base64')
+
+  it.each([
+    ['percent-encoded', encodeURIComponent(value)],
+    ['percent-encoded in lower case', encodeURIComponent(value).toLowerCase()],
+    ['percent-encoded twice', encodeURIComponent(encodeURIComponent(value))],
+    ['as in a form', encodeURIComponent(value).replaceAll('%20', '+')],
+    ['in JSON', JSON.stringify(value).slice(1, -1)],
+  ])('%s', (_, text) => {
+    expect(hideSecrets(`a ${text} b`, known)).toBe('a [secret] b')
+  })
+
+  it.each(['', 'a', 'ab', 'abc', 'Bearer '])('in base64 behind %j', (before) => {
+    for (const after of ['', 'x', 'xy', 'xyz']) {
+      for (const encoding of ['base64', 'base64url'] as const) {
+        const text = Buffer.from(before + value + after).toString(encoding)
+        const shown = hideSecrets(text, known)
+        expect(shown).toContain('[secret]')
+        // At each end one character may be left that also depends on its neighbour.
+        expect(shown.replace('[secret]', '').length).toBeLessThan(
+          base64(before).length + base64(after).length + 4,
+        )
+      }
+    }
+  })
+
+  it('and nothing else', () => {
+    expect(hideSecrets(`token: abcdef, ${base64('something else')}`, known)).toContain('abcdef')
   })
 })

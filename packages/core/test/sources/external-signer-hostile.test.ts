@@ -104,6 +104,15 @@ describe('a signer that', () => {
     await expect(scene.key({ print })).rejects.toMatchObject({ code: 'ERR_SIGNER_CERTIFICATE' })
   })
 
+  it('gives a chain that no server takes is told so', async () => {
+    await using scene = new SignerScene(pair)
+    writeFileSync(join(scene.folder, 'certificate.pem'), pair.certificate.repeat(1000))
+    await expect(scene.key({ chain: 'yes' })).rejects.toMatchObject({
+      code: 'ERR_SIGNER_CERTIFICATE',
+      message: expect.stringContaining('the chain is longer than 60000 bytes'),
+    })
+  })
+
   it('gives a certificate that has expired, or for a key of another kind', async () => {
     await using old = new SignerScene(await makePair({ lifeMs: -60_000 }))
     await expect(old.key()).rejects.toMatchObject({
@@ -121,7 +130,7 @@ describe('a signer that', () => {
     )
     await expect(scene.key({ chain: 'yes' })).rejects.toMatchObject({
       code: 'ERR_SIGNER_CERTIFICATE',
-      message: expect.stringContaining('kind of key'),
+      message: expect.stringContaining('kubecred does not support Ed448 keys'),
     })
   })
 })

@@ -100,6 +100,48 @@ describe('certificate files', () => {
     expect((await acquire(source)).credential.certificate?.chain).toBe(expired.certificate)
   })
 
+  it('that do not fit are read once more: one may have been replaced after the other was read', async () => {
+    const { ports, contents } = world({ '/c': pair.certificate, '/k': pair.key })
+    const reads: string[] = []
+    const read = async (path: string): Promise<string> => {
+      reads.push(path)
+      const text = await ports.files.read(path)
+      // The first read of the certificate is followed by a swap of both.
+      if (reads.length === 1)
+        Object.assign(contents, { '/c': expired.certificate, '/k': expired.key })
+      return text
+    }
+    const files = { ...ports.files, read }
+    const parts = { chain: { path: '/c' }, key: { path: '/k' } }
+    const { credential } = await acquire(certificateFilesSource(parts, { ...ports, files }))
+    expect(credential.certificate?.chain).toBe(expired.certificate)
+    expect(reads).toEqual(['/c', '/k', '/c', '/k'])
+    contents['/k'] = pair.key
+    reads.length = 1
+    await expect(acquire(certificateFilesSource(parts, { ...ports, files }))).rejects.toMatchObject(
+      { code: 'ERR_CERTIFICATE_INVALID' },
+    )
+    expect(reads.slice(1)).toEqual(['/c', '/k', '/c', '/k'])
+  })
+
+  it('that are one file are read in one go', async () => {
+    const { ports, contents } = world({ '/bundle': pair.key + pair.certificate })
+    let reads = 0
+    const read = async (path: string): Promise<string> => {
+      reads += 1
+      const text = await ports.files.read(path)
+      contents['/bundle'] = expired.key + expired.certificate
+      return text
+    }
+    const files = { ...ports.files, read }
+    const parts = { chain: { path: '/bundle' }, key: { path: '/bundle' } }
+    const source = certificateFilesSource(parts, { ...ports, files })
+    expect((await acquire(source)).credential.certificate?.chain).toBe(pair.certificate)
+    expect(reads).toBe(1)
+    expect(source.label).toEqual({ kind: 'certificate-files', name: '/bundle' })
+    expect((await acquire(source)).credential.certificate?.chain).toBe(expired.certificate)
+  })
+
   it('are refused with the reason when they were never good', async () => {
     const { ports } = world({ '/c': pair.certificate, '/k': 'no key' })
     const source = certificateFilesSource({ chain: { path: '/c' }, key: { path: '/k' } }, ports)

@@ -10,6 +10,7 @@ const KINDS = {
   'P-384': { name: 'ECDSA', namedCurve: 'P-384', hash: 'SHA-384' },
   'P-521': { name: 'ECDSA', namedCurve: 'P-521', hash: 'SHA-512' },
   Ed25519: { name: 'Ed25519', hash: 'SHA-512' },
+  Ed448: { name: 'Ed448', hash: '' },
 } as const
 
 export type KeyKind = keyof typeof KINDS
@@ -117,6 +118,13 @@ async function issue(
     webcrypto,
   )
   return `${made.toString('pem').trim()}\n`
+}
+
+/** The same certificate with a public key of ML-DSA-65, as far as its algorithm tells. Nothing verifies it. */
+export function withMlDsaKey({ chain, key }: Identity): Identity {
+  const [rsa, mlDsa65] = ['06092a864886f70d010101', '0609608648016503040312']
+  const der = Buffer.from(chain.replaceAll(/-----.*?-----|\s/g, ''), 'base64').toString('hex')
+  return { chain: toPem('CERTIFICATE', Buffer.from(der.replace(rsa, mlDsa65), 'hex')), key }
 }
 
 async function generate(kind: KeyKind): Promise<webcrypto.CryptoKeyPair> {

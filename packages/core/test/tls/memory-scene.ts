@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net'
 import { createServer, type TLSSocket } from 'node:tls'
+import { PipeEnd } from '../../src/bridge/memory-pipe.ts'
 import type { SigningKey } from '../../src/protocol/signing-key.ts'
 import { connectSigned } from '../../src/tls/connect-signed.ts'
-import { PipeEnd } from '../../src/transport/memory-pipe.ts'
 import { authority, jane, server } from './scene.ts'
 
 /** Somebody on the way: gets every piece with its number, and says what arrives. */

@@ -75,7 +75,12 @@ async function attempt({ side, index, change }: Attempt) {
   let changed: { readonly from: Buffer; readonly to: Buffer } | undefined
   const middle = {
     [side]: (bytes: Buffer, at: number) => {
-      if (at !== index) return [bytes]
+      if (at < index) return [bytes]
+      // A flight without its last byte is whole again if the next record begins with that byte.
+      if (changed !== undefined) {
+        changed = { from: changed.from, to: Buffer.concat([changed.to, bytes]) }
+        return [bytes]
+      }
       changed = { from: bytes, to: change(bytes) }
       return [changed.to]
     },

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect as connectTcp } from 'node:net'
+import type { TlsOptions } from 'node:tls'
 import { describe, expect, it, vi } from 'vitest'
 import { HandshakeFollower } from '../../src/tls/handshake-follower.ts'
 import { HandshakeProblem } from '../../src/tls/handshake-problem.ts'
@@ -98,6 +99,43 @@ describe('a handshake that cannot be followed', () => {
     expect([signingKey.offers, server.seen]).toEqual([[], []])
     const heard = ['HANDSHAKE_FAILURE']
     await eventually(() => expect(server.failures).toEqual(heard))
+  })
+})
+
+describe('an alert of ours', () => {
+  /** The types of the records that a client sends until it closes. */
+  async function recordsOf(options: TlsOptions): Promise<{ types: number[]; heard: string[] }> {
+    await using server = await startServer(options)
+    const sent: Buffer[] = []
+    await using tap = await listen((client) => {
+      const onward = connectTcp(server.port, '127.0.0.1').on('error', () => {})
+      client.on('data', (chunk: Buffer) => sent.push(chunk)).on('error', () => {})
+      client.pipe(onward).pipe(client)
+    })
+    const signingKey = softwareKey(jane.key, { sign: async () => Buffer.from('garbage') })
+    await failure(dialSigned(tap.port, { signingKey }))
+    await eventually(() => expect(server.failures).not.toEqual([]))
+    const types: number[] = []
+    const bytes = Buffer.concat(sent)
+    for (let at = 0; at < bytes.length; at += 5 + bytes.readUInt16BE(at + 3)) {
+      types.push(bytes[at] ?? 0)
+    }
+    return { types, heard: server.failures }
+  }
+  const [CHANGE_CIPHER_SPEC, HANDSHAKE, ENCRYPTED] = [20, 22, 23]
+
+  it('comes after a change of cipher spec, and the server reads it (RFC 8446, D.4)', async () => {
+    expect(await recordsOf({})).toEqual({
+      types: [HANDSHAKE, CHANGE_CIPHER_SPEC, ENCRYPTED],
+      heard: ['INTERNAL_ERROR'],
+    })
+  })
+
+  it('has one before it also where a second ClientHello was sent', async () => {
+    expect(await recordsOf({ ecdhCurve: 'P-384' })).toEqual({
+      types: [HANDSHAKE, CHANGE_CIPHER_SPEC, HANDSHAKE, ENCRYPTED],
+      heard: ['INTERNAL_ERROR'],
+    })
   })
 })
 

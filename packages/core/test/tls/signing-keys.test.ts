@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { SignatureScheme, SigningRequest } from '../../src/protocol/signing-key.ts'
+import { withMlDsaKey } from './identities.ts'
 import { authority, dialSigned, echo, eventually, failure, jane, startServer } from './scene.ts'
 import { type Habits, softwareKey } from './software-key.ts'
 
@@ -74,6 +75,21 @@ describe('a signing key', () => {
     })
     expect(signingKey.offers).toEqual([])
     await eventually(() => expect(server.failures).toEqual([HEARD.handshakeFailure]))
+  })
+
+  it.each([
+    ['Ed448', async () => authority.client('Ed448')],
+    ['ML-DSA-65', async () => withMlDsaKey(await authority.client('RSA-2048'))],
+  ])('of a kind that we lack is named as ours: %s', async (kind, make) => {
+    const identity = await make()
+    const signingKey = softwareKey(jane.key)
+    await using server = await startServer()
+    const error = await failure(dialSigned(server.port, { identity, signingKey }))
+    expect(error).toMatchObject({
+      code: 'ERR_HANDSHAKE_NOT_SIGNED',
+      message: expect.stringContaining(`kubecred does not support ${kind} keys`),
+    })
+    expect(signingKey.offers).toEqual([])
   })
 
   const chosen: [string, unknown, string, string][] = [

@@ -7,7 +7,7 @@ import { exactTime } from './exact-time.ts'
 import { openScene } from './vault-scene.ts'
 
 const server = 'https://one.test'
-const refusal = { code: 401, header: {} }
+const refusal = { status: 401, headers: {} }
 const DOWN_MS = 60_000
 const PER_SECOND = 5
 

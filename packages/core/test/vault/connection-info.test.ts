@@ -49,6 +49,9 @@ describe('a ConnectionInfo', () => {
     ['text with a zone', '1970-01-01T01:00:01+01:00', 1000],
     ['text without a zone, which is UTC', '1970-01-01T00:00:01', 1000],
     ['text as databases write it', '1970-01-01 00:00:01', 1000],
+    ['a date, which is its first moment', '2030-12-31', Date.UTC(2030, 11, 31)],
+    ['milliseconds since the epoch', 1_924_992_000_000, 1_924_992_000_000],
+    ["no end in Go's words", '0001-01-01T00:00:00Z', undefined],
   ])('ends at %s', (_, expiration, expected) => {
     expect(new ConnectionInfo({ server, expiration }).expiresAt).toBe(expected)
   })
@@ -90,6 +93,14 @@ describe('a ConnectionInfo', () => {
     ['text as a flag', { server, insecure: 'yes' }, 'insecure is not true or false'],
     ['text as a priority', { server, priority: 'high' }, 'priority is no number'],
     ['a time that is none', { server, expiration: 'tomorrow' }, /^expiration is no time/],
+    ['a date that is none', { server, expiration: '2030-02-30' }, /^expiration is no time/],
+    [
+      'seconds',
+      { server, expiration: 1_924_992_000 },
+      /^expiration is a number of seconds: pass mi/,
+    ],
+    ['the number 0', { server, expiration: 0 }, /^expiration is no time/],
+    ['no number', { server, expiration: Number.NaN }, /^expiration is no time/],
     ['a Date that is none', { server, expiration: new Date('x') }, /^expiration is no time/],
     [
       'a field in the words of another language',

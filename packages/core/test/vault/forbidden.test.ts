@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { openScene } from './vault-scene.ts'
 
 const server = 'https://one.test:6443'
-const forbidden = { code: 403, header: {} }
+const forbidden = { status: 403, headers: {} }
 
 describe('a 403 that counts as a refusal, on a vault', () => {
   it('asks the same handler once for something newer, and nobody else', async () => {
@@ -37,7 +37,7 @@ describe('what a handler is told of a refusal', () => {
         return { server, token: 'same' }
       },
     })
-    vault.reject(await vault.lease(), { code: 0, header: {} })
+    vault.reject(await vault.lease(), { status: 0, headers: {} })
     const waiting = Promise.resolve(vault.lease()).catch(() => {})
     for (let second = 0; second < 10; second += 1) {
       await settle()

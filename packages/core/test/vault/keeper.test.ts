@@ -7,7 +7,7 @@ import type { Ask, Source } from '../../src/sources/source.ts'
 import { FakeClock } from '../../src/testing/index.ts'
 import { Keeper } from '../../src/vault/keeper.ts'
 
-const refusal = { code: 401, header: {} }
+const refusal = { status: 401, headers: {} }
 const crypto = {
   digest: (text: string) => text,
   readPair: () => 'mismatch' as const,
@@ -170,7 +170,7 @@ describe('a refused lease', () => {
     const tokens = (await Promise.all(better)).map((lease) => lease?.authorization)
     expect(new Set(tokens)).toEqual(new Set(['Bearer B']))
     expect(source.asks).toHaveLength(2)
-    expect(source.asks[1]?.response).toEqual(refusal)
+    expect(source.asks[1]?.refusal).toEqual(refusal)
   })
 
   it('that is old gets the newer credential without a run', async () => {

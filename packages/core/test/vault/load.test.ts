@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Sandbox, startSandbox } from '@kubecred/sandbox'
 import { type Cluster, connect } from 'kubecred'
+import { LoginError } from 'kubecred/errors'
 import { Vault } from 'kubecred/vault'
 import { afterEach, beforeEach, expect, inject, it } from 'vitest'
 import { ID_HEADER, MovingLogin, seededRandom, watchServer } from './load-scene.ts'
@@ -95,7 +96,7 @@ it(`answers or explains everything under load, while logins come and go (seed ${
 
   const asked = only.size
   expect(ends).toHaveLength(asked)
-  for (const ended of ends) problems.push(...judge(ended))
+  for (const ended of ends) problems.push(...judge(ended, logins))
   for (const login of logins) problems.push(...login.problems)
   expect(problems.slice(0, 10), `with seed ${SEED}`).toEqual([])
   // It was a load, and there was trouble.
@@ -138,12 +139,27 @@ async function send(cluster: Cluster, request: Sent): Promise<Ended> {
 }
 
 /** What is wrong with how a request ended. */
-function judge({ id, status, error, tookMs, lateMs, limitMs }: Ended): string[] {
+function judge(
+  { id, only, status, error, tookMs, lateMs, limitMs }: Ended,
+  logins: readonly MovingLogin[],
+): string[] {
   if (lateMs > SLACK_MS) return [`${id} was called off, and went on for ${lateMs} ms`]
   if (error === undefined) return status === 200 ? [] : [`${id} got ${status}`]
   // A timer may ring a millisecond early by the clock that we read.
-  const isLogin = (error as { code?: string }).code === 'ERR_LOGIN_FAILED'
-  const mayGiveUp = isLogin && tookMs > FREEZE_MS - 5
+  const mayGiveUp =
+    error instanceof LoginError && (tookMs > FREEZE_MS - 5 || hasEnded(error, only, logins))
   const mayTimeOut = error === TIME_UP && limitMs !== undefined && tookMs > limitMs - 5
   return mayGiveUp || mayTimeOut ? [] : [`${id} failed after ${tookMs} ms: ${error}`]
+}
+
+/** Whether the logins of all handlers that are for this server have ended without a credential. */
+function hasEnded(
+  { outcomes }: LoginError,
+  only: Sandbox | undefined,
+  logins: readonly MovingLogin[],
+): boolean {
+  const ids = logins.filter(({ sandbox }) => (only ?? sandbox) === sandbox).map(({ id }) => id)
+  return outcomes
+    .filter(({ handler }) => ids.includes(handler))
+    .every(({ result }) => ['nothing', 'failed', 'refused'].includes(result))
 }

@@ -22,6 +22,16 @@ export class LoginPace {
     this.#slackMs = slackMs
   }
 
+  /** Whether a login is on its way: an attempt, or the pause before the next. */
+  get isBusy(): boolean {
+    return this.#isRunning || this.#nextAttemptAt !== undefined
+  }
+
+  /** Whether the last login that ended gave nothing. */
+  get hasFailed(): boolean {
+    return this.#failures > 0
+  }
+
   /** @returns What is wrong with being asked now. */
   begins(now: number, attempt: number, isRefusal: boolean): string | undefined {
     const isRunning = this.#isRunning

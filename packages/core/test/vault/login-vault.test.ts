@@ -3,7 +3,7 @@ import { PermanentError, TemporaryError } from '../../src/vault/login-handler.ts
 import { openScene, settle } from './vault-scene.ts'
 
 const server = 'https://one.test'
-const refusal = { code: 401, header: {} }
+const refusal = { status: 401, headers: {} }
 
 describe('a vault', () => {
   it('logs in when somebody asks, once for all who ask', async () => {
@@ -63,36 +63,145 @@ describe('a vault', () => {
     await vault.close()
   })
 
-  it('gives up with what every handler said when the limit of a request passes, and heals later', async () => {
+  it('fails at once with what every handler said when all logins have ended, and heals later', async () => {
     let isUp = false
+    let calls = 0
     const { vault, clock, events } = openScene({
       nothing: async () => undefined,
       broken: async () => {
+        calls += 1
         if (isUp) return { server, token: 'good' }
         throw new PermanentError('the door is locked')
       },
     })
-    const waiting = Promise.resolve(vault.lease()).catch((error: unknown) => error)
-    for (let second = 0; second < 61; second += 1) {
+    const ask = async (): Promise<unknown> => {
+      const answer = Promise.resolve(vault.lease()).catch((error: unknown) => error)
       await settle()
-      clock.advance(1000)
+      clock.advance(20)
+      return answer
     }
-    const error = await waiting
-    expect(error).toMatchObject({
+    const failure = {
       code: 'ERR_LOGIN_FAILED',
       outcomes: [
         { handler: 'nothing', result: 'nothing' },
         { handler: 'broken', result: 'failed', reason: 'the door is locked' },
       ],
-    })
-    expect(events.map(({ type }) => type)).toContain('failed')
-    isUp = true
-    const healed = Promise.resolve(vault.lease())
-    for (let second = 0; second < 400; second += 10) {
-      await settle()
-      clock.advance(10_000)
     }
-    expect((await healed).authorization).toBe('Bearer good')
+    expect(await ask()).toMatchObject(failure)
+    expect(events.map(({ type }) => type)).toContain('failed')
+    clock.advance(500)
+    expect(await ask()).toMatchObject(failure)
+    expect(calls).toBe(1)
+    isUp = true
+    clock.advance(1000)
+    expect(await ask()).toMatchObject({ authorization: 'Bearer good' })
+    expect(calls).toBe(2)
+    await vault.close()
+  })
+
+  it('waits for a slow login, and asks a handler that failed no second time meanwhile', async () => {
+    const calls = { refuser: 0, busy: 0, slow: 0 }
+    const { vault, clock } = openScene({
+      refuser: async () => {
+        calls.refuser += 1
+        throw new PermanentError('wrong password')
+      },
+      busy: [
+        async () => {
+          calls.busy += 1
+          throw new TemporaryError('busy', { delayMs: 1000 })
+        },
+        { retries: 3 },
+      ],
+      slow: () => {
+        calls.slow += 1
+        return new Promise((resolve) =>
+          clock.after(20_000, () => resolve({ server, token: 'slow' })),
+        )
+      },
+    })
+    const lease = Promise.resolve(vault.lease())
+    for (let second = 0; second < 20; second += 1) {
+      await settle()
+      expect(vault.status().waiting).toBe(1)
+      clock.advance(1000)
+    }
+    expect(calls).toEqual({ refuser: 1, busy: 3, slow: 1 })
+    expect((await lease).authorization).toBe('Bearer slow')
+    await vault.close()
+  })
+
+  it('gives up with what every handler said when the limit of a request passes', async () => {
+    const { vault, clock } = openScene({
+      nothing: async () => undefined,
+      hangs: () => new Promise(() => {}),
+    })
+    const waiting = Promise.resolve(vault.lease()).catch((error: unknown) => error)
+    await settle()
+    clock.advance(59_999)
+    await settle()
+    expect(vault.status().waiting).toBe(1)
+    clock.advance(1)
+    expect(await waiting).toMatchObject({
+      code: 'ERR_LOGIN_FAILED',
+      message: expect.stringContaining('no login within 60 s'),
+      outcomes: [
+        { handler: 'nothing', result: 'nothing' },
+        { handler: 'hangs', result: 'running' },
+      ],
+    })
+    await vault.close()
+  })
+
+  it('fails a request that no handler can serve, also when another login ends meanwhile', async () => {
+    let logins = 0
+    const { vault, clock } = openScene({
+      here: async () => {
+        throw new PermanentError('the door is locked')
+      },
+      elsewhere: async () => {
+        logins += 1
+        return { server: 'https://two.test', token: `t${logins}` }
+      },
+    })
+    const first = await vault.lease()
+    await settle()
+    const failure = Promise.resolve(vault.lease(undefined, { origin: server })).catch(
+      (error: unknown) => error,
+    )
+    clock.advance(15)
+    vault.reject(first, refusal)
+    await settle()
+    expect(logins).toBe(2)
+    clock.advance(5)
+    await settle()
+    expect(vault.status().waiting).toBe(0)
+    expect(await failure).toMatchObject({ code: 'ERR_LOGIN_FAILED' })
+    await vault.close()
+  })
+
+  it('waits for a handler that still tries when its login at another server has expired', async () => {
+    let answer: (() => void) | undefined
+    const { vault, clock } = openScene({
+      moves: ({ reason }) =>
+        new Promise((resolve) => {
+          answer = () => resolve({ server, token: 'second' })
+          const expiration = new Date(clock.now() + 5000)
+          if (reason === 'first')
+            resolve({ server: 'https://two.test', token: 'first', expiration })
+        }),
+    })
+    const first = await vault.lease()
+    clock.advance(5000)
+    // Late: then the keeper still holds what has expired, and the vault must not count it.
+    vault.reject(first, refusal)
+    const second = vault.lease(undefined, { origin: server })
+    await settle()
+    clock.advance(1000)
+    await settle()
+    expect(vault.status().waiting).toBe(1)
+    answer?.()
+    expect((await second).authorization).toBe('Bearer second')
     await vault.close()
   })
 
@@ -114,6 +223,29 @@ describe('a vault', () => {
     await settle()
     expect((await next).authorization).toBe('Bearer same')
     await vault.close()
+  })
+
+  it('uses the first login when its grace ends, also while requests for another server come', async () => {
+    const { vault, clock } = openScene(
+      {
+        ready: async () => ({ server, token: 'ready' }),
+        slow: () => new Promise(() => {}),
+      },
+      { priorityGraceMs: 250 },
+    )
+    const ask = (origin: string) =>
+      Promise.resolve(vault.lease(undefined, { origin })).catch((error: unknown) => error)
+    const first = ask(server)
+    await settle()
+    const others = [ask('https://two.test')]
+    clock.advance(240)
+    others.push(ask('https://two.test'))
+    clock.advance(20)
+    await settle()
+    expect(vault.status().waiting).toBe(2)
+    expect(await first).toMatchObject({ authorization: 'Bearer ready' })
+    await vault.close()
+    await Promise.all(others)
   })
 
   it('asks a handler again after the pause that it asked for', async () => {

@@ -44,6 +44,8 @@ export class ScriptedHandlers {
   readonly #scripts = new Map<string, Script>()
   readonly #hanging = new Map<string, (isGood: boolean) => void>()
   readonly #stale = new Map<string, number>()
+  /** Handlers whose last answer was nothing. */
+  readonly #silent = new Set<string>()
   #count = 0
 
   constructor(now: () => number, complain: (problem: string) => void) {
@@ -58,6 +60,17 @@ export class ScriptedHandlers {
   /** Lets a handler that hangs answer at last. */
   finish(id: Handler, isGood: boolean): void {
     this.#hanging.get(id)?.(isGood)
+  }
+
+  /** Whether its last login gave nothing, and no other is on its way. */
+  isOver(id: Handler): boolean {
+    const pace = this.#paces.get(id)
+    return pace?.hasFailed === true && !pace.isBusy
+  }
+
+  /** Whether its last login returned nothing, and no other is on its way. */
+  returnedNothing(id: string): boolean {
+    return this.#silent.has(id) && this.#paces.get(id)?.isBusy === false
   }
 
   /** What it returned has served for long enough: earlier refusals are forgotten. */
@@ -85,8 +98,10 @@ export class ScriptedHandlers {
   #answer(id: Handler, script: Script) {
     const now = this.#now()
     const pace = this.#paces.get(id)
+    this.#silent.delete(id)
     switch (script.with) {
       case 'nothing':
+        this.#silent.add(id)
         pace?.ended(now, false)
         return undefined
       case 'permanent':

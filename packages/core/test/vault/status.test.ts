@@ -3,7 +3,7 @@ import { PermanentError, TemporaryError } from '../../src/vault/login-handler.ts
 import { openScene, settle } from './vault-scene.ts'
 
 const server = 'https://one.test'
-const refusal = { code: 401, header: {} }
+const refusal = { status: 401, headers: {} }
 const START = 1_000_000_000
 
 describe('the status of a vault', () => {

@@ -46,23 +46,31 @@ export class VaultModel {
     return usable.filter(({ priority }) => priority === highest)
   }
 
-  /** Whether everybody is logged in, and nobody there. */
-  isForeign(wish: string | undefined, now: number): boolean {
-    const alive = this.#alive(now)
-    const isComplete = alive.length === this.#handlers.length
-    return wish !== undefined && isComplete && alive.every(({ server }) => server !== wish)
+  /** Whether this handler is logged in, at another server than this. */
+  isElsewhere(handler: string, wish: string | undefined, now: number): boolean {
+    const login = this.#held.get(handler)
+    return (
+      wish !== undefined && login !== undefined && now < login.expiresAt && login.server !== wish
+    )
   }
 
   /**
-   * The same where a login has ended and nothing has come after it: its server may still count as known. A handler
-   * that has nothing to say is not logged in anywhere, and never there.
+   * Whether a handler is logged in, none at this server, and none can come to it.
+   *
+   * A handler without a login may, except if its last login returned nothing. Even then it may if the one before
+   * was at this server.
    */
-  mayBeForeign(wish: string | undefined, now: number): boolean {
-    const mayBeElsewhere = this.#handlers.every((handler) => {
+  isForeign(
+    wish: string | undefined,
+    now: number,
+    returnedNothing: (handler: string) => boolean,
+  ): boolean {
+    if (wish === undefined || this.#alive(now).length === 0) return false
+    return this.#handlers.every((handler) => {
       const login = this.#held.get(handler)
-      return login?.server !== wish || this.outcomesOf(handler, now).includes('nothing')
+      const isAlive = login !== undefined && now < login.expiresAt
+      return login?.server !== wish && (isAlive || returnedNothing(handler))
     })
-    return wish !== undefined && this.#held.size > 0 && mayBeElsewhere
   }
 
   isExcluded({ token, server }: ModelLogin, now: number): boolean {

@@ -43,7 +43,12 @@ export function openScene(
     )
     return new Keeper(source, ports)
   })
-  vault = new LoginVault(keepers, ports, { freezeLimitMs: 60_000, queueLimit: 100, ...policy })
+  vault = new LoginVault(keepers, ports, {
+    freezeLimitMs: 60_000,
+    queueLimit: 100,
+    priorityGraceMs: 0,
+    ...policy,
+  })
   vault.watch((event) => events.push(event))
   return { vault, clock, events, settle }
 }

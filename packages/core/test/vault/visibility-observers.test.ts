@@ -3,7 +3,7 @@ import type { CredentialEvent } from '../../src/ports/observer.ts'
 import { openScene, settle } from './vault-scene.ts'
 
 const server = 'https://one.test'
-const refusal = { code: 401, header: {} }
+const refusal = { status: 401, headers: {} }
 const typesOf = (events: readonly CredentialEvent[]) => events.map(({ type }) => type)
 
 describe('the events of a vault', () => {

@@ -5,7 +5,7 @@ import { openScene, settle } from './vault-scene.ts'
 import { pass } from './visibility-time.ts'
 
 const server = 'https://one.test'
-const refusal = { code: 401, header: {} }
+const refusal = { status: 401, headers: {} }
 const START = 1_000_000_000
 
 const typesOf = (events: readonly CredentialEvent[]) => events.map(({ type }) => type)
@@ -66,7 +66,7 @@ describe('the events of a vault', () => {
     const { vault, events } = openScene({ corp: () => ({ server, token: tokens.shift() ?? 'x' }) })
     const first = await vault.lease()
     events.length = 0
-    await vault.replace(first, { code: 401, header: {} })
+    await vault.replace(first, { status: 401, headers: {} })
     expect(typesOf(events)).toEqual([
       'refused',
       'depleted',

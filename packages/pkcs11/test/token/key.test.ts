@@ -59,13 +59,26 @@ describe.skipIf(!hasSoftHsm)(`a key in a token (${NEEDS})`, () => {
   })
 
   it.each([
-    ['of another kind', '01', 'the key in the token (RSA) cannot make a signature ecdsa'],
+    [
+      'of RSA',
+      '01',
+      'PKCS#1 v1.5 signature of the RSA key in the token, and TLS 1.3 does not allow',
+    ],
     ['on another curve', '03', 'the key in the token (P-384) cannot make a signature ecdsa'],
     ['that TLS cannot use', '11', 'the key in the token (of an unknown kind) cannot make'],
   ])('%s is refused', async (_, id, words) => {
     const configuration = withPin({ objectIdHex: id })
     const signed = askSignature('ecdsa_secp256r1_sha256', configuration, hsm.environment)
     await expect(signed).rejects.toThrow(words)
+  })
+
+  it("takes Go's automatic length of the salt for that of the hash", async () => {
+    const request = signRequest('rsa_pss_rsae_sha256', withPin({ objectIdHex: '01' }))
+    const signerOpts = JSON.stringify({ SaltLength: 0, Hash: 5 })
+    const { out, err } = await ask({ ...request, signerOpts }, hsm.environment)
+    expect(err).toBe('')
+    const key = hsm.publicKey('kube', '01')
+    expect(isGoodSignature('rsa_pss_rsae_sha256', key, JSON.parse(out).signature)).toBe(true)
   })
 
   it('that wants the PIN every time gets it, in one process and in many', async () => {

@@ -8,7 +8,7 @@ import type { KubeConfigLike } from './kube-config-like.ts'
 const ATTACHED = Symbol.for('kubecred/client-node/1')
 
 /**
- * Lets a `KubeConfig` of @kubernetes/client-node 1.4 or 2.x send its requests with our credentials.
+ * Lets a `KubeConfig` of @kubernetes/client-node 1.x or 2.x send its requests with our credentials.
  *
  * From now on everything made from it, before or after, is ours: generated APIs, watches, informers, logs, exec,
  * attach, port-forward and cp. No plugin runs before the first request. A second call for the same KubeConfig
@@ -44,5 +44,5 @@ function checkShape(kc: Partial<KubeConfigLike> | null | undefined): void {
   const { applySecurityAuthentication, applyToHTTPSOptions, getCurrentCluster } = kc ?? {}
   const methods = [applySecurityAuthentication, applyToHTTPSOptions, getCurrentCluster]
   if (methods.every((method) => typeof method === 'function')) return
-  throw new TypeError('attach() takes a KubeConfig of @kubernetes/client-node 1.4 or 2.x')
+  throw new TypeError('attach() takes a KubeConfig of @kubernetes/client-node 1.x or 2.x')
 }

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
-import type { HeaderValues } from '../../transport/default-headers.ts'
-import type { Outgoing } from '../../transport/outgoing.ts'
-import { MOST_RECORDED, RecordedBody } from '../../transport/recorded-body.ts'
+import type { HeaderValues } from '../../exchange/exchange.ts'
+import { inMemory, type Outgoing, recorded } from '../../request/outgoing.ts'
+import { MOST_RECORDED } from '../../request/recorded-body.ts'
 import { headersOf } from '../undici/request-parts.ts'
 import type { DispatchOptions } from '../undici/undici-module.ts'
 
@@ -20,14 +20,7 @@ export async function dispatchedRequest(
   } = headersOf(options, defaults)
   const head = { method: options.method, headers, signal }
   const content = await readBody(options.body, Number(size))
-  if (!(content instanceof Readable)) return { ...head, body: () => content, canReplay: () => true }
-  const recorded = new RecordedBody(content)
-  return {
-    ...head,
-    body: () => recorded.open(),
-    canReplay: () => recorded.isWhole,
-    bodyError: () => recorded.error,
-  }
+  return content instanceof Readable ? recorded(head, content) : inMemory(head, content)
 }
 
 /** fetch gives an iterable that comes once; a small one is read first, so that it can be sent again. */

@@ -1,7 +1,7 @@
 import type { Agent } from 'node:http'
 import type { ReadableKubeConfig } from '../../connect/kube-config/readable-kube-config.ts'
 
-/** What we need of a `KubeConfig` of @kubernetes/client-node to send its requests, 1.4 and 2.x alike. */
+/** What we need of a `KubeConfig` of @kubernetes/client-node to send its requests, 1.x and 2.x alike. */
 export interface KubeConfigLike extends ReadableKubeConfig {
   /** Called for every request of the generated APIs; in 2.x for watches and logs too. */
   applySecurityAuthentication(context: RequestContextLike): Promise<void>

@@ -5,7 +5,7 @@ import { findImpersonation, makeConnection } from '../../connect/kube-config/mak
 import type { Selection } from '../../connect/kube-config/selection.ts'
 import { ClosedError } from '../../errors/index.ts'
 import type { Connection, Impersonation } from '../../kubeconfig/connection.ts'
-import { LINE, type Line } from '../../transport/line.ts'
+import { LINE, type Line } from '../../request/line.ts'
 import type { AttachOptions } from './attach-options.ts'
 
 /** How many connections without a request stay open, for programs that go from context to context. */

@@ -1,8 +1,8 @@
 import type { Agent } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { Bridge } from '../../transport/bridge.ts'
-import { bridgeAgent } from '../../transport/bridge-agent.ts'
-import type { Line } from '../../transport/line.ts'
+import { Bridge } from '../../bridge/bridge.ts'
+import { bridgeAgent } from '../../bridge/bridge-agent.ts'
+import type { Line } from '../../request/line.ts'
 
 /** Where requests go. */
 export interface Passages {
@@ -32,6 +32,30 @@ export function passageAgent(passages: Passages, protocol: 'http:' | 'https:'): 
   agent.reuseSocket = (connection, request) => {
     releases.set(connection, passages.hold())
     reuseSocket.call(agent, connection, request)
+  }
+  return refuseToBeCopied(agent)
+}
+
+/** What programs copy from an agent to connect by themselves. */
+const COPIED = ['ca', 'cert', 'key', 'pfx']
+
+/**
+ * Makes reading TLS settings of the agent an error.
+ *
+ * The settings and the credential stay with the line. A program that copied them would connect without both, and
+ * fail with "unable to verify the first certificate" or a 401, far away from the cause.
+ */
+function refuseToBeCopied(agent: Agent): Agent {
+  const { options } = agent as Agent & { readonly options: object }
+  for (const name of COPIED) {
+    // Not enumerable: Node copies the options of an agent for every request.
+    Object.defineProperty(options, name, {
+      get() {
+        throw new TypeError(
+          `the agent of attach() has no "${name}" to copy: send the request with this agent, or with cluster.fetch() of kubecred or createDispatcher() of kubecred/undici, or start the program with "kubecred run"`,
+        )
+      },
+    })
   }
   return agent
 }

@@ -1,10 +1,9 @@
 import type { Readable } from 'node:stream'
 import { ClosedError } from '../../errors/index.ts'
-import { http2Exchange } from '../../transport/http2-exchange.ts'
-import { Http2ResponseBody } from '../../transport/http2-response-body.ts'
-import { type HasLine, type Line, lineOf } from '../../transport/line.ts'
-import { aimOf } from './aim-of.ts'
+import { http2Exchange } from '../../exchange/http2.ts'
+import { type HasLine, type Line, lineOf } from '../../request/line.ts'
 import { copyHeaders, type Http2Headers, outgoingHttp2 } from './outgoing-http2.ts'
+import { targetOf } from './target-of.ts'
 
 export type { Http2Headers } from './outgoing-http2.ts'
 
@@ -70,22 +69,14 @@ class LineHttp2Client implements Http2Client {
     if (this.#isClosed) throw new ClosedError()
     const line = this.#line
     const headers = copyHeaders(given)
-    const { place, wish } = aimOf(headers, line)
+    const target = targetOf(headers, line)
     const outgoing = outgoingHttp2(headers, options, line.adapterHeaders)
     this.#inFlight += 1
     try {
-      const {
-        statusCode,
-        headers: answered,
-        body,
-      } = await line.send(place, outgoing, {
-        via: exchange,
-        ...(wish && { wish }),
-      })
-      // Not when it was read: many look at the status only. A body of another kind is in memory.
-      if (body instanceof Http2ResponseBody) body.whenArrived(() => this.#leave())
-      else this.#leave()
-      return { status: statusCode, headers: answered, stream: body }
+      const call = await line.send(target, outgoing, exchange)
+      // Not when it was read: many callers look at the status only.
+      call.whenOver(() => this.#leave())
+      return { status: call.statusCode, headers: call.headers, stream: call.body }
     } catch (error) {
       this.#leave()
       throw error

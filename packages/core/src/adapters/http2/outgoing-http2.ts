@@ -1,8 +1,8 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { Readable } from 'node:stream'
-import { type HeaderValues, mergeHeaders } from '../../transport/default-headers.ts'
-import type { Outgoing } from '../../transport/outgoing.ts'
-import { RecordedBody } from '../../transport/recorded-body.ts'
+import type { HeaderValues } from '../../exchange/exchange.ts'
+import { mergeHeaders } from '../../request/headers.ts'
+import { inMemory, type Outgoing, recorded } from '../../request/outgoing.ts'
 
 /** Headers of a request; those that begin with a colon say what and where, as in Node's own `http2`. */
 export interface Http2Headers {
@@ -30,17 +30,8 @@ export function outgoingHttp2(
     headers: mergeHeaders(defaults, ordinary(given)),
     signal,
   }
-  if (body instanceof Readable) {
-    const recorded = new RecordedBody(body)
-    return {
-      ...head,
-      body: () => recorded.open(),
-      canReplay: () => recorded.isWhole,
-      bodyError: () => recorded.error,
-    }
-  }
-  const content = typeof body === 'string' ? Buffer.from(body) : body
-  return { ...head, body: () => content, canReplay: () => true }
+  if (body instanceof Readable) return recorded(head, body)
+  return inMemory(head, typeof body === 'string' ? Buffer.from(body) : body)
 }
 
 const PSEUDO = new Set([':method', ':path', ':scheme', ':authority'])

@@ -1,8 +1,8 @@
 import type https from 'node:https'
+import { Bridge } from '../../bridge/bridge.ts'
+import { bridgeAgent } from '../../bridge/bridge-agent.ts'
 import { checkNames } from '../../connect/known-names.ts'
-import { Bridge } from '../../transport/bridge.ts'
-import { bridgeAgent } from '../../transport/bridge-agent.ts'
-import { type HasLine, lineOf } from '../../transport/line.ts'
+import { type HasLine, lineOf } from '../../request/line.ts'
 import { sendDirectly } from './send-directly.ts'
 
 export interface AgentOptions {

@@ -1,12 +1,13 @@
 import { errorMonitor } from 'node:events'
 import type { Agent, ClientRequest, IncomingMessage } from 'node:http'
 import process from 'node:process'
-import { type Destination, wishFor } from '../../transport/bridge.ts'
-import { destinationOf } from '../../transport/bridge-agent.ts'
-import { dialingAgent } from '../../transport/https-exchange.ts'
-import type { Line } from '../../transport/line.ts'
-import { refusalOf, unansweredRefusal } from '../../transport/refusal.ts'
-import { addressOf, isProxied, type Target } from '../../transport/target.ts'
+import { type Destination, originFor } from '../../bridge/bridge.ts'
+import { destinationOf } from '../../bridge/bridge-agent.ts'
+import { addressOf, type Target } from '../../dial/target.ts'
+import { dialingAgent } from '../../exchange/https.ts'
+import type { Line } from '../../request/line.ts'
+import { isRefused, refusalOf, unansweredRefusal } from '../../request/refusal.ts'
+import { splitPath } from '../../request/request-target.ts'
 import type { Lease } from '../../vault/lease.ts'
 
 /** What Node's client calls on its agent. Missing in the types, but what every agent on npm builds on. */
@@ -56,9 +57,9 @@ function findLease(
   if (defaults['impersonate-user'] !== undefined || !isPlain(request)) return undefined
   try {
     line.checkOpen()
-    const { wish } = wishFor(destination, line)
+    const needed = originFor(destination, line)
     // On a vault, to wait here would be to wait twice: the bridge does.
-    const lease = access.lease(line.isOpenEnded ? AbortSignal.abort() : undefined, wish)
+    const lease = access.lease(line.isOpenEnded ? AbortSignal.abort() : undefined, needed)
     if (!(lease instanceof Promise)) {
       return canGoDirectly(lease) ? lease : undefined
     }
@@ -146,11 +147,10 @@ function judge(
   { path }: ClientRequest,
   { line, lease, target }: Way,
 ): void {
-  const { access, accept, refreshOn } = line
-  const [pathname = ''] = path.split('?', 1)
-  const isAnonymous =
-    lease.authorization === undefined && lease.credential.certificate === undefined
-  const isRefused = refreshOn.includes(statusCode) && !isProxied(pathname) && !isAnonymous
-  if (isRefused) access.reject(lease, refusalOf({ statusCode, headers }))
-  else accept(lease, { origin: target.origin }, headers.date)
+  const { pathname } = splitPath(path)
+  if (isRefused(statusCode, pathname, lease, line.refreshOn)) {
+    line.access.reject(lease, refusalOf({ statusCode, headers }))
+  } else {
+    line.accept(lease, { origin: target.origin }, headers.date)
+  }
 }

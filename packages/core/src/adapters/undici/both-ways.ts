@@ -1,33 +1,57 @@
 import type { Duplex } from 'node:stream'
-import type { Controller, Handler, Headers, LegacyHandler, RawHeaders } from './handlers.ts'
-import { SteeredController } from './steered-controller.ts'
+import { ForeignOriginError } from '../../errors/index.ts'
+import { CallbackController } from '../../exchange/callback-controller.ts'
+import type { Sendable } from '../../exchange/exchange.ts'
+import type { Controller, Handler, RawHeaders, ResponseHeaders } from '../../exchange/handler.ts'
+import { NoResponseError } from '../../exchange/no-response-error.ts'
+import type { LegacyHandler } from './handlers.ts'
+
+/** What happens to a request of the user's undici that concerns its connection. */
+export interface ConnectionHooks {
+  /** Called when the connection is free again, or was handed over. */
+  onDone?(): void
+  onUpgrade?(socket: Duplex): void
+}
 
 /**
- * A handler that all versions of undici can call: 6 by the older names, 8 by the newer ones, and 7 looks
- * for the newer ones first.
+ * The handler of a call for the user's undici, which all versions can call: 6 by the older names, 8 by the newer ones,
+ * and 7 looks for the newer ones first.
  */
 export class BothWays implements Required<Handler>, Required<LegacyHandler> {
-  readonly #to: Required<Handler>
+  readonly #to: Sendable
+  /** The user's own handler, for what needs no thought. */
+  readonly #user: Handler
+  readonly #hooks: ConnectionHooks
   /** The newer controller on top of what the older interface has: a function to abort, one to resume. */
-  #controller: SteeredController | undefined
+  #controller: CallbackController | undefined
   #resume: () => void = () => {}
 
-  constructor(to: Required<Handler>) {
+  constructor(to: Sendable, user: Handler, hooks: ConnectionHooks = {}) {
     this.#to = to
+    this.#user = user
+    this.#hooks = hooks
   }
 
   onRequestStart(controller: Controller, context: unknown): void {
     this.#to.onRequestStart(controller, context)
+    if (followsRedirect(context)) controller.abort(redirected())
   }
 
-  onRequestUpgrade(controller: Controller, status: number, headers: Headers, socket: Duplex): void {
+  onRequestUpgrade(
+    controller: Controller,
+    status: number,
+    headers: ResponseHeaders,
+    socket: Duplex,
+  ): void {
+    this.#hooks.onUpgrade?.(socket)
+    this.#hooks.onDone?.()
     this.#to.onRequestUpgrade(controller, status, headers, socket)
   }
 
   onResponseStart(
     controller: Controller,
     status: number,
-    headers: Headers,
+    headers: ResponseHeaders,
     statusText?: string,
   ): void {
     this.#to.onResponseStart(controller, status, headers, statusText)
@@ -37,29 +61,32 @@ export class BothWays implements Required<Handler>, Required<LegacyHandler> {
     this.#to.onResponseData(controller, chunk)
   }
 
-  onResponseEnd(controller: Controller, trailers: Headers): void {
+  onResponseEnd(controller: Controller, trailers: ResponseHeaders): void {
+    this.#hooks.onDone?.()
     this.#to.onResponseEnd(controller, trailers)
   }
 
   onResponseError(controller: Controller | null, error: Error): void {
-    this.#to.onResponseError(controller, error)
+    this.#hooks.onDone?.()
+    const why = isUnprocessed(error) ? new NoResponseError('unprocessed', error) : error
+    this.#to.onResponseError(controller, why)
   }
 
   onBodySent(chunk: unknown): void {
-    this.#to.onBodySent(chunk)
+    this.#user.onBodySent?.(chunk)
   }
 
   onRequestSent(): void {
-    this.#to.onRequestSent()
+    this.#user.onRequestSent?.()
   }
 
   onResponseStarted(): void {
-    this.#to.onResponseStarted()
+    this.#user.onResponseStarted?.()
   }
 
   onConnect(abort: (reason?: Error) => void, context?: unknown): void {
-    this.#controller = this.#steer(abort)
-    this.#to.onRequestStart(this.#controller, context)
+    this.#controller = this.#control(abort)
+    this.onRequestStart(this.#controller, context)
   }
 
   onHeaders(status: number, headers: RawHeaders, resume: () => void, statusText: string): boolean {
@@ -79,26 +106,26 @@ export class BothWays implements Required<Handler>, Required<LegacyHandler> {
   onComplete(trailers: RawHeaders | null): void {
     const controller = this.#started()
     controller.rawTrailers = trailers
-    this.#to.onResponseEnd(controller, parseRaw(trailers ?? []))
+    this.onResponseEnd(controller, parseRaw(trailers ?? []))
   }
 
   onError(error: Error): void {
-    this.#to.onResponseError(this.#controller ?? null, error)
+    this.onResponseError(this.#controller ?? null, error)
   }
 
   onUpgrade(status: number, headers: RawHeaders | null, socket: Duplex): void {
     const controller = this.#started()
     controller.rawHeaders = headers
-    this.#to.onRequestUpgrade(controller, status, parseRaw(headers ?? []), socket)
+    this.onRequestUpgrade(controller, status, parseRaw(headers ?? []), socket)
   }
 
-  #started(): SteeredController {
-    this.#controller ??= this.#steer(() => {})
+  #started(): CallbackController {
+    this.#controller ??= this.#control(() => {})
     return this.#controller
   }
 
-  #steer(abort: (reason?: Error) => void): SteeredController {
-    return new SteeredController({
+  #control(abort: (reason?: Error) => void): CallbackController {
+    return new CallbackController({
       onAbort: abort,
       // To pause is to answer `false`, which the callbacks above do.
       onPause() {},
@@ -107,8 +134,8 @@ export class BothWays implements Required<Handler>, Required<LegacyHandler> {
   }
 }
 
-function parseRaw(raw: RawHeaders): Headers {
-  const headers: Headers = {}
+function parseRaw(raw: RawHeaders): ResponseHeaders {
+  const headers: ResponseHeaders = {}
   for (let index = 0; index + 1 < raw.length; index += 2) {
     const name = String(raw[index]).toLowerCase()
     const given = [raw[index + 1] ?? []].flat() as (string | Buffer)[]
@@ -121,4 +148,21 @@ function parseRaw(raw: RawHeaders): Headers {
     headers[name] = all.length === 1 ? only : all
   }
   return headers
+}
+
+/** undici 8 says so of requests that came after the last one that an HTTP/2 server took from a connection. */
+function isUnprocessed(error: Error): boolean {
+  return (error as { code?: string }).code === 'UND_ERR_INFO' && error.message.includes('GOAWAY')
+}
+
+/** Whether something below us, which has our headers, is on its way to where a redirect led. */
+function followsRedirect(context: unknown): boolean {
+  const { history } = (context ?? {}) as { history?: unknown }
+  return Array.isArray(history) && history.length > 0
+}
+
+function redirected(): ForeignOriginError {
+  return new ForeignOriginError('a redirect was about to be followed with our headers on it', {
+    hint: "Compose kubecred's interceptor first and redirect() after it: agent.compose(createInterceptor(cluster), redirect()).",
+  })
 }

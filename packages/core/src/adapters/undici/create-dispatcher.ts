@@ -1,7 +1,8 @@
-import { type HasLine, lineOf } from '../../transport/line.ts'
+import type { Handler } from '../../exchange/handler.ts'
+import { type HasLine, lineOf } from '../../request/line.ts'
 import { DispatcherCore } from './dispatcher-core.ts'
 import { type DispatcherOptions, readOptions } from './dispatcher-options.ts'
-import type { Handler, LegacyHandler } from './handlers.ts'
+import type { LegacyHandler } from './handlers.ts'
 import type { DispatchOptions, Undici, UndiciModule } from './undici-module.ts'
 
 /** undici's callbacks, for those who do not await. */

@@ -1,11 +1,10 @@
 import { ForeignOriginError, NotSupportedError } from '../../errors/index.ts'
-import { type HasLine, type Line, lineOf } from '../../transport/line.ts'
-import type { Attempt } from './attempt.ts'
-import { canGoAgain } from './can-go-again.ts'
-import type { Handler, LegacyHandler } from './handlers.ts'
-import { Ongoing } from './ongoing.ts'
-import { send } from './send.ts'
-import type { Way } from './sending-parts.ts'
+import type { ConnectionOwner } from '../../exchange/exchange.ts'
+import type { Handler } from '../../exchange/handler.ts'
+import { type HasLine, type Line, lineOf } from '../../request/line.ts'
+import { BothWays } from './both-ways.ts'
+import { dispatch, type UserConnections } from './dispatch.ts'
+import type { LegacyHandler } from './handlers.ts'
 import type { DispatchOptions } from './undici-module.ts'
 
 /** What `dispatcher.compose()` of every version takes. */
@@ -23,32 +22,33 @@ export type Interceptor = <Dispatch extends (options: never, handler: never) => 
  */
 export function createInterceptor(cluster: HasLine): Interceptor {
   const line = lineOf(cluster, 'createInterceptor')
-  // Only while there is something to end: nobody tells us that an interceptor was dropped.
-  const ongoing: Ongoing = new Ongoing(() => line.endWith(ongoing))
-  return ((dispatch: (options: DispatchOptions, handler: object) => boolean, fixed) => {
-    const way: Way = {
-      begin(attempt, options, handler) {
-        checkCertificate(attempt)
-        dispatch(options, handler)
+  return ((below: (options: DispatchOptions, handler: object) => boolean, fixed) => {
+    const connections: UserConnections = {
+      line,
+      isForeign: true,
+      check({ origin }) {
+        line.checkOpen()
+        checkOrigin(origin, fixed, line)
       },
-      mends: canGoAgain,
-      // Whom these connections trust is the user's word, not the login's.
-      refusal: () => undefined,
-      explain: (error) => error,
+      open(_, owner) {
+        checkCertificate(owner)
+        return {
+          dispatch: (call, options, user) => void below(options, new BothWays(call, user)),
+        }
+      },
       aborted,
-    }
-    const check = ({ origin }: DispatchOptions): void => {
-      line.checkOpen()
-      checkOrigin(origin, fixed, line)
+      explain: (error) => error,
+      // The line ends what is on its way.
+      begin: () => () => {},
     }
     return (options: DispatchOptions, handler: Handler | LegacyHandler): boolean =>
-      send(options, handler, { line, way, ongoing, check })
+      dispatch(options, handler, connections)
   }) as Interceptor
 }
 
 /** @throws {NotSupportedError} Nothing was sent: half an identity is another one. */
-function checkCertificate({ lease }: Attempt): void {
-  if (lease?.credential.certificate === undefined) return
+function checkCertificate({ credential }: ConnectionOwner): void {
+  if (credential.certificate === undefined) return
   throw new NotSupportedError(
     'the credential has a client certificate, which an interceptor cannot put on a connection',
     { hint: 'Use createDispatcher(cluster, undici): its connections carry the certificate.' },

@@ -1,28 +1,27 @@
+import { explainNetworkError } from '../../dial/network-errors.ts'
+import type { Target } from '../../dial/target.ts'
 import { UNTRUSTED } from '../../errors/connection-reasons.ts'
-import type { ExecResponse } from '../../protocol/encode-exec-info.ts'
-import type { Line } from '../../transport/line.ts'
-import { explainNetworkError, readAlert } from '../../transport/network-errors.ts'
-import { unansweredRefusal } from '../../transport/refusal.ts'
-import type { Lease } from '../../vault/lease.ts'
-import type { Attempt } from './attempt.ts'
-import type { BothWays } from './both-ways.ts'
-import { canGoAgain } from './can-go-again.ts'
+import type { ConnectionOwner } from '../../exchange/exchange.ts'
+import type { Handler } from '../../exchange/handler.ts'
+import type { Line } from '../../request/line.ts'
+import { readAlert } from '../../tls/read-alert.ts'
+import { dispatch, type UserConnections } from './dispatch.ts'
 import type { OptionsFor } from './dispatcher-options.ts'
-import type { Handler, LegacyHandler } from './handlers.ts'
+import type { HandlerCaller } from './handler-caller.ts'
+import type { LegacyHandler } from './handlers.ts'
 import { Ongoing } from './ongoing.ts'
-import { OnlyHttp1Error, Pools } from './pools.ts'
+import { Pools } from './pools.ts'
 import { PoolsByOwner } from './pools-by-owner.ts'
-import { send } from './send.ts'
-import type { Way } from './sending-parts.ts'
 import type { DispatchOptions, Pool, Undici } from './undici-module.ts'
 
 type PoolEvent = 'connect' | 'disconnect' | 'connectionError'
 
 /** What a dispatcher of ours is, apart from the class that undici wants it to have. */
-export class DispatcherCore implements Way {
+export class DispatcherCore implements UserConnections {
   /** Called with what happens to connections. */
   onEvent: (name: PoolEvent, origin: URL, targets: object[], error?: Error) => void = () => {}
-  readonly #line: Line
+  readonly line: Line
+  readonly isForeign = false
   readonly #undici: Undici
   readonly #optionsFor: OptionsFor
   readonly #ongoing = new Ongoing()
@@ -34,7 +33,7 @@ export class DispatcherCore implements Way {
   #isEnded = false
 
   constructor(line: Line, undici: Undici, optionsFor: OptionsFor) {
-    this.#line = line
+    this.line = line
     this.#undici = undici
     this.#optionsFor = optionsFor
     this.#stopEnding = line.endWith(this)
@@ -49,20 +48,23 @@ export class DispatcherCore implements Way {
   }
 
   dispatch(request: DispatchOptions, handler: Handler | LegacyHandler): boolean {
-    return send(request, handler, {
-      line: this.#line,
-      way: this,
-      ongoing: this.#ongoing,
-      check: () => this.#check(),
-    })
+    return dispatch(request, handler, this)
   }
 
-  begin(attempt: Attempt, options: DispatchOptions, handler: BothWays): void {
-    const { lease, target } = attempt
-    const derived = lease?.derived ?? this.#line.anonymous
+  check(): void {
+    this.line.checkOpen()
+    const { ClientClosedError, ClientDestroyedError } = this.#undici.errors
+    if (this.isDestroyed) throw new ClientDestroyedError()
+    if (this.isClosed) throw new ClientClosedError()
+  }
+
+  begin(request: HandlerCaller): () => void {
+    return this.#ongoing.add(request)
+  }
+
+  open(target: Target, { credential: { certificate }, derived }: ConnectionOwner): Pools {
     const owners = derived.get('user undici', target.key, () => new PoolsByOwner())
-    const pools = owners.of(this, () => {
-      const certificate = lease?.credential.certificate
+    return owners.of(this, () => {
       const made = new Pools({
         undici: this.#undici,
         target,
@@ -77,20 +79,11 @@ export class DispatcherCore implements Way {
       this.#pools.add(made)
       return made
     })
-    pools.dispatch(attempt, options, handler)
-  }
-
-  mends(error: Error, request: DispatchOptions): boolean {
-    return error instanceof OnlyHttp1Error || canGoAgain(error, request)
-  }
-
-  refusal(error: unknown, lease: Lease): ExecResponse | undefined {
-    return unansweredRefusal(error, lease)
   }
 
   /** Network errors stay undici's own: programs, and undici's retry, look at their codes. */
-  explain(error: Error, origin: string): Error {
-    const { code = '' } = error as { code?: string }
+  explain(error: unknown, origin: string): unknown {
+    const { code = '' } = (error ?? {}) as { code?: string }
     const isAboutTrust = readAlert(error) !== undefined || UNTRUSTED[code] !== undefined
     return isAboutTrust ? explainNetworkError(error, origin) : error
   }
@@ -99,7 +92,7 @@ export class DispatcherCore implements Way {
     return new this.#undici.errors.RequestAbortedError()
   }
 
-  /** Lets what is on its way finish. Connections that an upgrade handed over stay with who has them. */
+  /** Lets what is on its way finish. Connections that an upgrade handed over stay with their users. */
   close(): Promise<void> {
     if (this.isDestroyed) return Promise.reject(new this.#undici.errors.ClientDestroyedError())
     this.#closed ??= this.#close()
@@ -125,13 +118,6 @@ export class DispatcherCore implements Way {
     this.#stopEnding()
     this.#ongoing.destroy(reason)
     await Promise.all([...this.#pools].map((pools) => pools.destroy(reason)))
-  }
-
-  #check(): void {
-    this.#line.checkOpen()
-    const { ClientClosedError, ClientDestroyedError } = this.#undici.errors
-    if (this.isDestroyed) throw new ClientDestroyedError()
-    if (this.isClosed) throw new ClientClosedError()
   }
 
   #forward(pool: Pool): void {

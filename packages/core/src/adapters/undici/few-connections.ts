@@ -1,16 +1,14 @@
-import { Gate, type Passage } from '../../transport/gate.ts'
-import type { Attempt } from './attempt.ts'
+import { CallbackController } from '../../exchange/callback-controller.ts'
+import { FEW_CONNECTIONS, type Sendable } from '../../exchange/exchange.ts'
+import { Gate, type GateEntry } from '../../request/gate.ts'
 import type { Pool } from './undici-module.ts'
-
-/** How many connections short requests get where each costs a signature. */
-export const FEW_CONNECTIONS = 4
 
 /**
  * A pool with few connections, for short requests where each connection costs a signature.
  *
- * undici's own queue would do, but for answers that nobody reads: they would hold all connections, and who waits for
- * one would wait for ever. So requests wait here. An answer that stays open for a while is not counted any more, and
- * another pool takes over, with connections that nobody holds.
+ * undici's own queue would do, but for responses that are never read: they would hold all connections, and waiting
+ * requests would wait for ever. So requests wait here. A response that stays open for a while is not counted any more,
+ * and another pool takes over, with connections of its own.
  */
 export class FewConnections {
   readonly #makePool: () => Pool
@@ -30,44 +28,53 @@ export class FewConnections {
     return this.#pool === undefined ? [...this.#left] : [this.#pool, ...this.#left]
   }
 
-  /** Gives a pool when it is the turn of a request: now, if there is a place. What goes wrong later is told to it. */
-  enter(attempt: Attempt, begin: (pool: Pool) => void): void {
+  /**
+   * Gives a pool when it is the turn of a request: now, if there is a place.
+   *
+   * @param begin Sends it; `leave` is to be called when its connection is free again.
+   */
+  enter(call: Sendable, begin: (pool: Pool, leave: () => void) => void): void {
     const gone = new AbortController()
     const place = this.#gate.enter(gone.signal)
     if (!(place instanceof Promise)) {
-      this.#begin(attempt, place, begin)
+      this.#begin(place, begin)
       return
     }
+    const waiting = new CallbackController({
+      onAbort: (reason) => gone.abort(reason),
+      onPause() {},
+      onResume() {},
+    })
     this.#waiting.add(gone)
-    attempt.leave = (reason) => gone.abort(reason)
+    call.onRequestStart(waiting, null)
     place
-      .then((passage) => this.#begin(attempt, passage, begin))
-      .catch((error: Error) => attempt.onResponseError(null, error))
+      .then((entry) => this.#begin(entry, begin))
+      .catch((error: Error) => call.onResponseError(waiting, error))
       .finally(() => this.#noteGone(gone))
   }
 
-  /** Resolves when nobody waits. */
+  /** Resolves when no request waits. */
   async whenIdle(): Promise<void> {
     if (this.#waiting.size > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve))
   }
 
-  /** Tells those who wait that they wait in vain. The pools are for somebody else to end. */
+  /** Rejects waiting requests. The pools themselves are ended elsewhere. */
   destroy(reason: Error): void {
     for (const gone of this.#waiting) gone.abort(reason)
     this.#gate.destroy()
   }
 
-  #begin(attempt: Attempt, passage: Passage, begin: (pool: Pool) => void): void {
-    attempt.done = () => passage.done()
+  #begin(entry: GateEntry, begin: (pool: Pool, leave: () => void) => void): void {
+    const leave = (): void => this.#gate.leave(entry)
     try {
-      begin(this.#poolOfNow())
+      begin(this.#currentPool(), leave)
     } catch (error) {
-      passage.done()
+      leave()
       throw error
     }
   }
 
-  #poolOfNow(): Pool {
+  #currentPool(): Pool {
     const { round } = this.#gate
     if (round !== this.#round && this.#pool !== undefined) this.#leave(this.#pool)
     this.#round = round

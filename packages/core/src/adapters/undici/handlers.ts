@@ -1,40 +1,5 @@
 import type { Duplex } from 'node:stream'
-
-/** Header values as undici gives them: names in lower case. */
-export type Headers = Record<string, string | string[] | undefined>
-
-/** Headers as they came: name, value, name, value. undici's interceptors also put lists in the place of a value. */
-export type RawHeaders = readonly (string | Buffer | readonly (string | Buffer)[])[]
-
-/** What a handler steers its request with (undici 7 and 8). */
-export interface Controller {
-  readonly aborted: boolean
-  readonly paused: boolean
-  readonly reason: Error | null
-  rawHeaders?: RawHeaders | Headers | null
-  rawTrailers?: RawHeaders | Headers | null
-  abort(reason?: Error): void
-  pause(): void
-  resume(): void
-}
-
-/** The handler of a request as undici 8 wants it; 7 takes it too. */
-export interface Handler {
-  onRequestStart(controller: Controller, context: unknown): void
-  onRequestUpgrade?(controller: Controller, status: number, headers: Headers, socket: Duplex): void
-  onResponseStart?(
-    controller: Controller,
-    status: number,
-    headers: Headers,
-    statusText?: string,
-  ): void
-  onResponseData?(controller: Controller, chunk: Buffer): void
-  onResponseEnd?(controller: Controller, trailers: Headers): void
-  onResponseError?(controller: Controller | null, error: Error): void
-  onBodySent?(chunk: unknown): void
-  onRequestSent?(): void
-  onResponseStarted?(): void
-}
+import type { Controller, Handler, RawHeaders, ResponseHeaders } from '../../exchange/handler.ts'
 
 /** The handler of a request as undici 6 wants it; 7 takes it too. False from `onHeaders` or `onData` means: pause. */
 export interface LegacyHandler {
@@ -68,11 +33,21 @@ class Modernised implements Handler {
     this.#handler.onConnect?.((reason) => controller.abort(reason), context)
   }
 
-  onRequestUpgrade(controller: Controller, status: number, headers: Headers, socket: Duplex): void {
+  onRequestUpgrade(
+    controller: Controller,
+    status: number,
+    headers: ResponseHeaders,
+    socket: Duplex,
+  ): void {
     this.#handler.onUpgrade?.(status, rawFrom(controller.rawHeaders, headers), socket)
   }
 
-  onResponseStart(controller: Controller, status: number, headers: Headers, statusText = ''): void {
+  onResponseStart(
+    controller: Controller,
+    status: number,
+    headers: ResponseHeaders,
+    statusText = '',
+  ): void {
     const raw = rawFrom(controller.rawHeaders, headers)
     const resume = (): void => controller.resume()
     if (this.#handler.onHeaders?.(status, raw, resume, statusText) === false) controller.pause()
@@ -82,7 +57,7 @@ class Modernised implements Handler {
     if (this.#handler.onData?.(chunk) === false) controller.pause()
   }
 
-  onResponseEnd(controller: Controller, trailers: Headers): void {
+  onResponseEnd(controller: Controller, trailers: ResponseHeaders): void {
     this.#handler.onComplete?.(rawFrom(controller.rawTrailers, trailers))
   }
 
@@ -104,7 +79,11 @@ class Modernised implements Handler {
   }
 }
 
-function rawFrom(raw: RawHeaders | Headers | null | undefined, headers: Headers): RawHeaders {
+/** Headers as name, value, name, value; made from an object where the exchange gave none. */
+export function rawFrom(
+  raw: RawHeaders | ResponseHeaders | null | undefined,
+  headers: ResponseHeaders,
+): RawHeaders {
   if (Array.isArray(raw)) return raw as RawHeaders
   return Object.entries(headers).flatMap(([name, value]) =>
     [value ?? []].flat().flatMap((each) => [Buffer.from(name), Buffer.from(each, 'latin1')]),

@@ -6,24 +6,15 @@ interface Abortable {
 /** Requests that are on their way. */
 export class Ongoing {
   readonly #all = new Set<Abortable>()
-  readonly #onBusy: () => () => void
   #waiting: (() => void)[] = []
-  #onIdle = (): void => {}
 
-  /** @param onBusy Called when there begins to be one; what it returns, when there is none any more. */
-  constructor(onBusy: () => () => void = () => () => {}) {
-    this.#onBusy = onBusy
-  }
-
-  add(one: Abortable): void {
-    if (this.#all.size === 0) this.#onIdle = this.#onBusy()
+  /** Adds a request. Returns what is to be called when it is over. */
+  add(one: Abortable): () => void {
     this.#all.add(one)
-  }
-
-  delete(one: Abortable): void {
-    if (!this.#all.delete(one) || this.#all.size > 0) return
-    this.#onIdle()
-    for (const proceed of this.#waiting.splice(0)) proceed()
+    return () => {
+      this.#all.delete(one)
+      if (this.#all.size === 0) for (const proceed of this.#waiting.splice(0)) proceed()
+    }
   }
 
   /** Resolves when none is on its way. */

@@ -1,16 +1,20 @@
 import { setMaxListeners } from 'node:events'
 import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
+import { dial } from '../../dial/dialer.ts'
+import { OpenSockets } from '../../dial/open-sockets.ts'
+import type { Target } from '../../dial/target.ts'
+import { Alerts } from '../../exchange/alerts.ts'
+import { FEW_CONNECTIONS, type Sendable } from '../../exchange/exchange.ts'
+import type { Handler } from '../../exchange/handler.ts'
+import { NoResponseError } from '../../exchange/no-response-error.ts'
 import type { CertificatePair } from '../../protocol/credential.ts'
-import { dial } from '../../transport/dialer.ts'
-import { readAlert } from '../../transport/network-errors.ts'
-import { OpenSockets } from '../../transport/open-sockets.ts'
-import { isStreaming, type Place, type Target } from '../../transport/target.ts'
 import type { Closable } from '../../vault/derived.ts'
-import type { Attempt } from './attempt.ts'
-import type { BothWays } from './both-ways.ts'
+import { BothWays } from './both-ways.ts'
+import type { UserPools } from './dispatch.ts'
 import type { PoolOptions } from './dispatcher-options.ts'
-import { FEW_CONNECTIONS, FewConnections } from './few-connections.ts'
+import { FewConnections } from './few-connections.ts'
 import type { ConnectCallback, DispatchOptions, Pool, Undici } from './undici-module.ts'
 
 /**
@@ -22,11 +26,11 @@ import type { ConnectCallback, DispatchOptions, Pool, Undici } from './undici-mo
 const WHILE_RECONNECTING = 1000
 
 /** The server does not speak HTTP/2: nothing was sent. */
-export class OnlyHttp1Error extends Error {
+class OnlyHttp1Error extends NoResponseError {
   readonly code = 'ERR_ONLY_HTTP1'
 
   constructor() {
-    super('the server does not speak HTTP/2')
+    super('unprocessed', new Error('the server does not speak HTTP/2'))
   }
 }
 
@@ -43,7 +47,8 @@ export interface PoolsParts {
 }
 
 /** Pools of the user's undici under one identity to one server; the connections are made by our dialer. */
-export class Pools implements Closable {
+export class Pools implements UserPools, Closable {
+  readonly alerts = new Alerts()
   readonly #parts: PoolsParts
   /** For what HTTP/2 can carry, if it may. */
   #http2: Pool | undefined
@@ -56,9 +61,6 @@ export class Pools implements Closable {
   readonly #spare: Socket[] = []
   readonly #upgraded = new OpenSockets()
   #closed: Promise<void> | undefined
-  #alerts = 0
-  /** The first alert of a connection tells why the requests on it failed; undici does not. */
-  #lastAlert: unknown
   /** Aborted when the pools have ended: undici would let a connection that is being made go on. */
   readonly #dialing = new AbortController()
 
@@ -68,15 +70,15 @@ export class Pools implements Closable {
     setMaxListeners(0, this.#dialing.signal)
   }
 
-  dispatch(attempt: Attempt, options: DispatchOptions, handler: BothWays): void {
-    const before = this.#alerts
-    attempt.alert = () => (this.#alerts > before ? this.#lastAlert : undefined)
-    attempt.keep = (socket) => this.#upgraded.add(socket)
-    if (this.#few === undefined || options.upgrade || isStreaming(placeOf(options.path))) {
-      this.#poolFor(options).dispatch(options, handler)
-    } else {
-      this.#few.enter(attempt, (pool) => pool.dispatch(options, handler))
+  dispatch(call: Sendable, options: DispatchOptions, user: Handler): void {
+    const onUpgrade = (socket: Duplex): void => this.#upgraded.add(socket)
+    if (this.#few === undefined || options.upgrade || call.isStream) {
+      this.#poolFor(options).dispatch(options, new BothWays(call, user, { onUpgrade }))
+      return
     }
+    this.#few.enter(call, (pool, onDone) =>
+      pool.dispatch(options, new BothWays(call, user, { onUpgrade, onDone })),
+    )
   }
 
   /** Requests in flight and connections that were handed over finish first, however long they last. */
@@ -85,7 +87,7 @@ export class Pools implements Closable {
     return this.#closed
   }
 
-  /** Ends what nobody uses; what was handed over stays with who has it. */
+  /** Ends what is not used; what was handed over stays with its user. */
   async closePools(): Promise<void> {
     await Promise.allSettled(this.#pools().map((pool) => pool.close()))
   }
@@ -101,7 +103,7 @@ export class Pools implements Closable {
   }
 
   async #close(): Promise<void> {
-    // Somebody may have been given the lease just now and be on the way to `dispatch`.
+    // A request may have been given the lease just now and be on its way to `dispatch`.
     await new Promise((resolve) => setImmediate(resolve))
     await this.#few?.whenIdle()
     await this.closePools()
@@ -167,17 +169,9 @@ export class Pools implements Closable {
   #dial(protocols: string[], callback: ConnectCallback): void {
     const { target, certificate } = this.#parts
     dial(target, certificate, { signal: this.#dialing.signal, protocols }).then(
-      (socket) => callback(null, this.#watchAlerts(socket)),
+      (socket) => callback(null, this.alerts.watch(socket)),
       (error: Error) => callback(error, null),
     )
-  }
-
-  #watchAlerts(socket: Socket): Socket {
-    return socket.once('error', (error) => {
-      if (readAlert(error) === undefined) return
-      this.#alerts += 1
-      this.#lastAlert = error
-    })
   }
 }
 
@@ -189,10 +183,4 @@ function hasLists(headers: unknown): boolean {
 /** Whether connections must be spared; not where the caller has said how many there may be, and that is few already. */
 function isCostly({ certificate, options: { connections = Infinity } }: PoolsParts): boolean {
   return certificate?.signingKey !== undefined && connections > FEW_CONNECTIONS
-}
-
-function placeOf(path: string): Place {
-  const query = path.indexOf('?')
-  if (query === -1) return { pathname: path, search: '' }
-  return { pathname: path.slice(0, query), search: path.slice(query) }
 }

@@ -1,9 +1,10 @@
 import { Readable } from 'node:stream'
 import { ForeignOriginError, NotSupportedError } from '../../errors/index.ts'
-import { type HeaderValues, mergeHeaders } from '../../transport/default-headers.ts'
-import type { Line } from '../../transport/line.ts'
-import { RecordedBody } from '../../transport/recorded-body.ts'
-import type { Aim } from '../../transport/servers.ts'
+import type { HeaderValues } from '../../exchange/exchange.ts'
+import { mergeHeaders } from '../../request/headers.ts'
+import type { Line } from '../../request/line.ts'
+import { RecordedBody } from '../../request/recorded-body.ts'
+import type { RequestTarget } from '../../request/request-target.ts'
 import type { DispatchOptions } from './undici-module.ts'
 
 /**
@@ -14,14 +15,14 @@ import type { DispatchOptions } from './undici-module.ts'
  *
  * @throws {ForeignOriginError} Nothing was sent.
  */
-export function aimOf({ origin, path }: DispatchOptions, line: Line): Aim {
+export function targetOf({ origin, path }: DispatchOptions, line: Line): RequestTarget {
   if (typeof path !== 'string') throw new TypeError('path must be a string')
   if (origin === undefined || origin === null || origin === '') return line.find(path)
   const base = new URL(String(origin))
   line.find(base)
-  const aim = line.find(path.startsWith('/') ? base.origin + path : path)
-  if (aim.wish === undefined || aim.wish.origin === base.origin) return aim
-  throw new ForeignOriginError(`the path leads to ${aim.wish.origin}, not to ${base.origin}`)
+  const target = line.find(path.startsWith('/') ? base.origin + path : path)
+  if (target.origin === undefined || target.origin === base.origin) return target
+  throw new ForeignOriginError(`the path leads to ${target.origin}, not to ${base.origin}`)
 }
 
 /** @throws {NotSupportedError} */

@@ -1,9 +1,8 @@
 import type { Agent } from 'node:http'
-import { Bridge } from '../../transport/bridge.ts'
-import { bridgeAgent } from '../../transport/bridge-agent.ts'
-import { type HasLine, type Line, lineOf } from '../../transport/line.ts'
-import type { Aim } from '../../transport/servers.ts'
-import { pathOn } from '../../transport/target.ts'
+import { Bridge } from '../../bridge/bridge.ts'
+import { bridgeAgent } from '../../bridge/bridge-agent.ts'
+import { type HasLine, type Line, lineOf } from '../../request/line.ts'
+import { pathOn, type RequestTarget } from '../../request/request-target.ts'
 import { readRefusal } from './read-refusal.ts'
 import { loadWebSocket, type OpenedWebSocket, type WebSocketClass } from './web-socket-class.ts'
 
@@ -43,16 +42,21 @@ export async function openWebSocket<Socket extends OpenedWebSocket = OpenedWebSo
   const line = lineOf(cluster, 'openWebSocket')
   line.checkOpen()
   signal?.throwIfAborted()
-  const aim = line.find(withHttp(place))
+  const target = line.find(withHttp(place))
   const WebSocket = given ?? ((await loadWebSocket()) as WebSocketClass<Socket>)
   signal?.throwIfAborted()
   // A redirect could lead away from the cluster, and Kubernetes sends none.
-  const settings: object = { ...rest, agent: agentFor(aim, line), followRedirects: false }
-  return opened(new WebSocket(addressOf(aim, line), [protocols].flat(), settings as never), signal)
+  const settings: object = { ...rest, agent: agentFor(target, line), followRedirects: false }
+  return opened(
+    new WebSocket(addressOf(target, line), [protocols].flat(), settings as never),
+    line,
+    signal,
+  )
 }
 
 function opened<Socket extends OpenedWebSocket>(
   socket: Socket,
+  { access }: Line,
   signal: AbortSignal | undefined,
 ): Promise<Socket> {
   return new Promise<Socket>((resolve, reject) => {
@@ -75,7 +79,7 @@ function opened<Socket extends OpenedWebSocket>(
     })
     socket.once('unexpected-response', (_, response) => {
       isRefused = true
-      void readRefusal(response).then((refused) => {
+      void readRefusal(response, access.secrets).then((refused) => {
         reject(refused)
         socket.terminate()
       })
@@ -86,18 +90,18 @@ function opened<Socket extends OpenedWebSocket>(
 }
 
 /** An agent for this request alone: where logins name several servers, a path goes to any of them. */
-function agentFor(aim: Aim, line: Line): Agent {
-  const protocol = originOf(aim, line).startsWith('https:') ? 'https:' : 'http:'
-  return bridgeAgent(new Bridge(() => line, aim), protocol)
+function agentFor(target: RequestTarget, line: Line): Agent {
+  const protocol = originOf(target, line).startsWith('https:') ? 'https:' : 'http:'
+  return bridgeAgent(new Bridge(() => line, target), protocol)
 }
 
 /** What the WebSocket has for its address: where it goes, or would go now. */
-function addressOf(aim: Aim, line: Line): string {
-  return originOf(aim, line).replace(/^http/, 'ws') + pathOn(aim.place, line.target)
+function addressOf(target: RequestTarget, line: Line): string {
+  return originOf(target, line).replace(/^http/, 'ws') + pathOn(target, line.target)
 }
 
-function originOf({ wish }: Aim, { target }: Line): string {
-  return wish?.origin ?? target.origin
+function originOf({ origin }: RequestTarget, { target }: Line): string {
+  return origin ?? target.origin
 }
 
 /** `ws:` and `wss:` are the schemes of the same server. */

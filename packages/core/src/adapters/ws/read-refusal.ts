@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { UpgradeRefusedError } from '../../errors/index.ts'
-import { showControlCharacters } from '../../secret/scrub.ts'
+import { hideSecrets, showControlCharacters } from '../../secret/scrub.ts'
+import type { Secret } from '../../secret/secret.ts'
 
 /** What of an answer is read; Kubernetes writes a few hundred bytes. */
 const MOST_BYTES = 64 * 1024
@@ -9,10 +10,18 @@ const LONGEST_MS = 2000
 /** What of a text is shown that is not from Kubernetes. */
 const MOST_SHOWN = 200
 
-/** Makes an error from the answer that came in place of a WebSocket, with the server's own words. */
-export async function readRefusal(response: IncomingMessage): Promise<UpgradeRefusedError> {
-  const { statusCode = 0, statusMessage = '' } = response
-  const text = await readText(response)
+/**
+ * Makes an error from the answer that came in place of a WebSocket, with the server's own words.
+ *
+ * @param secrets What the server may have been sent, and must not be in the message.
+ */
+export async function readRefusal(
+  response: IncomingMessage,
+  secrets: Iterable<Secret>,
+): Promise<UpgradeRefusedError> {
+  const { statusCode = 0 } = response
+  const text = hideSecrets(await readText(response), secrets)
+  const statusMessage = hideSecrets(response.statusMessage ?? '', secrets)
   const reason = messageOf(text) ?? (text.trim().slice(0, MOST_SHOWN) || statusMessage)
   return new UpgradeRefusedError(statusCode, showControlCharacters(reason))
 }

@@ -1,5 +1,5 @@
 import type https from 'node:https'
-import { type HasLine, lineOf } from '../../transport/line.ts'
+import { type HasLine, lineOf } from '../../request/line.ts'
 import { createAgent } from '../https/create-agent.ts'
 
 /**

@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto'
+import { SignRequestError } from '../../errors/authoring-errors.ts'
 import { SignerAnswerError, SignerCertificateError } from '../../errors/signer-errors.ts'
 import { SIGNER_API_VERSION } from '../../protocol/signer-wire.ts'
 import { programName } from '../program-name.ts'
@@ -21,6 +22,7 @@ export interface AnswerTools extends Omit<SignerContext, 'configuration'> {
  *
  * What the function gives is checked first, so that a mistake shows at the author's desk.
  *
+ * @throws {SignRequestError} For PKCS#1 v1.5.
  * @throws {SignerAnswerError} For something that is no signature.
  * @throws {SignerCertificateError} For something that is no certificate.
  */
@@ -37,7 +39,8 @@ export async function answerRequest(
   }
   const { scheme, digest, message } = asked
   const signature = await sign({ configuration, scheme, digest, message, ...tools })
-  checkSignature(signature, asked)
+  checkSignature(signature)
+  if (!isFor(scheme, signature)) throw await explainOther(asked, certificate, tools)
   return line({ kind: kinds.signResponse, signature: base64(signature) })
 }
 
@@ -62,21 +65,51 @@ function readChain(given: unknown): X509Certificate[] {
   }
 }
 
-function checkSignature(signature: unknown, { scheme }: AskedSignature): void {
-  const wrong = (what: string, hint: string): SignerAnswerError =>
-    new SignerAnswerError(programName(), what, { hint })
+function wrong(what: string, hint: string): SignerAnswerError {
+  return new SignerAnswerError(programName(), what, { hint })
+}
+
+function checkSignature(signature: unknown): asserts signature is Uint8Array {
   if (!(signature instanceof Uint8Array) || signature.length === 0) {
     throw wrong('returned no signature', 'Return a Buffer with the signature from sign().')
   }
   if (signature.length > LONGEST_SIGNATURE) {
     throw wrong('returned more than a signature', 'Return only the bytes of the signature.')
   }
-  if (scheme.startsWith('ecdsa') && !isEcdsaDer(signature)) {
-    throw wrong(
-      'returned an ECDSA signature that is not in DER',
-      'Convert r || s with ecdsaToDer() of kubecred/signer.',
+}
+
+const ED25519_BYTES = 64
+
+function isFor(scheme: AskedSignature['scheme'], signature: Uint8Array): boolean {
+  if (scheme === 'ed25519') return signature.length === ED25519_BYTES
+  return !scheme.startsWith('ecdsa') || isEcdsaDer(signature)
+}
+
+/** Only now, when something is wrong, the certificate is asked for: it may take a device and a person. */
+async function explainOther(
+  { scheme, configuration }: AskedSignature,
+  certificate: SignerHandlers['certificate'],
+  tools: Omit<AnswerTools, 'takesChain'>,
+): Promise<Error> {
+  const [leaf] = await Promise.resolve(certificate({ configuration, ...tools }))
+    .then(readChain)
+    .catch(() => [])
+  if (leaf?.publicKey.asymmetricKeyType === 'rsa') {
+    return new SignRequestError(
+      'signerOpts',
+      'asks for PKCS#1 v1.5, as crypto.Hash options do for an RSA key, and TLS 1.3 does not allow it',
+      { hint: 'Connect to a server that speaks TLS 1.3: then clients ask for RSASSA-PSS.' },
     )
   }
+  return scheme === 'ed25519'
+    ? wrong(
+        'returned an Ed25519 signature that is not 64 bytes long',
+        'Return the signature as it is.',
+      )
+    : wrong(
+        'returned an ECDSA signature that is not in DER',
+        'Convert r || s with ecdsaToDer() of kubecred/signer.',
+      )
 }
 
 function base64(bytes: Uint8Array): string {

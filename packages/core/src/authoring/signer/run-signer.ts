@@ -15,13 +15,10 @@ import { hideConfiguration } from './hide-configuration.ts'
 import type { AskedOfSigner, SignerConfiguration } from './sign-request.ts'
 import { isOurClient, makeTell, type Telling, terminalPrompt } from './signer-tools.ts'
 
-/** How long a signer that stays waits for the next request. */
-const IDLE_MS = 15 * 60_000
-
 export interface SignerOptions {
   /** Whether it stays for further requests where the client offers that. True unless told. */
   readonly longRunning?: boolean
-  /** How long it stays without a request, in milliseconds; 15 minutes unless told. */
+  /** How long it stays without a request, in milliseconds. By default the client decides, which closes the descriptor. */
   readonly idleMs?: number
 }
 
@@ -45,7 +42,7 @@ export interface SignerOptions {
  */
 export async function runSigner(
   handlers: SignerHandlers,
-  { longRunning = true, idleMs = IDLE_MS }: SignerOptions = {},
+  { longRunning = true, idleMs = Number.POSITIVE_INFINITY }: SignerOptions = {},
 ): Promise<never> {
   if (!(idleMs > 0)) throw new TypeError('idleMs is a number of milliseconds above zero')
   const write = guardStdout()

@@ -15,8 +15,8 @@ type Hash = (typeof HASHES)[number]
 /** The specification's default. */
 const RSA_PSS = '*rsa.PSSOptions'
 const PLAIN_HASH = 'crypto.Hash'
-/** Go's `rsa.PSSSaltLengthEqualsHash`. */
-const AS_LONG_AS_THE_HASH = -1
+/** Go's `rsa.PSSSaltLengthEqualsHash`, and `rsa.PSSSaltLengthAuto`: TLS 1.3 leaves only one length to choose. */
+const AS_LONG_AS_THE_HASH: readonly unknown[] = [-1, 0]
 
 /**
  * Finds the signature scheme of a request: clients send what Go's crypto/tls would tell a `crypto.Signer`.
@@ -41,17 +41,21 @@ function pssScheme(options: unknown, digest: Uint8Array): SignatureScheme {
   if (options !== undefined && !isFields(options)) {
     throw new SignRequestError('signerOpts', `is no object, as ${RSA_PSS} has it`)
   }
-  const { Hash = 0, SaltLength = AS_LONG_AS_THE_HASH } = options ?? {}
+  const { Hash = 0, SaltLength = 0 } = options ?? {}
   // Go leaves it at 0 where the digest says enough.
   const hash = Hash === 0 ? HASHES.find(({ bytes }) => bytes === digest.length) : hashFor(Hash)
   if (hash === undefined) throw ofWrongLength(digest)
   checkLength(hash, digest)
-  if (SaltLength !== AS_LONG_AS_THE_HASH && SaltLength !== hash.bytes) {
+  if (!AS_LONG_AS_THE_HASH.includes(SaltLength) && SaltLength !== hash.bytes) {
     throw new SignRequestError('signerOpts', 'asks for a salt that is not as long as the hash')
   }
   return hash.pss
 }
 
+/**
+ * For a key on an elliptic curve. For an RSA key the same options mean PKCS#1 v1.5, which TLS 1.3 does not allow: whoever
+ * knows the key refuses them.
+ */
 function plainScheme(options: unknown, digest: Uint8Array): SignatureScheme {
   if (options === 0) return 'ed25519'
   const hash = hashFor(options)

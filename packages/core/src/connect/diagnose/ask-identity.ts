@@ -24,15 +24,18 @@ export async function askIdentity(
     })
     const skew = skewOf(response.headers.get('date'), now())
     const text = await response.text()
-    return response.ok ? recognised(text, skew) : refused(response.status, text, skew)
+    // Everybody may read a finding, and a server can repeat what it was sent.
+    const show = (said: string): string => showControlCharacters(cluster.hideSecrets(said))
+    return response.ok
+      ? recognised(readReview(text, show), skew)
+      : refused(response.status, readMessage(text, show), skew)
   } catch (error) {
     signal?.throwIfAborted()
     return failure(error)
   }
 }
 
-function recognised(text: string, skew: string | undefined): Look {
-  const { username, groups } = readReview(text)
+function recognised({ username, groups }: Review, skew: string | undefined): Look {
   const details = [
     ...(groups.length > 0 ? [`groups: ${groups.join(', ')}`] : []),
     ...(skew === undefined ? [] : [skew]),
@@ -63,8 +66,7 @@ const REMEDIES: Readonly<Record<number, string>> = {
   404: 'Servers before Kubernetes 1.28 cannot say who you are; the credential may be good all the same.',
 }
 
-function refused(status: number, text: string, skew: string | undefined): Look {
-  const said = readMessage(text)
+function refused(status: number, said: string | undefined, skew: string | undefined): Look {
   if (said?.includes(ANONYMOUS)) {
     return {
       verdict: 'bad',
@@ -95,19 +97,19 @@ interface Review {
   readonly groups: readonly string[]
 }
 
-function readReview(text: string): Review {
+function readReview(text: string, show: (said: string) => string): Review {
   const { username, groups } = (parse(text) as { status?: { userInfo?: Record<string, unknown> } })
     ?.status?.userInfo ?? { username: undefined, groups: undefined }
   const list: unknown[] = Array.isArray(groups) ? groups : []
   return {
-    username: typeof username === 'string' ? showControlCharacters(username) : undefined,
-    groups: list.map((group) => showControlCharacters(String(group))),
+    username: typeof username === 'string' ? show(username) : undefined,
+    groups: list.map((group) => show(String(group))),
   }
 }
 
-function readMessage(text: string): string | undefined {
+function readMessage(text: string, show: (said: string) => string): string | undefined {
   const { message } = (parse(text) ?? {}) as { message?: unknown }
-  return typeof message === 'string' ? showControlCharacters(message).slice(0, LONGEST) : undefined
+  return typeof message === 'string' ? show(message).slice(0, LONGEST) : undefined
 }
 
 function parse(text: string): unknown {

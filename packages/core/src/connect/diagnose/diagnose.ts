@@ -1,10 +1,10 @@
+import type { Target } from '../../dial/target.ts'
 import type { Connection } from '../../kubeconfig/connection.ts'
 import { hostEnvironment } from '../../node/host-environment.ts'
 import { loadAuthority } from '../../node/load-authority.ts'
 import { nodeFiles } from '../../node/node-files.ts'
 import { systemClock } from '../../node/system-clock.ts'
 import type { CredentialEvent } from '../../ports/observer.ts'
-import type { Target } from '../../transport/target.ts'
 import type { Cluster } from '../cluster.ts'
 import { openCluster, targetOf } from '../connect.ts'
 import { type ConnectOptions, checkOptions } from '../connect-options.ts'
@@ -120,7 +120,8 @@ async function* theWay(
     yield await look('tls', () => PLAIN)
     return
   }
-  yield await look('tls', () => lookAtTls(way, { signal, now: () => systemClock.now() }))
+  const isSigned = connection.user.externalSigner !== undefined
+  yield await look('tls', () => lookAtTls(way, { signal, now: () => systemClock.now(), isSigned }))
 }
 
 const NOT_RUN: Look = { verdict: 'skipped', summary: 'the plugin cannot run' }

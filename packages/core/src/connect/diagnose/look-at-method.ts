@@ -6,7 +6,12 @@ import type { Look } from './finding.ts'
 export function lookAtMethod(user: UserIdentity): Look {
   const methods = methodsOf(user)
   const { impersonate } = user
-  const details = impersonate === undefined ? [] : [`asks to act as: ${impersonate.user}`]
+  const details = [
+    ...(impersonate === undefined ? [] : [`asks to act as: ${impersonate.user}`]),
+    ...(user.externalSigner === undefined
+      ? []
+      : ['TLS 1.3 only: a signer signs no other handshake']),
+  ]
   if (methods.length > 0) return { verdict: 'good', summary: methods.join(', '), details }
   return {
     verdict: 'odd',

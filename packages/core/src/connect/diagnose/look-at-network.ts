@@ -1,10 +1,11 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import type { TLSSocket } from 'node:tls'
-import { dial } from '../../transport/dialer.ts'
-import { explainNetworkError } from '../../transport/network-errors.ts'
-import { opened, startTcp } from '../../transport/sockets.ts'
-import { addressOf, type Target } from '../../transport/target.ts'
+import { dial } from '../../dial/dialer.ts'
+import { explainNetworkError } from '../../dial/network-errors.ts'
+import { opened, startTcp } from '../../dial/sockets.ts'
+import { addressOf, type Target } from '../../dial/target.ts'
+import { HandshakeNotSignedError } from '../../errors/index.ts'
 import { failure, type Look } from './finding.ts'
 import { spanOf } from './span-of.ts'
 
@@ -65,7 +66,16 @@ async function resolve(host: string): Promise<string> {
 /** Whether the server is the one that is meant. No credential is shown to it here. */
 export async function lookAtTls(
   target: Target,
-  { signal, now }: { signal: AbortSignal | undefined; now: () => number },
+  {
+    signal,
+    now,
+    isSigned,
+  }: {
+    readonly signal: AbortSignal | undefined
+    readonly now: () => number
+    /** Whether an external signer signs the handshake. */
+    readonly isSigned: boolean
+  },
 ): Promise<Look> {
   const { tls } = target
   try {
@@ -75,8 +85,11 @@ export async function lookAtTls(
       ...(signal && { signal }),
     })) as TLSSocket
     const look = describe(socket, now(), tls.insecure)
+    const version = nameVersion(socket)
     socket.destroy()
-    return look
+    if (!isSigned || version === 'TLS 1.3') return look
+    const what = `the server speaks ${version}, and a signer signs handshakes of TLS 1.3 only`
+    return failure(new HandshakeNotSignedError(what), look.details)
   } catch (error) {
     signal?.throwIfAborted()
     return failure(explainNetworkError(error, target.origin), await whoIsThere(target, signal))
@@ -88,7 +101,7 @@ function describe(socket: TLSSocket, now: number, insecure: boolean): Look {
   const left = Date.parse(end) - now
   const speaks = socket.alpnProtocol === 'h2' ? 'HTTP/2' : 'HTTP/1.1'
   const details = describeCertificate(socket)
-  const summary = `${(socket.getProtocol() ?? 'TLS').replace('v', ' ')}, ${speaks}`
+  const summary = `${nameVersion(socket)}, ${speaks}`
   if (insecure) {
     return {
       verdict: 'odd',
@@ -103,6 +116,10 @@ function describe(socket: TLSSocket, now: number, insecure: boolean): Look {
     summary: `${summary}, certificate trusted, valid for ${spanOf(left)}`,
     details,
   }
+}
+
+function nameVersion(socket: TLSSocket): string {
+  return (socket.getProtocol() ?? 'TLS').replace('v', ' ')
 }
 
 function describeCertificate(socket: TLSSocket): string[] {

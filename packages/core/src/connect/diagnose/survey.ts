@@ -45,8 +45,17 @@ export async function survey({
   const { configs } = await readKubeconfigs({ kubeconfig, env })
   const config = mergeKubeconfigs(configs)
   const names = [...config.contexts.keys()]
-  return Promise.all(names.map((name) => look(config, name, process.cwd())))
+  const surveyed: Surveyed[] = []
+  for (let at = 0; at < names.length; at += AT_ONCE) {
+    const some = names.slice(at, at + AT_ONCE)
+    const seen = await Promise.all(some.map((name) => look(config, name, process.cwd())))
+    surveyed.push(...seen)
+  }
+  return surveyed
 }
+
+/** More at once would only need more memory, and more open files. */
+const AT_ONCE = 100
 
 async function look(config: Kubeconfig, context: string, cwd: string): Promise<Surveyed> {
   const isCurrent = config.currentContext === context
@@ -62,6 +71,7 @@ async function look(config: Kubeconfig, context: string, cwd: string): Promise<S
   }
 }
 
+const NEVER = new AbortController().signal
 const PORTS = { crypto: nodeCrypto, files: nodeFiles, clock: systemClock }
 
 function sourceOf(user: UserIdentity): SourceLabel {
@@ -76,7 +86,7 @@ async function stateOf(user: UserIdentity): Promise<Pick<Surveyed, 'state' | 'ex
   if (user.exec ?? user.oidc ?? user.externalSigner) return { state: 'unknown' }
   const { credential } = await chooseSource(user, PORTS).acquire({
     reason: 'first',
-    signal: new AbortController().signal,
+    signal: NEVER,
     report: () => {},
   })
   if (Object.keys(credential).length === 0) return { state: 'anonymous' }

@@ -15,6 +15,15 @@ import { execPath } from '../ws/exec-echo.ts'
 let sandbox: Sandbox
 let cluster: Cluster
 let output: PassThrough
+const sockets: WebSocket[] = []
+
+/** What the pages call `WebSocket`: a test waits until each was open, or the end of the cluster would be its error. */
+class DocsWebSocket extends WebSocket {
+  constructor(...args: ConstructorParameters<typeof WebSocket>) {
+    super(...args)
+    sockets.push(this)
+  }
+}
 
 beforeEach(async () => {
   sandbox = await startSandbox()
@@ -40,7 +49,7 @@ function run(code: string): Promise<void> {
     axios,
     got,
     fetch,
-    WebSocket,
+    WebSocket: DocsWebSocket,
     createAgent,
     openWebSocket,
     webSocketOptions,
@@ -72,6 +81,9 @@ describe.each(['https.md', 'ws.md'])('what docs/%s shows', (page) => {
       await expect.poll(last, { timeout: 10_000 }).toEqual([['jane', status]])
       if (code.includes('process.stdout'))
         await expect.poll(() => output.readableLength).not.toBe(0)
+      for (const socket of sockets.splice(0)) {
+        await expect.poll(() => socket.readyState).not.toBe(WebSocket.CONNECTING)
+      }
     },
   )
 })

@@ -1,7 +1,7 @@
 import { ClosedError } from 'kubecred/errors'
 import { createInterceptor } from 'kubecred/undici'
-import { describe, expect, it, vi } from 'vitest'
-import { LINE } from '../../../src/transport/line.ts'
+import { describe, expect, it } from 'vitest'
+import { LINE } from '../../../src/request/line.ts'
 import { type AnyUndici, ask, NAMESPACES, openScene, type Scene, statuses } from './scene.ts'
 
 /** What an interceptor does in every version, beside what the behaviour table says. */
@@ -58,27 +58,17 @@ export function describeInterceptor(name: string, undici: AnyUndici): void {
 
     it('is held by the cluster only while it has requests', async () => {
       await using scene = await open()
-      const line = scene.cluster[LINE]
-      const endWith = line.endWith.bind(line)
-      let held = 0
-      vi.spyOn(line, 'endWith').mockImplementation((thing) => {
-        const stop = endWith(thing)
-        held += 1
-        return () => {
-          held -= 1
-          stop()
-        }
-      })
+      const { calls } = scene.cluster[LINE]
       createInterceptor(scene.cluster)
-      expect(held).toBe(0)
+      expect(calls.size).toBe(0)
       const path = `${NAMESPACES}?watch=true`
       const { body } = await scene.composed.request({ ...here(scene), path, method: 'GET' })
       await ask(scene.composed, here(scene))
-      expect(held).toBe(1)
+      expect(calls.size).toBe(1)
       const ended = expect(body.text()).rejects.toThrow()
       body.destroy(new Error('enough'))
       await ended
-      expect(held).toBe(0)
+      expect(calls.size).toBe(0)
     })
 
     it('does not lead to a token for another server when it cannot know where a request goes', async () => {

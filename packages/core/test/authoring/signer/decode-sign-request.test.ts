@@ -22,6 +22,8 @@ describe('the signature scheme', () => {
     ['rsa_pss_rsae_sha512', pss({ SaltLength: -1, Hash: 7 }, 64)],
     ['rsa_pss_rsae_sha384', pss({ SaltLength: 48, Hash: 6 }, 48)],
     ['rsa_pss_rsae_sha384', pss({ SaltLength: -1, Hash: 0 }, 48)],
+    ['rsa_pss_rsae_sha256', pss({ SaltLength: 0, Hash: 5 }, 32)],
+    ['rsa_pss_rsae_sha512', pss({ SaltLength: 0, Hash: 0 }, 64)],
     ['rsa_pss_rsae_sha256', signRequest({ signerOptsType: undefined, signerOpts: undefined })],
   ])('%s', (scheme, request) => {
     expect(decode(request)).toMatchObject({ is: 'sign', scheme })
@@ -62,6 +64,8 @@ describe('a request is refused', () => {
     ['signerOpts', signRequest({ signerOpts: '{' })],
     ['signerOpts', signRequest({ signerOpts: '5' })],
     ['signerOpts', pss({ SaltLength: 20, Hash: 5 }, 32)],
+    ['signerOpts', pss({ SaltLength: -2, Hash: 5 }, 32)],
+    ['signerOpts', pss({ SaltLength: '0', Hash: 5 }, 32)],
     ['signerOpts', pss({ SaltLength: -1, Hash: 3 }, 20)],
     ['signerOpts', plain(3, 20)],
     ['signerOpts', plain('"5"', 32)],

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { makePair } from '../../fixtures/make-certificates.ts'
+import { makePair, makeRsaPair } from '../../fixtures/make-certificates.ts'
 import {
   certificateRequest,
   runSigner,
@@ -191,6 +191,22 @@ describe('a failure', () => {
     expect(raw.err).toContain('Convert r || s with ecdsaToDer()')
     const der = await runSigner(signerWith({ sign: `return ${TWO_NUMBERS}` }), ecdsa)
     expect(der.status).toBe(0)
+  })
+
+  it('is asked for PKCS#1 v1.5 by crypto.Hash options for an RSA key, and says so', async () => {
+    const { certificate, key } = await makeRsaPair()
+    const path = signerWith({
+      before: "import { sign } from 'node:crypto'",
+      certificate: `return ${JSON.stringify(certificate)}`,
+      sign: `return sign('sha256', message ?? digest, ${JSON.stringify(key)})`,
+    })
+    for (const signerOpts of ['5', '0']) {
+      const request = signRequest({ signerOptsType: 'crypto.Hash', signerOpts })
+      const { out, err } = await runSigner(path, request)
+      expect(out).toBe('')
+      expect(err).toMatch(/asks for PKCS#1 v1\.5, .* TLS 1\.3 does not allow it/)
+      expect(err).not.toMatch(/ECDSA|Ed25519/)
+    }
   })
 
   it.each(['return undefined', "return 'PEM'", 'return Buffer.from([1, 2, 3])'])(

@@ -98,6 +98,19 @@ describe('a signer that stays', () => {
     expect(await signer.end()).toMatchObject({ status: 0, err: '' })
   })
 
+  it('stays until its client is done with it, however long nothing comes', async () => {
+    // Minutes pass at once.
+    const before = `const { setTimeout: wait } = globalThis
+      globalThis.setTimeout = (work, ms, ...rest) => wait(work, ms >= 60_000 ? 1 : ms, ...rest)`
+    const { signer, requests, until } = startStaying(signerWith({ before }), signRequest())
+    await until(1)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    requests.write(asLine(signRequest()))
+    await until(2)
+    requests.end()
+    expect(await signer.end()).toMatchObject({ status: 0 })
+  })
+
   it('does not count the time of a signature as idle', async () => {
     const sign = "await new Promise((r) => setTimeout(r, 400)); return Buffer.from('late')"
     const path = signerWith({ sign, options: '{ idleMs: 100 }' })

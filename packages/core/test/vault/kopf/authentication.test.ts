@@ -44,7 +44,7 @@ describe('a vault', () => {
     })
     const first = await vault.lease()
     await settle()
-    vault.reject(first, { code: 401, header: {} })
+    vault.reject(first, { status: 401, headers: {} })
     const second = await vault.lease()
     expect([first.authorization, second.authorization].sort()).toEqual(['Bearer a', 'Bearer b'])
     await vault.close()

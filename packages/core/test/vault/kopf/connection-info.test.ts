@@ -50,8 +50,8 @@ describe('a ConnectionInfo', () => {
       certificateData: CERTIFICATE,
       privateKeyData: KEY,
     }).login.connection
-    expect(cluster.certificateAuthority).toEqual({ from: 'data', data: CA })
-    expect(user.certificate?.chain).toEqual({ from: 'data', data: CERTIFICATE })
+    expect(cluster.certificateAuthority).toMatchObject({ from: 'data', data: CA })
+    expect(user.certificate?.chain).toMatchObject({ from: 'data', data: CERTIFICATE })
     const { key } = user.certificate ?? {}
     expect(key?.from === 'data' && key.data.expose()).toBe(KEY)
   })
@@ -63,8 +63,8 @@ describe('a ConnectionInfo', () => {
       certificatePath: '/cert/path',
       privateKeyPath: '/pkey/path',
     }).login.connection
-    expect(cluster.certificateAuthority).toEqual({ from: 'file', path: '/ca/path' })
-    expect(user.certificate).toEqual({
+    expect(cluster.certificateAuthority).toMatchObject({ from: 'file', path: '/ca/path' })
+    expect(user.certificate).toMatchObject({
       chain: { from: 'file', path: '/cert/path' },
       key: { from: 'file', path: '/pkey/path' },
     })

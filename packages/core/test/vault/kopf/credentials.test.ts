@@ -25,7 +25,7 @@ afterEach(async () => {
 
 /** Connects with a login of these fields. */
 function logIn(fields: Partial<ConnectionFields>, options: ConnectOptions = {}) {
-  const vault = new Vault({ freezeLimitMs: 500 })
+  const vault = new Vault({ freezeLimitMs: 10_000 })
   const info = { server: sandbox.url, ...fields }
   if (fields.caPath === undefined && !fields.insecure)
     Object.assign(info, { caData: sandbox.caPem })

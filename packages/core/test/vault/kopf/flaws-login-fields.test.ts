@@ -131,7 +131,7 @@ describe('need 9: a login that cannot be used', () => {
     async (name) => {
       const [fields, says] = unusable[name] ?? [{}, /./]
       const events: CredentialEvent[] = []
-      const vault = new Vault({ freezeLimitMs: 2000 })
+      const vault = new Vault({ freezeLimitMs: 10_000 })
       vault.onLogin(() => ({ ...good(), priority: 5, ...fields }), { id: 'bad' })
       vault.onLogin(good, { id: 'good' })
       await using cluster = await connect({ vault, observer: (event) => events.push(event) })
@@ -154,7 +154,7 @@ describe('need 10: secrets', () => {
   it('need 10: are in nothing that can be printed, whatever happens to them', async () => {
     const secrets: string[] = []
     const shown: unknown[] = []
-    const vault = new Vault({ freezeLimitMs: 1500 })
+    const vault = new Vault({ freezeLimitMs: 10_000 })
     vault.onLogin(
       ({ logger }) => {
         const { token } = sandbox.issueToken({ user: 'jane' })

@@ -7,7 +7,7 @@ import { openScene, settle } from '../vault-scene.ts'
 import { outcome, passTime } from './pass-time.ts'
 
 const server = 'https://one.test'
-const refusal = { code: 401, header: {} }
+const refusal = { status: 401, headers: {} }
 const START = 1_000_000_000
 
 describe('5.5: an empty vault', () => {
@@ -168,9 +168,10 @@ describe('need 6: handlers do not harm each other', () => {
         { timeoutMs: 5000 },
       ],
     })
-    const waiting = vault.lease()
+    const waiting = outcome(vault.lease())
     await passTime(clock, 10)
-    expect((await waiting).authorization).toBe('Bearer late')
+    expect(await waiting).toMatchObject({ code: 'ERR_LOGIN_FAILED' })
+    expect((await vault.lease()).authorization).toBe('Bearer late')
     expect(asked[0]?.signal.aborted).toBe(true)
     await vault.close()
   })

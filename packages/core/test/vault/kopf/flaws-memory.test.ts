@@ -7,7 +7,7 @@ import { openScene, settle } from '../vault-scene.ts'
 import { outcome, passTime } from './pass-time.ts'
 
 const server = 'https://one.test'
-const refusal = { code: 401, header: {} }
+const refusal = { status: 401, headers: {} }
 
 describe('need 8: what was refused is known by its secret', () => {
   const disguises: Readonly<Record<string, Partial<ConnectionFields>>> = {
@@ -112,7 +112,7 @@ describe('need 12: a handler knows why it is asked', () => {
     const first = await vault.lease()
     await settle()
     clock.advance(3000)
-    vault.reject(first, { code: 401, header: { 'Www-Authenticate': ['Bearer'] } })
+    vault.reject(first, { status: 401, headers: { 'www-authenticate': 'Bearer' } })
     await settle()
     await vault.lease()
     await passTime(clock, 90)

@@ -1,0 +1,87 @@
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { type Sandbox, startSandbox } from '@kubecred/sandbox'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ended, Home } from './run/home.ts'
+import { PROGRAM, Running } from './spawn-program.ts'
+import { execInfo, TOKEN_PROGRAM } from './token-program/agent-home.ts'
+
+let sandbox: Sandbox
+let kubeconfig: string
+
+beforeAll(async () => {
+  sandbox = await startSandbox()
+  const { token } = sandbox.issueToken({ user: 'jane' })
+  kubeconfig = sandbox.writeKubeconfig({ user: { token } })
+})
+afterAll(() => sandbox.close())
+
+const FULL_DISK = fileURLToPath(new URL('./fixtures/full-disk.mjs', import.meta.url))
+
+/** A command with so many descriptors that Node starts, and so few that it cannot load everything at once. */
+const limited = (count: number, args: readonly string[], env = {}): Running =>
+  new Running('sh', ['-c', `ulimit -n ${count}; exec "$0" "$@"`, process.execPath, ...args], env)
+
+/** Fewer, and Node itself ends in its own way. */
+function fewestForNode(): number {
+  for (let count = 12; count < 100; count += 1) {
+    const script = 'import("node:fs/promises").then((fs) => fs.readFile(process.execPath))'
+    const line = ['-c', `ulimit -n ${count}; exec "$0" "$@"`, process.execPath, '-e', script]
+    if (spawnSync('sh', line).status === 0) return count
+  }
+  throw new Error('Node does not start')
+}
+
+describe.skipIf(process.platform === 'win32')('too few descriptors', () => {
+  it('are named by every command, with a code and its status', async () => {
+    const fewest = fewestForNode() + 2
+    const commands = [
+      ['whoami', '--kubeconfig', kubeconfig],
+      ['doctor', '--kubeconfig', kubeconfig],
+      ['status', '--kubeconfig', kubeconfig],
+    ]
+    const runs = [0, 2, 4, 7, 10].flatMap((more) =>
+      commands.map((command) => limited(fewest + more, [PROGRAM, ...command])),
+    )
+    const all = await Promise.all(runs.map(ended))
+    const failed = all.filter(({ status }) => status !== 0)
+    expect(failed.length).toBeGreaterThan(3)
+    for (const { status, out, err } of failed) {
+      expect({ status, err }).toMatchObject({ err: expect.stringContaining('EMFILE') })
+      expect(out + err).not.toMatch(/^ {4}at |internal error/m)
+      // A kubeconfig that cannot be opened has its own code, and doctor that of its step.
+      expect([95, 11, 1]).toContain(status)
+      if (status === 95) expect(err).toContain('(ERR_SYSTEM_EXHAUSTED; see: kubecred explain')
+    }
+    expect(failed.some(({ status }) => status === 95)).toBe(true)
+  })
+
+  it('are named by kubecred-token', async () => {
+    const env = { KUBERNETES_EXEC_INFO: execInfo(), KUBECRED_AGENT: 'off' }
+    const fewest = fewestForNode() + 2
+    const runs = [0, 3, 6].map((more) =>
+      limited(fewest + more, [TOKEN_PROGRAM, '--', '/bin/false'], env),
+    )
+    for (const { status, err } of await Promise.all(runs.map(ended))) {
+      expect(err).not.toMatch(/^ {4}at /m)
+      if (status !== 1)
+        expect({ status, err }).toMatchObject({
+          status: 95,
+          err: expect.stringContaining('EMFILE'),
+        })
+    }
+  })
+})
+
+describe('a full disk', () => {
+  it.each(['mkdtempSync', 'writeFileSync'])('at %s ends run with a code', async (name) => {
+    await using home = new Home()
+    const args = ['run', '--kubeconfig', kubeconfig, '--', 'true']
+    const running = home.start(args, { FULL_FOR: name }, { preload: [FULL_DISK] })
+    const { status, err } = await ended(running)
+    expect(status).toBe(95)
+    expect(err).toContain('kubecred: there is no space left on the disk: "')
+    expect(err).toContain('set XDG_RUNTIME_DIR or TMPDIR')
+    expect(home.leftovers()).toEqual([])
+  })
+})

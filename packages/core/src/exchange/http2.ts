@@ -1,0 +1,150 @@
+import { setMaxListeners } from 'node:events'
+import type { Target } from '../dial/target.ts'
+import { AbortableQueue } from '../lifecycle/abortable-queue.ts'
+import type { CertificatePair } from '../protocol/credential.ts'
+import { CallbackController } from './callback-controller.ts'
+import type { ConnectionOwner, Connections, Exchange, Sendable } from './exchange.ts'
+import { HTTP2_TIMES, type Http2Connection, type Http2Times } from './http2-connection.ts'
+import { dialHttp2 } from './http2-dial.ts'
+import { sendStream } from './http2-stream.ts'
+
+/** Sends requests as streams of HTTP/2 connections. */
+export function http2Exchange(times: Http2Times = HTTP2_TIMES): Exchange {
+  return { open: (target, owner) => openHttp2(target, owner, times) }
+}
+
+/** The HTTP/2 connections of one identity to one server. */
+export function openHttp2(
+  target: Target,
+  { credential, derived }: ConnectionOwner,
+  times: Http2Times = HTTP2_TIMES,
+): Http2Connections {
+  const make = (): Http2Connections => new Http2Connections(target, credential.certificate, times)
+  return derived.get('http2', target.key, make)
+}
+
+/** What the server takes on one connection before it has said so; Go's own guess. */
+const LIKELY_CAPACITY = 100
+
+/** Mostly one connection, more when it is full. */
+class Http2Connections implements Connections {
+  readonly #target: Target
+  readonly #certificate: CertificatePair | undefined
+  readonly #times: Http2Times
+  readonly #open = new Set<Http2Connection>()
+  /** Requests for which there is no room yet. */
+  readonly #queue = new AbortableQueue<Http2Connection>()
+  readonly #dialing = new AbortController()
+  #dials = 0
+  #capacity = LIKELY_CAPACITY
+  #isClosed = false
+  /** Callers that wait for the last connection to end. */
+  readonly #closing: (() => void)[] = []
+
+  constructor(target: Target, certificate: CertificatePair | undefined, times: Http2Times) {
+    this.#target = target
+    this.#certificate = certificate
+    this.#times = times
+    setMaxListeners(0, this.#dialing.signal)
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
+  send(call: Sendable): void {
+    const connection = this.#queue.size === 0 ? this.#findRoom() : undefined
+    connection?.enter()
+    if (connection === undefined || !sendStream(connection, this.#target.origin, call)) {
+      this.#queueUp(call)
+    }
+  }
+
+  /** Resolves when requests can be sent. */
+  async opened(): Promise<void> {
+    if (this.#findRoom() !== undefined) return
+    const opened = this.#queue.wait()
+    this.#settle()
+    ;(await opened).leave()
+  }
+
+  /** Requests in flight finish first, however long they last. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    // A request may have been given the lease just now and be on its way to `send`.
+    await new Promise((resolve) => setImmediate(resolve))
+    this.#settle()
+    if (!this.#isDone) await new Promise<void>((resolve) => this.#closing.push(resolve))
+  }
+
+  destroy(reason: Error): void {
+    this.#isClosed = true
+    this.#dialing.abort(reason)
+    this.#queue.rejectAll(reason)
+    for (const connection of this.#open) connection.destroy(reason)
+  }
+
+  #findRoom(): Http2Connection | undefined {
+    for (const connection of this.#open) if (connection.hasRoom) return connection
+    return undefined
+  }
+
+  #queueUp(call: Sendable): void {
+    const gone = new AbortController()
+    // Until there is a stream: the call can be ended while it waits.
+    const waiting = new CallbackController({
+      onAbort: (reason) => gone.abort(reason),
+      onPause() {},
+      onResume() {},
+    })
+    call.onRequestStart(waiting, null)
+    this.#queue.wait(gone.signal).then(
+      (connection) => {
+        if (gone.signal.aborted) connection.leave()
+        else if (!sendStream(connection, this.#target.origin, call)) this.#queueUp(call)
+      },
+      (error: Error) => call.onResponseError(waiting, error),
+    )
+    this.#settle()
+  }
+
+  /** Gives room to waiting requests, opens connections for the others, and ends what is not needed any more. */
+  readonly #settle = (): void => {
+    for (const connection of this.#open) if (connection.isEnded) this.#open.delete(connection)
+    for (;;) {
+      const connection = this.#queue.size > 0 ? this.#findRoom() : undefined
+      if (connection === undefined) break
+      connection.enter()
+      this.#queue.next(connection)
+    }
+    while (this.#dials * this.#capacity < this.#queue.size) void this.#dial()
+    if (!this.#isClosed) return
+    // The others end with their last stream, which leads here again.
+    for (const connection of this.#open) connection.closeIfIdle()
+    if (this.#isDone) for (const done of this.#closing.splice(0)) done()
+  }
+
+  get #isDone(): boolean {
+    return this.#open.size === 0 && this.#dials === 0 && this.#queue.size === 0
+  }
+
+  /** Never rejects: waiting requests receive the error. */
+  async #dial(): Promise<void> {
+    this.#dials += 1
+    try {
+      const connection = await dialHttp2(this.#target, this.#certificate, {
+        times: this.#times,
+        signal: this.#dialing.signal,
+        onChange: this.#settle,
+      })
+      this.#capacity = connection.capacity
+      this.#open.add(connection)
+      this.#dials -= 1
+    } catch (error) {
+      this.#dials -= 1
+      // The others may still have more luck, and take them all.
+      if (this.#dials === 0) this.#queue.rejectAll(error)
+    }
+    this.#settle()
+  }
+}

@@ -1,0 +1,114 @@
+import http from 'node:http'
+import type { Duplex } from 'node:stream'
+import { dial } from '../dial/dialer.ts'
+import { OpenSockets } from '../dial/open-sockets.ts'
+import type { Target } from '../dial/target.ts'
+import type { CertificatePair } from '../protocol/credential.ts'
+import { CallbackController } from './callback-controller.ts'
+import type { ConnectionOwner, Connections, Exchange, Sendable } from './exchange.ts'
+import type { ResponseHeaders } from './handler.ts'
+import { followRequest } from './https.ts'
+import { sendBody } from './send-body.ts'
+
+/**
+ * Sends a request that asks for another protocol, over a connection of its own.
+ *
+ * When the server agrees, the status is 101 and the call has the connection itself. Any other response is an ordinary
+ * one.
+ */
+export const upgradeExchange: Exchange = {
+  open: (target, owner) => open('upgrades', target, owner, {}),
+}
+
+/**
+ * The same with an `Origin` header that names the server itself.
+ *
+ * kube-apiserver refuses a WebSocket watch without one. The server is known only here, where a vault has several.
+ */
+export const upgradeFromServersOrigin: Exchange = {
+  open: (target, owner) =>
+    open('upgrades from the own origin', target, owner, { origin: target.origin }),
+}
+
+function open(
+  kind: string,
+  target: Target,
+  { credential, derived }: ConnectionOwner,
+  headers: Record<string, string>,
+): Connections {
+  const make = (): UpgradeSockets => new UpgradeSockets(target, credential.certificate, headers)
+  return derived.get(kind, target.key, make)
+}
+
+class UpgradeSockets implements Connections {
+  readonly isClosed = false
+  readonly #target: Target
+  readonly #certificate: CertificatePair | undefined
+  readonly #headers: Record<string, string>
+  readonly #sockets = new OpenSockets()
+
+  constructor(
+    target: Target,
+    certificate: CertificatePair | undefined,
+    headers: Record<string, string>,
+  ) {
+    this.#target = target
+    this.#certificate = certificate
+    this.#headers = headers
+  }
+
+  send(call: Sendable): void {
+    const gone = new AbortController()
+    // Replaced when there is a connection.
+    const dialing = new CallbackController({
+      onAbort: (reason) => gone.abort(reason),
+      onPause() {},
+      onResume() {},
+    })
+    call.onRequestStart(dialing, null)
+    const dialed = this.#sockets.open(
+      (signal) => dial(this.#target, this.#certificate, { signal }),
+      gone.signal,
+    )
+    dialed.then(
+      (socket) => this.#ask(call, socket),
+      (error: Error) => call.onResponseError(dialing, error),
+    )
+  }
+
+  close(): Promise<void> {
+    return this.#sockets.close()
+  }
+
+  destroy(reason: Error): void {
+    this.#sockets.destroy(reason)
+  }
+
+  #ask(call: Sendable, socket: Duplex): void {
+    const { method, path, requestHeaders, requestBody } = call
+    const request = http.request({
+      method,
+      path,
+      headers: {
+        host: new URL(this.#target.origin).host,
+        ...requestHeaders,
+        ...this.#headers,
+        connection: 'Upgrade',
+      },
+      createConnection: () => socket,
+    })
+    followRequest(request, call, { headersOf, mayUpgrade: true })
+    request.once('error', () => socket.destroy())
+    request.once('response', (response) => response.once('close', () => socket.destroy()))
+    sendBody(requestBody, request, (reason) => request.destroy(reason))
+  }
+}
+
+/** Repeated headers stay apart, as the bridge passes them on. */
+function headersOf(response: http.IncomingMessage): ResponseHeaders {
+  const headers: ResponseHeaders = {}
+  for (const [name, values] of Object.entries(response.headersDistinct)) {
+    if (values !== undefined) headers[name] = values.length === 1 ? values[0] : values
+  }
+  return headers
+}

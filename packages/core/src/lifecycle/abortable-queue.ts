@@ -1,0 +1,64 @@
+/** Starts what may end a wait later, such as a timer. Returns how to stop it; it is stopped when the wait ends. */
+export type WaitLimit = (leave: (reason: unknown) => void) => () => void
+
+interface Waiting<T> {
+  readonly proceed: (value: T) => void
+  readonly leave: (reason: unknown) => void
+}
+
+/**
+ * Callers that wait for a value, in the order of arrival.
+ *
+ * Each may leave with its own signal or limit, without disturbing the others.
+ */
+export class AbortableQueue<T> {
+  /** A set keeps the order, and leaving costs the same however many wait. */
+  readonly #waiting = new Set<Waiting<T>>()
+
+  get size(): number {
+    return this.#waiting.size
+  }
+
+  /** Resolves when it is this caller's turn. Rejects with the signal's reason, also if it is aborted already. */
+  wait(signal?: AbortSignal, limit?: WaitLimit): Promise<T> {
+    if (signal?.aborted) return Promise.reject(signal.reason)
+    return new Promise((resolve, reject) => {
+      const end = (): void => {
+        this.#waiting.delete(waiting)
+        signal?.removeEventListener('abort', onAbort)
+        stopLimit?.()
+      }
+      const waiting: Waiting<T> = {
+        proceed(value) {
+          end()
+          resolve(value)
+        },
+        leave(reason) {
+          end()
+          reject(reason)
+        },
+      }
+      const onAbort = (): void => waiting.leave(signal?.reason)
+      this.#waiting.add(waiting)
+      signal?.addEventListener('abort', onAbort, { once: true })
+      const stopLimit = limit?.(waiting.leave)
+    })
+  }
+
+  /** Resolves the first caller's wait. Returns false if none waits. */
+  next(value: T): boolean {
+    const [first] = this.#waiting
+    first?.proceed(value)
+    return first !== undefined
+  }
+
+  /** Resolves all waits, oldest first. */
+  releaseAll(value: T): void {
+    for (const { proceed } of this.#waiting) proceed(value)
+  }
+
+  /** Rejects all waits, oldest first. */
+  rejectAll(reason: unknown): void {
+    for (const { leave } of this.#waiting) leave(reason)
+  }
+}

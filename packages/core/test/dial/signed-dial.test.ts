@@ -1,0 +1,234 @@
+import { existsSync } from 'node:fs'
+import type { Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { type DialOptions, dial } from '../../src/dial/dialer.ts'
+import { readProxy } from '../../src/dial/proxy-server.ts'
+import { HTTP2_TIMES } from '../../src/exchange/http2-connection.ts'
+import { dialHttp2 } from '../../src/exchange/http2-dial.ts'
+import { Secret } from '../../src/secret/secret.ts'
+import { isRunning } from '../fixtures/processes.ts'
+import { listen, proxyUrl, startConnectProxy, startSocksProxy } from '../fixtures/proxies.ts'
+import { SignerScene } from '../fixtures/signer-scene.ts'
+import { deferred, echo, eventually, failure, jane, startServer } from '../tls/scene.ts'
+import { type Habits, softwareKey } from '../tls/software-key.ts'
+import { Opened, signedPair, targetAt } from './signed-scene.ts'
+
+const MINUTE_MS = 60_000
+const opened: Socket[] = []
+afterEach(() => {
+  vi.useRealTimers()
+  for (const socket of opened.splice(0)) socket.destroy()
+})
+
+/** Dials as jane with a key that has these habits. */
+function open(port: number, habits: Habits = {}, options: DialOptions = {}) {
+  const key = softwareKey(jane.key, habits)
+  const dialing = dial(targetAt(port), signedPair(key), options)
+  const remembered = dialing.then((socket) => {
+    opened.push(socket)
+    return socket as TLSSocket
+  })
+  return { key, dialing: remembered }
+}
+
+const userOf = (socket: TLSSocket | undefined) => socket?.getPeerCertificate().subject.CN
+
+describe('the time limit of a dial', () => {
+  it.each(['choose', 'sign'] as const)('waits while somebody is asked to %s', async (what) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    await using server = await startServer()
+    const asked = deferred()
+    const answered = deferred()
+    const habits: Habits = {
+      [what]: async (given: unknown) => {
+        asked.resolve()
+        await answered.promise
+        return what === 'choose' ? 'ecdsa_secp256r1_sha256' : (given as () => Buffer)()
+      },
+    }
+    const { key, dialing } = open(server.port, habits)
+    await asked.promise
+    vi.advanceTimersByTime(9 * MINUTE_MS)
+    answered.resolve()
+    expect(await echo(await dialing, 'hello')).toBe('hello')
+    // With the first connection: one that was lost would be tried again.
+    expect([key.offers.length, key.requests.length]).toEqual([1, 1])
+    // And when all is done, nothing is left that could end it.
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  it('counts before it: a server that says nothing is left', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    await using silent = await listen((socket) => socket.resume())
+    const { key, dialing } = open(silent.port)
+    const failed = failure(dialing)
+    await eventuallyNow(() => silent.open.size === 1)
+    vi.advanceTimersByTime(MINUTE_MS)
+    expect(await failed).toMatchObject({ code: 'ETIMEDOUT' })
+    expect(key.offers).toEqual([])
+    await eventuallyNow(() => silent.open.size === 0)
+  })
+})
+
+describe('a dial that is aborted while somebody signs', () => {
+  it('ends the socket, and tells whoever signs', async () => {
+    await using server = await startServer()
+    let connections = 0
+    server.server.on('connection', (socket: Socket) => {
+      connections += 1
+      socket.on('close', () => {
+        connections -= 1
+      })
+    })
+    const asked = deferred()
+    const abort = new AbortController()
+    const never: Habits = {
+      sign: () => {
+        asked.resolve()
+        return new Promise(() => {})
+      },
+    }
+    const { key, dialing } = open(server.port, never, { signal: abort.signal })
+    const failed = failure(dialing)
+    await asked.promise
+    expect(connections).toBe(1)
+    const reason = new Error('enough')
+    abort.abort(reason)
+    expect(await failed).toBe(reason)
+    expect(key.requests[0]?.signal.aborted).toBe(true)
+    await eventually(() => expect(connections).toBe(0))
+    expect(server.seen).toHaveLength(0)
+  })
+
+  it.runIf(existsSync('/proc/self'))('ends the process of the signer', async () => {
+    await using server = await startServer()
+    await using signer = new SignerScene({ certificate: jane.chain, key: jane.key })
+    const signingKey = await signer.key({ behaviour: 'hangs', only: 'signature' })
+    const abort = new AbortController()
+    const failed = failure(
+      dial(targetAt(server.port), signedPair(signingKey), { signal: abort.signal }),
+    )
+    const pids = (): number[] =>
+      signer.log().flatMap(({ pid, child }) => (child ? [pid, child] : []))
+    await eventually(() => expect(pids()).toHaveLength(2))
+    expect(pids().every(isRunning)).toBe(true)
+    const reason = new Error('enough')
+    abort.abort(reason)
+    expect(await failed).toBe(reason)
+    await eventually(() => expect(pids().filter(isRunning)).toEqual([]))
+  })
+})
+
+/** A server that leaves clients whose handshake takes longer than this. */
+async function startImpatient(ms: number) {
+  const impatient = await startServer({ handshakeTimeout: ms })
+  impatient.server.on('tlsClientError', (_, socket) => socket.destroy())
+  return impatient
+}
+
+describe('a server that leaves while somebody signs', () => {
+  it('gets a second connection, and no third', async () => {
+    using connections = new Opened()
+    await using server = await startImpatient(300)
+    const late: Habits = {
+      sign: async (sign) => {
+        await connections.isLeft(-1)
+        return sign()
+      },
+    }
+    const { key, dialing } = open(server.port, late)
+    expect(await failure(dialing)).toMatchObject({ code: 'ERR_SIGNED_TOO_LATE' })
+    expect(key.requests).toHaveLength(2)
+    expect(connections.sockets).toHaveLength(2)
+  })
+
+  it('is reached when only the first signature is slow', async () => {
+    using connections = new Opened()
+    await using server = await startImpatient(1500)
+    const { key, dialing } = open(server.port, slowFirst(connections))
+    expect(await echo(await dialing, 'hello')).toBe('hello')
+    expect(key.requests).toHaveLength(2)
+    expect(server.seen.map(userOf)).toEqual(['jane'])
+  })
+})
+
+/** Signs the first time when the server has left. */
+function slowFirst(connections: Opened): Habits {
+  let count = 0
+  return {
+    sign: async (sign) => {
+      count += 1
+      if (count === 1) await connections.isLeft(-1)
+      return sign()
+    },
+  }
+}
+
+describe('a server that', () => {
+  it('asks for no certificate costs no signature', async () => {
+    await using server = await startServer({ requestCert: false })
+    const { key, dialing } = open(server.port)
+    expect(await echo(await dialing, 'hello')).toBe('hello')
+    expect([key.offers, key.requests]).toEqual([[], []])
+  })
+
+  it.each([
+    ['knows no ALPN', {}],
+    ['speaks HTTP/1.1 only', { ALPNProtocols: ['http/1.1'] }],
+  ])('%s is found out before anything is signed for HTTP/2', async (_, tls) => {
+    await using server = await startServer(tls)
+    const key = softwareKey(jane.key)
+    const { signal } = new AbortController()
+    const options = { times: HTTP2_TIMES, signal, onChange: () => {} }
+    const dialing = dialHttp2(targetAt(server.port), signedPair(key), options)
+    expect(await failure(dialing)).toMatchObject({ code: 'ERR_NOT_SUPPORTED' })
+    expect([key.offers, key.requests]).toEqual([[], []])
+    expect(server.seen).toHaveLength(0)
+  })
+})
+
+describe('a proxy on the way', () => {
+  it.each([
+    ['http', startConnectProxy, 'CONNECT 127.0.0.1:'],
+    ['socks5', startSocksProxy, 'socks5 ipv4 127.0.0.1:'],
+  ] as const)('passes what was signed: %s', async (scheme, start, asked) => {
+    await using server = await startServer()
+    await using proxy = await start({ to: server.port })
+    const key = softwareKey(jane.key)
+    const way = readProxy(new Secret(proxyUrl(scheme, proxy.port)), 'proxy-url')
+    const socket = (await dial(targetAt(server.port, way), signedPair(key))) as TLSSocket
+    opened.push(socket)
+    expect(await echo(socket, 'hello')).toBe('hello')
+    expect(server.seen.map(userOf)).toEqual(['jane'])
+    expect(proxy.asked).toEqual([`${asked}${server.port}`])
+    expect(key.requests).toHaveLength(1)
+  })
+
+  it.each([
+    ['http', startConnectProxy],
+    ['socks5', startSocksProxy],
+  ] as const)('is passed again when a signature came too late: %s', async (scheme, start) => {
+    using connections = new Opened()
+    await using server = await startImpatient(1500)
+    await using proxy = await start({ to: server.port })
+    const key = softwareKey(jane.key, {
+      sign: async (sign) => {
+        // Ours, and that of the proxy, which is in this process too.
+        if (connections.sockets.length === 2) await connections.isLeft(0)
+        return sign()
+      },
+    })
+    const way = readProxy(new Secret(proxyUrl(scheme, proxy.port)), 'proxy-url')
+    const socket = (await dial(targetAt(server.port, way), signedPair(key))) as TLSSocket
+    opened.push(socket)
+    expect(await echo(socket, 'hello')).toBe('hello')
+    expect(proxy.asked).toHaveLength(2)
+    expect(key.requests).toHaveLength(2)
+  })
+})
+
+/** Waits for the network while time stands still. */
+async function eventuallyNow(check: () => boolean): Promise<void> {
+  while (!check()) await new Promise((turn) => setImmediate(turn))
+}

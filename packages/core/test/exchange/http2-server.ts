@@ -1,0 +1,132 @@
+import { once } from 'node:events'
+import {
+  createSecureServer,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+  type Settings,
+} from 'node:http2'
+import type { AddressInfo, Socket } from 'node:net'
+import { Readable } from 'node:stream'
+import { makeTarget, type Target } from '../../src/dial/target.ts'
+import { http2Exchange } from '../../src/exchange/http2.ts'
+import { HTTP2_TIMES, type Http2Times } from '../../src/exchange/http2-connection.ts'
+import type { Call } from '../../src/request/call.ts'
+import type { Outgoing } from '../../src/request/outgoing.ts'
+import { Derived } from '../../src/vault/derived.ts'
+import { makePair } from '../fixtures/make-certificates.ts'
+import { fakeAccess, lineTo, plainLease, sendOver } from '../request/line-to.ts'
+
+type OnStream = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: string[]) => void
+
+/** A server that does what a test says, and a client of ours that talks to it. */
+export class Http2Scene implements AsyncDisposable {
+  readonly target: Target
+  /** Every HTTP/2 connection there was, in order. */
+  readonly sessions: ServerHttp2Session[]
+  /** Every request there was, in order. */
+  readonly streams: ServerHttp2Stream[]
+  readonly derived = new Derived()
+  readonly #times: Http2Times
+  /** Ends every connection, without a word of HTTP/2. */
+  readonly drop: () => void
+  readonly #end: () => Promise<void>
+
+  private constructor(parts: {
+    target: Target
+    times: Http2Times
+    sessions: ServerHttp2Session[]
+    streams: ServerHttp2Stream[]
+    drop: () => void
+    end: () => Promise<void>
+  }) {
+    this.target = parts.target
+    this.sessions = parts.sessions
+    this.streams = parts.streams
+    this.#times = parts.times
+    this.drop = parts.drop
+    this.#end = parts.end
+  }
+
+  static async open(
+    onStream: OnStream,
+    { settings = {}, times = {} }: { settings?: Settings; times?: Partial<Http2Times> } = {},
+  ): Promise<Http2Scene> {
+    const { certificate, key } = await makePair()
+    const server = createSecureServer({ cert: certificate, key, settings })
+    const sessions: ServerHttp2Session[] = []
+    const streams: ServerHttp2Stream[] = []
+    const sockets = new Set<Socket>()
+    server.on('connection', (socket: Socket) => {
+      sockets.add(socket)
+      socket.on('error', () => {}).on('close', () => sockets.delete(socket))
+    })
+    server.on('sessionError', () => {})
+    server.on('session', (session) => void sessions.push(session))
+    // The types know three arguments, Node gives four.
+    const take = (
+      stream: ServerHttp2Stream,
+      headers: IncomingHttpHeaders,
+      _flags: number,
+      raw: string[] = [],
+    ): void => {
+      streams.push(stream)
+      stream.on('error', () => {})
+      // Not here: a stream or session that ends while Node reads takes the process with it (nodejs/node#64113).
+      setImmediate(() => onStream(stream, headers, raw))
+    }
+    server.on('stream', take)
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const drop = (): void => {
+      for (const socket of sockets) socket.destroy()
+    }
+    return new Http2Scene({
+      target: insecureTarget(`https://127.0.0.1:${port}`),
+      times: { ...HTTP2_TIMES, ...times },
+      sessions,
+      streams,
+      drop,
+      end: async () => {
+        drop()
+        await new Promise((resolve) => server.close(resolve))
+      },
+    })
+  }
+
+  send(path: string, more: Sent = {}, target = this.target): Promise<Call> {
+    const { body, ...rest } = more
+    const exchange = http2Exchange(this.#times)
+    const line = lineTo(target, exchange, { access: fakeAccess(plainLease(this.derived)) })
+    const canReplay = (): boolean => !(body instanceof Readable)
+    return sendOver(line, path, { ...rest, body: () => body, canReplay }, exchange)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.derived.destroy(new Error('the test is over'))
+    await this.#end()
+  }
+}
+
+export function insecureTarget(url: string): Target {
+  return makeTarget(url, { ca: undefined, serverName: undefined, insecure: true })
+}
+
+/** What of a request differs from a plain GET. */
+export type Sent = Partial<Omit<Outgoing, 'body' | 'canReplay'>> & {
+  readonly body?: Uint8Array | Readable | undefined
+}
+
+export async function textOf(body: Readable): Promise<string> {
+  let text = ''
+  for await (const chunk of body.setEncoding('utf8')) text += chunk as string
+  return text
+}
+
+/** Answers 200 with a text. */
+export function answer(stream: ServerHttp2Stream, text = 'ok'): void {
+  if (stream.closed) return
+  stream.respond({ ':status': 200 })
+  stream.end(text)
+}

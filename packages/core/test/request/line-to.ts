@@ -1,0 +1,72 @@
+import type { Target } from '../../src/dial/target.ts'
+import type { ConnectionLimits, Exchange } from '../../src/exchange/exchange.ts'
+import type { Call, Caller } from '../../src/request/call.ts'
+import { Line } from '../../src/request/line.ts'
+import type { Outgoing } from '../../src/request/outgoing.ts'
+import { splitPath } from '../../src/request/request-target.ts'
+import type { Access } from '../../src/vault/access.ts'
+import { Derived } from '../../src/vault/derived.ts'
+import type { Lease } from '../../src/vault/lease.ts'
+
+/** A lease without a credential. */
+export const plainLease = (derived = new Derived(), ticket = 1): Lease => ({
+  ticket,
+  credential: {},
+  authorization: undefined,
+  derived,
+})
+
+/** Gives one lease, and takes note of nothing. */
+export function fakeAccess(lease: Lease = plainLease(), more: Partial<Access> = {}): Access {
+  const access = {
+    lasting: new Derived(),
+    mostRetries: 1,
+    lease: () => lease,
+    replace: async () => undefined,
+    reject() {},
+    accept() {},
+    report() {},
+    leave() {},
+    secrets: [],
+  }
+  return { ...access, ...more } as unknown as Access
+}
+
+export interface LineOptions {
+  readonly access?: Access
+  readonly limits?: ConnectionLimits
+}
+
+/** A line over an exchange of its own. */
+export function lineTo(target: Target, exchange: Exchange, options: LineOptions = {}): Line {
+  const { access = fakeAccess(), limits = { requests: 1000, streams: 1000 } } = options
+  return new Line({
+    target,
+    keeper: access,
+    defaults: {},
+    refreshOn: [401],
+    limits,
+    loadExchange: async () => exchange,
+  })
+}
+
+/** Sends a request. Its errors are as the exchange reports them. */
+export function sendOver(
+  line: Line,
+  path: string,
+  more: Partial<Outgoing>,
+  exchange: Exchange,
+): Promise<Call> {
+  const outgoing: Outgoing = {
+    method: 'GET',
+    headers: {},
+    signal: undefined,
+    body: () => undefined,
+    canReplay: () => true,
+    ...more,
+  }
+  return new Promise((answered, failed) => {
+    const caller: Caller = { answered, failed, explain: (error) => error }
+    line.call(splitPath(path), outgoing, caller, exchange)
+  })
+}

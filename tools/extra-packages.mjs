@@ -1,0 +1,54 @@
+// Packages from npm that only the long suite uses and that are too large to be dependencies of the repository. They are
+// installed into a folder outside version control, only when an install was asked for.
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** The versions of client-node that attach() is tried with, besides the newest. */
+export const CLIENT_NODES = ['1.0.0', '1.1.2', '1.2.0', '1.3.0']
+
+const PACKAGES = [
+  ...CLIENT_NODES.map((version) => ({
+    name: `client-node-${version}`,
+    from: `npm:@kubernetes/client-node@${version}`,
+  })),
+  { name: 'bun', from: '1.4.4' },
+  { name: 'deno', from: '2.9.6' },
+]
+
+const FOLDER = fileURLToPath(
+  new URL('../node_modules/.cache/kubecred/extra-packages', import.meta.url),
+)
+
+/** Where a file of a package is, or undefined if it is not here. */
+export function findInPackage(name, file) {
+  const path = join(FOLDER, 'node_modules', name, file)
+  return existsSync(path) ? path : undefined
+}
+
+/** Another runtime, or undefined if it is not here. @param {'bun' | 'deno'} name */
+export function findRuntime(name) {
+  if (name === 'deno') return findInPackage('.bin', 'deno')
+  // Its launcher works only after an install script.
+  const cpu = process.arch === 'arm64' ? 'aarch64' : process.arch
+  return findInPackage(`@oven/bun-${process.platform}-${cpu}`, 'bin/bun')
+}
+
+/** Brings those that are missing if it may. Returns whether all of them are here. */
+export function provideExtraPackages({ mayInstall }) {
+  if (mayInstall && !areHere()) {
+    const packages = PACKAGES.map(({ name, from }) => `${name}@${from}`)
+    const quietly = ['--no-save', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
+    // On Windows npm is a .cmd file, which only a shell can start.
+    spawnSync('npm', ['install', ...packages, '--prefix', FOLDER, ...quietly], {
+      stdio: ['ignore', 2, 2],
+      shell: process.platform === 'win32',
+    })
+  }
+  return areHere()
+}
+
+function areHere() {
+  return PACKAGES.every(({ name }) => findInPackage(name, 'package.json') !== undefined)
+}
