@@ -28,23 +28,32 @@ export function followAuthority(
   if (certificateAuthority?.from !== 'file') return () => {}
   let last = first
   let text = ''
-  const look = async (): Promise<void> => {
+  let isStopped = false
+  const look = async (cause: 'start' | 'change'): Promise<void> => {
     try {
       text = await readAuthorityFile(certificateAuthority, files)
+      if (isStopped) return
       if (text === last) {
-        onReload({ result: 'success', reason: 'unchanged' })
+        if (cause === 'change') onReload({ result: 'success', reason: 'unchanged' })
         return
       }
       last = checkAuthorityFile(certificateAuthority, text)
       onReload({ result: 'success', reason: 'updated' })
       onChange(last)
     } catch (error) {
+      if (isStopped) return
       onReload({ result: 'failure', reason: reasonOf(error, text) })
       const reason = isCredentialError(error) ? error.message : 'it cannot be read'
       onProblem(`${reason}; its last good content is used`)
     }
   }
-  return files.watch(certificateAuthority.path, () => void look())
+  const stop = files.watch(certificateAuthority.path, () => void look('change'))
+  // Once more: the file may have changed after `first` was read and before it was watched.
+  void look('start')
+  return () => {
+    isStopped = true
+    stop()
+  }
 }
 
 function reasonOf(

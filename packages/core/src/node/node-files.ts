@@ -1,4 +1,5 @@
-import { unwatchFile, watchFile } from 'node:fs'
+import { type BigIntStats, statSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import type { Files } from '../ports/files.ts'
 import { readBoundedFile } from './read-bounded-file.ts'
 
@@ -17,9 +18,39 @@ export const nodeFiles: Files = {
     return new TextDecoder().decode(await readBoundedFile(path, { mostBytes: MOST_BYTES }))
   },
   watch(path, onChange) {
-    const listener = (): void => onChange()
-    // Not persistent: a watched file must not keep the process alive.
-    watchFile(path, { interval: LOOK_MS, persistent: false }, listener)
-    return () => unwatchFile(path, listener)
+    // At once: `fs.watchFile` takes its first look later, and a change before that look goes unnoticed.
+    let seen = firstLook(path)
+    let isLooking = false
+    const look = async (): Promise<void> => {
+      if (isLooking) return
+      isLooking = true
+      const found = fingerprint(await stat(path, { bigint: true }).catch(() => undefined))
+      isLooking = false
+      if (found === seen || isStopped) return
+      seen = found
+      onChange()
+    }
+    let isStopped = false
+    // A watched file must not keep the process alive.
+    const timer = setInterval(() => void look(), LOOK_MS).unref()
+    return () => {
+      isStopped = true
+      clearInterval(timer)
+    }
   },
+}
+
+function firstLook(path: string): string {
+  try {
+    return fingerprint(statSync(path, { bigint: true }))
+  } catch {
+    return fingerprint(undefined)
+  }
+}
+
+/** Changes when a file is written, replaced or removed. */
+function fingerprint(stats: BigIntStats | undefined): string {
+  if (stats === undefined) return 'absent'
+  const { dev, ino, size, mtimeNs, ctimeNs } = stats
+  return [dev, ino, size, mtimeNs, ctimeNs].join()
 }
