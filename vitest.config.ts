@@ -9,18 +9,18 @@ export default defineConfig({
   resolve: {
     alias: [
       { find: /^kubecred$/, replacement: source('packages/core/src/index.ts') },
-      { find: /^kubecred\/agent$/, replacement: source('packages/core/src/agent/index.ts') },
+      { find: /^kubecred\/internal$/, replacement: source('packages/core/src/internal.ts') },
       {
         find: /^kubecred\/diagnose$/,
-        replacement: source('packages/core/src/connect/diagnose/index.ts'),
+        replacement: source('packages/core/src/diagnose/index.ts'),
       },
       { find: /^kubecred\/errors$/, replacement: source('packages/core/src/errors/index.ts') },
       { find: /^kubecred\/metrics$/, replacement: source('packages/core/src/metrics/index.ts') },
-      { find: /^kubecred\/plugin$/, replacement: source('packages/core/src/authoring/index.ts') },
+      { find: /^kubecred\/plugin$/, replacement: source('packages/core/src/plugin/kit/index.ts') },
       { find: /^kubecred\/proxy$/, replacement: source('packages/core/src/proxy/index.ts') },
       {
         find: /^kubecred\/signer$/,
-        replacement: source('packages/core/src/authoring/signer/index.ts'),
+        replacement: source('packages/core/src/signer/kit/index.ts'),
       },
       { find: /^kubecred\/testing$/, replacement: source('packages/core/src/testing/index.ts') },
       {

@@ -1,17 +1,16 @@
 import { nodeCrypto } from '../packages/core/src/node/node-crypto.ts'
 import { nodePrograms } from '../packages/core/src/node/node-programs.ts'
 import { systemClock } from '../packages/core/src/node/system-clock.ts'
-import type { Acquired } from '../packages/core/src/protocol/credential.ts'
-import type { ExecCluster } from '../packages/core/src/protocol/encode-exec-info.ts'
 import {
   type ExecConfig,
   GROUP,
   type InteractiveMode,
-} from '../packages/core/src/protocol/exec-config.ts'
-import { ALLOW_ALL, type PluginPolicy } from '../packages/core/src/protocol/plugin-policy.ts'
+} from '../packages/core/src/plugin/exec-config.ts'
+import type { ExecCluster } from '../packages/core/src/plugin/exec-info.ts'
+import { ALLOW_ALL, type PluginPolicy } from '../packages/core/src/plugin/plugin-policy.ts'
 import { Secret } from '../packages/core/src/secret/secret.ts'
 import { execSource } from '../packages/core/src/sources/exec-source.ts'
-import type { Source } from '../packages/core/src/sources/source.ts'
+import type { Acquired, Source } from '../packages/core/src/sources/source.ts'
 import type { PluginCommand } from '../packages/sandbox/src/index.ts'
 
 export type Version = 'v1' | 'v1beta1' | 'v1alpha1'

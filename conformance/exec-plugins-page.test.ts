@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import * as kubecred from '../packages/core/src/index.ts'
-import { decodeExecCredential } from '../packages/core/src/protocol/decode-exec-credential.ts'
-import { type ExecInfo, encodeExecInfo } from '../packages/core/src/protocol/encode-exec-info.ts'
+import { decodeExecCredential } from '../packages/core/src/plugin/exec-credential.ts'
+import { type ExecInfo, encodeExecInfo } from '../packages/core/src/plugin/exec-info.ts'
 import * as sandbox from '../packages/sandbox/src/index.ts'
 
 const page = readFileSync(new URL('../docs/exec-plugins.md', import.meta.url), 'utf8')

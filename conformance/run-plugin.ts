@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import type { Acquired } from '../packages/core/src/protocol/credential.ts'
-import { formatRfc3339 } from '../packages/core/src/protocol/rfc3339.ts'
+import { formatRfc3339 } from '../packages/core/src/formats/rfc3339.ts'
+import type { Acquired } from '../packages/core/src/sources/source.ts'
 import { type Sandbox, startSandbox } from '../packages/sandbox/src/index.ts'
 import type { CaseHead } from './case.ts'
 import { runOnce, type Surroundings } from './exec-plugin.ts'

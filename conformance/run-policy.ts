@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path'
 import { expect } from 'vitest'
-import { checkPluginPolicy } from '../packages/core/src/protocol/plugin-policy.ts'
+import { checkPluginPolicy } from '../packages/core/src/plugin/plugin-policy.ts'
 import { type PluginCommand, startSandbox } from '../packages/sandbox/src/index.ts'
 import type { CaseHead } from './case.ts'
 import { runOnce } from './exec-plugin.ts'

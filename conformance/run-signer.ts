@@ -1,15 +1,15 @@
 import { expect } from 'vitest'
-import { decodeSignRequest } from '../packages/core/src/authoring/signer/decode-sign-request.ts'
-import { decodeBytes } from '../packages/core/src/protocol/base64.ts'
-import type { SignerWish } from '../packages/core/src/protocol/signer-answer.ts'
+import type { SignatureScheme } from '../packages/core/src/credential/signing-key.ts'
+import { decodeBytes } from '../packages/core/src/formats/base64.ts'
+import { Secret } from '../packages/core/src/secret/secret.ts'
+import { decodeSignRequest } from '../packages/core/src/signer/kit/decode-sign-request.ts'
 import {
   encodeCertificateRequest,
   encodeSignRequest,
   type SignerProtocol,
-} from '../packages/core/src/protocol/signer-request.ts'
-import type { SignatureScheme } from '../packages/core/src/protocol/signing-key.ts'
-import { Secret } from '../packages/core/src/secret/secret.ts'
-import { AnswerReader } from '../packages/core/src/signer/answer-reader.ts'
+  type SignerWish,
+} from '../packages/core/src/signer/signer-protocol.ts'
+import { AnswerReader } from '../packages/core/src/sources/signer-exchange.ts'
 import type { CaseHead } from './case.ts'
 import { attempt, type ExpectedError, expectFailure, Failure } from './outcome.ts'
 

@@ -3,7 +3,7 @@
 //
 // kubecred is one file per command and some that they share, as modules. kubecred-token is one file with what it needs
 // when the agent answers at once; what it needs later it takes from the files of kubecred. The start of an agent is a
-// file of its own, because many processes may need it at the same time, and so is what the error codes mean.
+// file of its own, because many processes may need it at the same time.
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { basename, join } from 'node:path'
@@ -11,11 +11,9 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
 const dist = fileURLToPath(new URL('../packages/cli/dist', import.meta.url))
-const errors = fileURLToPath(new URL('../packages/core/dist/errors', import.meta.url))
 const folder = join(dist, 'bundle')
 /** What kubecred-token imports when it needs it. */
 const FOR_TOKEN = ['cold', 'context-token', 'help']
-const CODES = './error-codes.cjs'
 const REQUIRE =
   "import{createRequire as makeRequire}from'node:module';const require=makeRequire(import.meta.url);"
 const SETTINGS = {
@@ -31,12 +29,8 @@ const SETTINGS = {
 rmSync(folder, { recursive: true, force: true })
 const made = [
   await bundleModules(),
-  await bundle(join(dist, 'token-program/main.js'), 'kubecred-token.cjs', [
-    leaveForLater,
-    leaveCodes,
-  ]),
-  await bundle(join(dist, 'agent/start-agent.js'), 'start-agent.cjs', [leaveForLater, leaveCodes]),
-  await bundle(join(errors, 'codes.js'), CODES, []),
+  await bundle(join(dist, 'token-program/main.js'), 'kubecred-token.cjs', leaveForLater),
+  await bundle(join(dist, 'agent/start-agent.js'), 'start-agent.cjs', leaveForLater),
 ]
 checkComplete(made)
 writeFileSync(join(folder, 'LICENSES.txt'), licensesOf(made))
@@ -64,7 +58,7 @@ async function bundleModules() {
   return metafile
 }
 
-async function bundle(from, to, setups) {
+async function bundle(from, to, setup) {
   const { metafile } = await build({
     ...SETTINGS,
     entryPoints: [from],
@@ -73,7 +67,7 @@ async function bundle(from, to, setups) {
     define: { 'import.meta.url': 'ownUrl' },
     banner: { js: "const ownUrl='file://'+encodeURI(__filename);" },
     minify: true,
-    plugins: setups.map((setup) => ({ name: setup.name, setup })),
+    plugins: [{ name: setup.name, setup }],
   })
   return metafile
 }
@@ -88,14 +82,6 @@ function leaveForLater(building) {
   // To make a module of it, all its members would be copied, and again in each file that imports it.
   building.onLoad({ filter: /./, namespace: 'global' }, () => ({
     contents: 'export default globalThis.process',
-  }))
-}
-
-/** What the error codes mean is needed only when there is an error. */
-function leaveCodes(building) {
-  building.onResolve({ filter: /error-codes\.cjs$/ }, () => ({ path: CODES, external: true }))
-  building.onLoad({ filter: /errors\/codes\.js$/ }, () => ({
-    contents: `export const CODES = new Proxy({}, { get: (_, code) => require('${CODES}').CODES[code] })`,
   }))
 }
 

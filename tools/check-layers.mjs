@@ -1,56 +1,33 @@
-// Dependencies point one way, and this table is the only place that says which way.
-// A layer may import itself and the layers listed for it. `pure` layers may not import node:*.
-import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, normalize, sep } from 'node:path'
+// Dependencies point one way, and this list is the only place that says which way: a folder imports itself and the
+// folders of lines above it, never one of its own line or below. So there is no cycle. Types count as imports.
+// `pure` folders import nothing of Node; Biome keeps them from its globals.
+import { cyclesOf, folderEdges, folderOf, readSources } from './import-graph.mjs'
 
-const base = ['core/src/errors', 'core/src/secret']
-const formats = [...base, 'core/src/protocol', 'core/src/kubeconfig']
-const machine = [...formats, 'core/src/lifecycle']
-const ports = [...machine, 'core/src/ports']
-const engine = [...ports, 'core/src/signer', 'core/src/sources', 'core/src/vault']
-const world = [...engine, 'core/src/node', 'core/src/tls']
-const sending = [...world, 'core/src/dial', 'core/src/exchange', 'core/src/request']
-const network = [...sending, 'core/src/bridge']
-const face = [...network, 'core/src/connect', 'core/src/testing']
+const ORDER = [
+  [{ pure: 'secret' }, 'version.ts'],
+  [{ pure: 'errors' }],
+  [{ pure: 'formats' }, { pure: 'lifecycle' }],
+  [{ pure: 'credential' }],
+  [{ pure: 'signer' }],
+  [{ pure: 'plugin' }],
+  [{ pure: 'kubeconfig' }],
+  [{ pure: 'ports' }],
+  [{ pure: 'sources' }],
+  [{ pure: 'keeper' }],
+  [{ pure: 'vault' }],
+  ['node', 'tls'],
+  ['dial'],
+  ['exchange'],
+  ['request'],
+  ['bridge'],
+  ['logins', 'plugin/kit'],
+  ['connect', 'signer/kit'],
+  ['adapters', 'diagnose', 'metrics', 'proxy', 'testing', 'internal.ts', 'index.ts'],
+]
 
-const LAYERS = {
-  'core/src/errors': { may: ['core/src/secret'], pure: true },
-  'core/src/secret': { may: [], pure: true },
-  'core/src/protocol': { may: formats, pure: true },
-  'core/src/kubeconfig': { may: formats, pure: true },
-  'core/src/lifecycle': { may: formats, pure: true },
-  'core/src/ports': { may: machine, pure: true },
-  'core/src/signer': { may: [...ports, 'core/src/signer'], pure: true },
-  'core/src/sources': { may: engine, pure: true },
-  'core/src/vault': { may: engine, pure: true },
-  'core/src/node': { may: engine },
-  'core/src/tls': { may: engine },
-  'core/src/dial': { may: world },
-  'core/src/exchange': { may: [...world, 'core/src/dial'] },
-  'core/src/request': { may: [...world, 'core/src/dial', 'core/src/exchange'] },
-  'core/src/bridge': { may: sending },
-  'core/src/connect': { may: [...network, 'core/src/version.ts'] },
-  'core/src/agent': { may: [...network, 'core/src/connect', 'core/src/version.ts'] },
-  'core/src/adapters': { may: [...network, 'core/src/connect', 'core/src/version.ts'] },
-  'core/src/proxy': { may: [...network, 'core/src/connect', 'core/src/version.ts'] },
-  'core/src/metrics': { may: network, pure: true },
-  'core/src/authoring': { may: [...network, 'core/src/version.ts'] },
-  'core/src/testing': { may: network },
-  'core/src/version.ts': { may: [], pure: true },
-  'core/src/index.ts': { may: [...face, 'core/src/version.ts'] },
-  'pkcs11/src': { may: [] },
-  'sandbox/src': { may: [] },
-  'cli/src': { may: [] },
-  'demo/src': { may: [] },
-}
-
-/** Third-party modules, and the one layer (or the files) that may import each. */
+/** Modules of others and our own packages, and the folders or files that may import each. */
 const OWNERS = {
-  yaml: [
-    'core/src/protocol/yaml.ts',
-    'core/src/protocol/edit-yaml.ts',
-    'core/src/protocol/edit-yaml-list.ts',
-  ],
+  yaml: 'core/src/formats',
   oauth4webapi: 'core/src/node/oidc-issuer.ts',
   undici: 'core/src/exchange',
   '@peculiar/x509': 'sandbox/src',
@@ -58,7 +35,7 @@ const OWNERS = {
   pkcs11js: 'pkcs11/src',
   'prom-client': 'cli/src/proxy',
   kubecred: ['cli/src', 'demo/src'],
-  'kubecred/agent': ['cli/src', 'demo/src'],
+  'kubecred/internal': 'cli/src',
   'kubecred/diagnose': 'cli/src',
   'kubecred/errors': 'cli/src',
   'kubecred/metrics': 'cli/src',
@@ -68,61 +45,48 @@ const OWNERS = {
   '@kubecred/cli/internal': 'demo/src',
 }
 
+const LINES = new Map()
+const PURE = new Set()
+for (const [line, folders] of ORDER.entries()) {
+  for (const folder of folders) {
+    LINES.set(folder.pure ?? folder, line)
+    if (folder.pure !== undefined) PURE.add(folder.pure)
+  }
+}
+
 const problems = []
-for (const name of readdirSync('packages', { recursive: true })) {
-  const file = name.split(sep).join('/')
-  if (!/^[^/]+\/src\/.*\.ts$/.test(file)) continue
-  const layer = layerOf(file)
-  if (layer === undefined) {
-    problems.push(`${file}: belongs to no layer; add its folder to tools/check-layers.mjs`)
+const core = readSources(['core'])
+for (const [file, { imports }] of core) {
+  const folder = folderOf(file)
+  const line = LINES.get(folder)
+  if (line === undefined) {
+    problems.push(`${file}: '${folder}' is in no line of tools/check-layers.mjs`)
     continue
   }
-  for (const specifier of specifiersOf(readFileSync(join('packages', name), 'utf8'))) {
-    check(file, layer, specifier)
+  for (const { path, specifier } of imports) {
+    if (PURE.has(folder) && specifier.startsWith('node:')) {
+      problems.push(`${file}: '${folder}' is pure and imports '${specifier}'`)
+    }
+    if (path === undefined) continue
+    const other = folderOf(path)
+    const isAbove = (LINES.get(other) ?? Number.POSITIVE_INFINITY) < line
+    if (other !== folder && !isAbove) {
+      problems.push(`${file}: '${folder}' may not import '${other}' (${specifier})`)
+    }
+  }
+}
+for (const cycle of cyclesOf(folderEdges(core))) {
+  problems.push(`these folders import each other: ${cycle.join(', ')}`)
+}
+for (const [file, { imports }] of readSources()) {
+  for (const { path, specifier } of imports) {
+    if (path !== undefined || specifier.startsWith('node:')) continue
+    const owners = [OWNERS[specifier] ?? []].flat()
+    if (owners.some((owner) => file === owner || file.startsWith(`${owner}/`))) continue
+    const allowed = owners.join(', ') || 'no file'
+    problems.push(`${file}: '${specifier}' may be imported only by ${allowed}`)
   }
 }
 
 for (const problem of problems) process.stderr.write(`${problem}\n`)
 process.exitCode = problems.length > 0 ? 1 : 0
-
-function check(file, layer, specifier) {
-  if (specifier.startsWith('node:')) {
-    if (LAYERS[layer].pure) problems.push(`${file}: pure layer '${layer}' imports '${specifier}'`)
-    return
-  }
-  if (!specifier.startsWith('.')) {
-    const owners = [OWNERS[specifier] ?? []].flat()
-    if (!owners.some((owner) => isWithin(file, owner))) {
-      const allowed = owners.join(', ') || 'nobody'
-      problems.push(`${file}: '${specifier}' may be imported only by ${allowed}`)
-    }
-    return
-  }
-  const path = normalize(join(dirname(file), specifier))
-    .split(sep)
-    .join('/')
-  const target = layerOf(path)
-  if (target !== layer && !LAYERS[layer].may.includes(target)) {
-    problems.push(`${file}: '${layer}' may not import '${target}' (${specifier})`)
-  }
-}
-
-function layerOf(file) {
-  return Object.keys(LAYERS)
-    .filter((layer) => isWithin(file, layer))
-    .sort((a, b) => b.length - a.length)[0]
-}
-
-function isWithin(file, folder) {
-  return file === folder || file.startsWith(`${folder}/`)
-}
-
-/** Static imports, re-exports, `import('…')` in code and in types. */
-function specifiersOf(source) {
-  const found = [
-    ...source.matchAll(/^(?:import|export)\b[^'"]*?from '([^']+)'/gm),
-    ...source.matchAll(/^import '([^']+)'/gm),
-    ...source.matchAll(/\bimport\('([^']+)'\)/g),
-  ]
-  return found.map(([, specifier]) => specifier)
-}

@@ -10,8 +10,8 @@ import { runVitest } from './run-vitest.mjs'
 
 const VERSIONS = ['20.20.2', '22.23.3', '24.21.0', '26.10.0']
 const SUITES = [
-  ...['errors', 'secret', 'protocol', 'kubeconfig', 'lifecycle', 'signer', 'metrics', 'vault'],
-  ...['node', 'sources', 'tls', 'dial', 'exchange', 'request', 'bridge'],
+  ...['errors', 'secret', 'formats', 'plugin', 'signer', 'kubeconfig', 'lifecycle', 'metrics'],
+  ...['keeper', 'vault', 'node', 'sources', 'tls', 'dial', 'exchange', 'request', 'bridge'],
 ].map((folder) => `packages/core/test/${folder}/`)
 /** Of the table of transports, one of each kind: the rest differs in other people's code. */
 const TRANSPORTS = ['fetch', 'fetch-https', 'fetch-http2', 'http2', 'https-agent', 'undici-7'].map(

@@ -1,13 +1,15 @@
-import type {
-  AnyCredentialError,
-  Code,
-  CodeFacts,
-  ErrorInit,
-  PluginAnswerError,
-  PluginExitedError,
-  ServerUnreachableError,
+import {
+  type AnyCredentialError,
+  CODES,
+  type Code,
+  type CodeFacts,
+  CredentialError,
+  type ErrorInit,
+  isCredentialError,
+  type PluginAnswerError,
+  type PluginExitedError,
+  type ServerUnreachableError,
 } from 'kubecred/errors'
-import { CODES, CredentialError, isCredentialError } from 'kubecred/errors'
 import { describe, expectTypeOf, it } from 'vitest'
 
 describe('kubecred/errors', () => {

@@ -1,15 +1,17 @@
-import type {
-  Cluster,
-  ClusterStatus,
-  ConnectOptions,
-  ConnectPolicy,
-  Credential,
-  CredentialEvent,
-  HandedOut,
-  KeeperStatus,
-  Observer,
+import {
+  type Cluster,
+  type ClusterStatus,
+  type ConnectOptions,
+  type ConnectPolicy,
+  type Credential,
+  type CredentialEvent,
+  connect,
+  type HandedOut,
+  type KeeperStatus,
+  type Observer,
+  type Secret,
+  VERSION,
 } from 'kubecred'
-import { connect, type Secret, VERSION } from 'kubecred'
 import type { VaultStatus } from 'kubecred/vault'
 import { describe, expectTypeOf, it } from 'vitest'
 

@@ -1,9 +1,14 @@
 import type { Observer } from 'kubecred'
-import type { MetricFamily, Metrics, PromRegistry } from 'kubecred/metrics'
-import { combine, createMetrics } from 'kubecred/metrics'
+import {
+  combine,
+  createMetrics,
+  type MetricFamily,
+  type Metrics,
+  type PromRegistry,
+} from 'kubecred/metrics'
 import type { OpenMetricsContentType, Registry } from 'prom-client'
 import { expectTypeOf, it } from 'vitest'
-import type { PLUGIN_CODES } from '../src/errors/plugin-codes.ts'
+import type { PLUGIN_CODES } from '../src/errors/plugin-errors.ts'
 import type { CALLS } from '../src/metrics/call-status.ts'
 
 it('kubecred/metrics gives an observer for connect()', () => {

@@ -1,18 +1,22 @@
-import type {
-  ApiVersion,
-  ClusterFetch,
-  PluginCluster,
-  PluginContext,
-  PluginCredential,
-  PluginFunction,
-  PluginInfo,
-  Prompt,
-  PromptOptions,
+import {
+  type ApiVersion,
+  answer,
+  type ClusterFetch,
+  clusterFetch,
+  type PluginCluster,
+  type PluginContext,
+  type PluginCredential,
+  type PluginFunction,
+  type PluginInfo,
+  type Prompt,
+  type PromptOptions,
+  readExecInfo,
+  runPlugin,
+  Secret,
 } from 'kubecred/plugin'
-import { answer, clusterFetch, readExecInfo, runPlugin, Secret } from 'kubecred/plugin'
 import { describe, expectTypeOf, it } from 'vitest'
 import type { ClusterEntry } from '../src/kubeconfig/kubeconfig.ts'
-import type { ExecCluster } from '../src/protocol/encode-exec-info.ts'
+import type { ExecCluster } from '../src/plugin/exec-info.ts'
 
 const info: PluginInfo = { apiVersion: 'client.authentication.k8s.io/v1', interactive: false }
 

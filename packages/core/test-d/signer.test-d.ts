@@ -1,14 +1,17 @@
-import type {
-  ListenOptions,
-  SignatureScheme,
-  SignContext,
-  SignerConfiguration,
-  SignerContext,
-  SignerHandlers,
-  SignerOptions,
-  SignerServer,
+import {
+  ecdsaToDer,
+  type ListenOptions,
+  listenSigner,
+  runSigner,
+  type SignatureScheme,
+  type SignContext,
+  type SignerConfiguration,
+  type SignerContext,
+  type SignerHandlers,
+  type SignerOptions,
+  type SignerServer,
+  terminalPrompt,
 } from 'kubecred/signer'
-import { ecdsaToDer, listenSigner, runSigner, terminalPrompt } from 'kubecred/signer'
 import { describe, expectTypeOf, it } from 'vitest'
 
 describe('a signer', () => {

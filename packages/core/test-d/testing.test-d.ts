@@ -1,5 +1,4 @@
-import type { Clock, Programs } from 'kubecred/testing'
-import { FakeClock, FakePrograms } from 'kubecred/testing'
+import { type Clock, FakeClock, FakePrograms, type Programs } from 'kubecred/testing'
 import { expectTypeOf, it } from 'vitest'
 
 it('kubecred/testing has a fake for each port it names', () => {

@@ -2,8 +2,7 @@ import { lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
-import { processSpace } from '@kubecred/cli/internal'
-import { isRunning, nameProcess } from 'kubecred/agent'
+import { isRunning, nameProcess, processSpace } from '@kubecred/cli/internal'
 
 const FOLDERS = 'kubecred-sandbox-'
 const MARK = 'demo.json'

@@ -1,5 +1,9 @@
-import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
-import { request as httpRequest } from 'node:http'
+import {
+  request as httpRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+} from 'node:http'
 import { type Agent, request as httpsRequest } from 'node:https'
 import type { Sandbox } from '../src/index.ts'
 

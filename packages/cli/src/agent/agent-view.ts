@@ -1,17 +1,13 @@
 import process from 'node:process'
-import {
-  type AgentPlace,
-  agentPlace,
-  askAgent,
-  type EntryStatus,
-  type WrappedContext,
-  wrappedContexts,
-} from 'kubecred/agent'
 import { isCredentialError } from 'kubecred/errors'
 import { programWords } from '../render/program-words.ts'
 import type { ContextStatus } from '../render/status-table.ts'
 import { makeRequest } from '../token-program/make-request.ts'
 import { readArguments } from '../token-program/read-arguments.ts'
+import { type WrappedContext, wrappedContexts } from '../wrap/wrapped-contexts.ts'
+import { askAgent } from './ask-agent.ts'
+import { type AgentPlace, agentPlace } from './place.ts'
+import type { EntryStatus } from './protocol.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 

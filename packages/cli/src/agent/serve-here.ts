@@ -1,10 +1,11 @@
 import { writeSync } from 'node:fs'
 import process from 'node:process'
-import { type AgentPlace, serveAgent } from 'kubecred/agent'
 import { describeUnexpected } from 'kubecred/errors'
 import { EXIT } from '../exit-status.ts'
 import { printable } from '../render/printable.ts'
 import { closeInherited } from './close-inherited.ts'
+import type { AgentPlace } from './place.ts'
+import { serveAgent } from './serve-agent.ts'
 
 /**
  * Is the agent, in this process, until it ends. Returns why it did.

@@ -3,8 +3,9 @@ import { connect } from 'node:net'
 import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { type AgentPlace, checkSocket, takeStartLock } from 'kubecred/agent'
 import { AgentUnusableError } from 'kubecred/errors'
+import { type AgentPlace, checkSocket } from './place.ts'
+import { takeStartLock } from './start-lock.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 

@@ -1,11 +1,7 @@
-import {
-  type AgentPlace,
-  type AgentStatus,
-  agentPlace,
-  askAgent,
-  type PlainRequest,
-} from 'kubecred/agent'
 import { AgentUnusableError } from 'kubecred/errors'
+import { askAgent } from '../agent/ask-agent.ts'
+import { type AgentPlace, agentPlace } from '../agent/place.ts'
+import type { AgentStatus, PlainRequest } from '../agent/protocol.ts'
 import type { Call, Run } from '../command.ts'
 import { EXIT } from '../exit-status.ts'
 import { pluginPolicy } from '../flags/plugin-policy.ts'

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect } from 'kubecred'
-import { isWrapped } from 'kubecred/agent'
 import { survey } from 'kubecred/diagnose'
 import { isCredentialError } from 'kubecred/errors'
 import { agentView } from '../agent/agent-view.ts'
@@ -13,6 +12,7 @@ import { quote } from '../render/describe-source.ts'
 import { printableJson } from '../render/printable.ts'
 import { programWords } from '../render/program-words.ts'
 import { type ContextStatus, statusTable } from '../render/status-table.ts'
+import { isWrapped } from '../wrap/plan.ts'
 
 const WIDE = 120
 const LOOK_AGAIN_MS = 1000

@@ -1,13 +1,15 @@
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { applyWrap, findPlugin, planUnwrap, planWrap, type WrapPlan } from 'kubecred/agent'
 import { confirm } from '../agent/confirm.ts'
+import { findPlugin } from '../agent/find-plugin.ts'
 import type { Call, Run } from '../command.ts'
 import { EXIT } from '../exit-status.ts'
 import { parseDuration } from '../flags/duration.ts'
 import { readPluginEnv, readPluginTimeout } from '../flags/plugin-settings.ts'
 import { printableLine } from '../render/printable.ts'
 import { UsageError } from '../usage-error.ts'
+import { applyWrap } from '../wrap/apply.ts'
+import { planUnwrap, planWrap, type WrapPlan } from '../wrap/plan.ts'
 
 /** `wrap [CONTEXT]`: puts kubecred-token in front of the plugin of a context, or takes it away. */
 export const wrap: Run = async (call) => {

@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import type { AgentStatus, EntryStatus } from 'kubecred/agent'
+import type { AgentStatus, EntryStatus } from '../agent/protocol.ts'
 import { printableLine } from './printable.ts'
 import { describeTime } from './time.ts'
 

@@ -1,4 +1,4 @@
-import { forPlugins } from 'kubecred/agent'
+import { forPlugins } from 'kubecred/internal'
 
 type Environment = Readonly<Record<string, string | undefined>>
 

@@ -2,7 +2,7 @@ import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync } 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
-import { isRunning, nameProcess } from 'kubecred/agent'
+import { isRunning, nameProcess } from '../agent/process-name.ts'
 import { UsageError } from '../usage-error.ts'
 import { findFault, ownerFault } from './own-folder.ts'
 

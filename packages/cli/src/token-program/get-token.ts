@@ -1,13 +1,8 @@
-import {
-  type AgentPlace,
-  agentPlace,
-  askAgent,
-  type DepositedOutcome,
-  type GetRequest,
-  type LastAnswer,
-  type RunOutcome,
-} from 'kubecred/agent'
 import { isCredentialError } from 'kubecred/errors'
+import type { RunOutcome } from 'kubecred/internal'
+import { askAgent, type LastAnswer } from '../agent/ask-agent.ts'
+import { type AgentPlace, agentPlace } from '../agent/place.ts'
+import type { DepositedOutcome, GetRequest } from '../agent/protocol.ts'
 import { makeRequest } from './make-request.ts'
 import type { TokenArguments } from './read-arguments.ts'
 import type { Surroundings } from './surroundings.ts'

@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs'
 import process from 'node:process'
-import { hostEnvironment } from 'kubecred/agent'
+import { hostEnvironment } from 'kubecred/internal'
 import { printableOutput } from '../render/printable.ts'
 import { isUsageError } from '../usage-error.ts'
 import { getToken, type TokenAnswer } from './get-token.ts'

@@ -1,16 +1,12 @@
 import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
-import {
-  accountFacts,
-  clientEnvironment,
-  type FoundPlugin,
-  forPlugins,
-  type GetRequest,
-  nameProcess,
-  policyFiles,
-  splitExecInfo,
-  spotPlugin,
-} from 'kubecred/agent'
+import { forPlugins } from 'kubecred/internal'
+import { accountFacts } from '../agent/account-files.ts'
+import { splitExecInfo } from '../agent/exec-info-text.ts'
+import { type FoundPlugin, spotPlugin } from '../agent/find-plugin.ts'
+import { clientEnvironment, policyFiles } from '../agent/plugin-policy.ts'
+import { nameProcess } from '../agent/process-name.ts'
+import type { GetRequest } from '../agent/protocol.ts'
 import { UsageError } from '../usage-error.ts'
 import type { TokenArguments } from './read-arguments.ts'
 import type { Surroundings } from './surroundings.ts'

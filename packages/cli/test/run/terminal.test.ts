@@ -132,7 +132,7 @@ describe.skipIf(!hasScript || !hasKubectl)(
     it('cannot ask again while the command has the terminal, and a warning says so', async () => {
       await using sandbox = await startSandbox()
       const { certificate, key } = await sandbox.issueCertificate({ user: 'jane' })
-      const kit = new URL('../../../core/dist/authoring/signer/index.js', import.meta.url)
+      const kit = new URL('../../../core/dist/signer/kit/index.js', import.meta.url)
       const source = `#!${process.execPath}
 import { sign } from 'node:crypto'
 import { runSigner } from ${JSON.stringify(kit.href)}

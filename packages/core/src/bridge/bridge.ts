@@ -1,4 +1,10 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import http, {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
+import https from 'node:https'
 import { isIPv6 } from 'node:net'
 import { type Duplex, pipeline } from 'node:stream'
 import { addressOf, type Target } from '../dial/target.ts'
@@ -179,4 +185,39 @@ function explainParseError(error: Error & { code?: string }): Error {
   if (error.code !== 'HPE_INVALID_METHOD') return error
   const message = `${error.message}; a body needs the header Content-Length or Transfer-Encoding`
   return Object.assign(new Error(message, { cause: error }), { code: error.code })
+}
+
+export interface BridgeAgentOptions {
+  /**
+   * Uses a connection for one request after another, which saves a third of the cost of a request.
+   * Without it, a connection ends with its answer.
+   */
+  readonly keepAlive?: boolean
+}
+
+/** Idle connections cost a little memory and nothing else; as many as short requests go out at once. */
+const MOST_IDLE = 64
+
+/** An agent of Node whose connections lead over a bridge. */
+export function bridgeAgent(
+  bridge: Bridge,
+  protocol: Destination['protocol'],
+  { keepAlive = false }: BridgeAgentOptions = {},
+): http.Agent {
+  const Agent = protocol === 'https:' ? https.Agent : http.Agent
+  const agent = new Agent({ keepAlive, maxFreeSockets: MOST_IDLE })
+  agent.createConnection = (options) => bridge.connect(destinationOf(protocol, options))
+  return agent
+}
+
+/** Where a request of Node's client is meant to go. */
+export function destinationOf(
+  protocol: Destination['protocol'],
+  { host, hostname, port }: { host?: unknown; hostname?: unknown; port?: unknown },
+): Destination {
+  return {
+    protocol,
+    host: String(host ?? hostname ?? 'localhost').replace(/^\[(.*)\]$/, '$1'),
+    port: Number(port || (protocol === 'https:' ? 443 : 80)),
+  }
 }

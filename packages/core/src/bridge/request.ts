@@ -3,8 +3,7 @@ import { PassThrough, type Readable } from 'node:stream'
 import { NotSupportedError } from '../errors/index.ts'
 import type { HeaderValues } from '../exchange/exchange.ts'
 import { mergeHeaders } from '../request/headers.ts'
-import { inMemory, type Outgoing, recorded } from '../request/outgoing.ts'
-import { MOST_RECORDED } from '../request/recorded-body.ts'
+import { inMemory, MOST_RECORDED, type Outgoing, recorded } from '../request/outgoing.ts'
 
 /** Makes an outgoing request from one that a client sent over the bridge. */
 export function bridgedRequest(

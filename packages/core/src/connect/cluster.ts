@@ -1,19 +1,15 @@
+import type { Credential } from '../credential/credential.ts'
 import { ClosedError } from '../errors/index.ts'
+import type { KeeperStatus } from '../keeper/status.ts'
 import type { Connection } from '../kubeconfig/connection.ts'
-import type { Credential } from '../protocol/credential.ts'
-import {
-  EXEC_CLUSTER,
-  type ExecCluster,
-  type HasExecCluster,
-} from '../protocol/encode-exec-info.ts'
+import { EXEC_CLUSTER, type ExecCluster, type HasExecCluster } from '../plugin/exec-info.ts'
 import { fetchOver } from '../request/fetch.ts'
 import { type HasLine, LINE, type Line } from '../request/line.ts'
 import { hideSecrets } from '../secret/scrub.ts'
 import type { Secret } from '../secret/secret.ts'
-import type { KeeperStatus } from '../vault/status.ts'
 import type { VaultStatus } from '../vault/vault-status.ts'
-import { execCluster } from './exec-cluster.ts'
-import { PlainValues, type TlsOptions } from './plain-values.ts'
+import { PlainValues, type TlsOptions } from './exposed-credential.ts'
+import { execCluster } from './open-keeper.ts'
 
 /** How a connection is doing, as plain data without secrets. */
 export interface ClusterStatus {

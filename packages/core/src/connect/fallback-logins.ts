@@ -1,10 +1,9 @@
 import { LoginToolError } from '../errors/index.ts'
+import { findClientNode, loginViaClientNode } from '../logins/client-node.ts'
+import { loginWithKubeconfig, loginWithServiceAccount } from '../logins/kubeconfig.ts'
 import type { ConnectionInfo } from '../vault/connection-info.ts'
 import type { RegisteredHandler } from '../vault/log-in.ts'
 import type { LoginContext } from '../vault/login-handler.ts'
-import { findClientNode } from './client-node-module.ts'
-import { loginViaClientNode } from './login-via-client-node.ts'
-import { loginWithKubeconfig, loginWithServiceAccount } from './logins.ts'
 
 /**
  * The handlers of a vault that was given none: what the program's own client-node would use, and where it has no

@@ -1,23 +1,21 @@
 import { homedir } from 'node:os'
-import type { Connection, UserIdentity } from '../kubeconfig/connection.ts'
+import { Keeper } from '../keeper/keeper.ts'
+import type { ClusterTarget, Connection, UserIdentity } from '../kubeconfig/connection.ts'
 import type { SignerConfig } from '../kubeconfig/external-signer-config.ts'
 import type { LifecyclePolicy } from '../lifecycle/policy.ts'
-import { hostEnvironment } from '../node/host-environment.ts'
+import { hostEnvironment, nodeTerminal } from '../node/environment.ts'
 import { loadPluginPolicy } from '../node/load-plugin-policy.ts'
 import { nodeCrypto } from '../node/node-crypto.ts'
 import { nodeFiles } from '../node/node-files.ts'
 import { nodePrograms } from '../node/node-programs.ts'
-import { nodeTerminal } from '../node/node-terminal.ts'
 import { type Borrowed, borrowKeeper } from '../node/process-registry.ts'
 import { systemClock } from '../node/system-clock.ts'
-import type { ExecConfig } from '../protocol/exec-config.ts'
+import type { ExecConfig } from '../plugin/exec-config.ts'
+import type { ExecCluster } from '../plugin/exec-info.ts'
 import { chooseSource } from '../sources/choose-source.ts'
-import { execIdentity } from '../sources/exec-identity.ts'
-import { type ExecPlugin, execSource } from '../sources/exec-source.ts'
-import type { ExternalSigner } from '../sources/external-signer-source.ts'
-import { Keeper } from '../vault/keeper.ts'
+import { type ExecPlugin, execIdentity, execSource } from '../sources/exec-source.ts'
+import type { ExternalSigner } from '../sources/signer-source.ts'
 import type { ConnectOptions, ConnectPolicy } from './connect-options.ts'
-import { execCluster } from './exec-cluster.ts'
 
 const PLUGIN_TIMEOUT_MS = 60_000
 const INTERACTIVE_TIMEOUT_MS = 600_000
@@ -153,5 +151,19 @@ function limitsOf(policy: ConnectPolicy): ExecPlugin['limits'] {
     timeoutMs: policy.pluginTimeoutMs ?? PLUGIN_TIMEOUT_MS,
     interactiveTimeoutMs: policy.interactiveTimeoutMs ?? INTERACTIVE_TIMEOUT_MS,
     stdoutBytes: policy.pluginOutputBytes ?? PLUGIN_OUTPUT_BYTES,
+  }
+}
+
+/** What the plugin is told about the cluster: everything after selection and overrides. */
+export function execCluster(cluster: ClusterTarget, caPem: string | undefined): ExecCluster {
+  return {
+    server: cluster.server,
+    tlsServerName: cluster.tlsServerName,
+    insecureSkipTlsVerify: cluster.insecureSkipTlsVerify,
+    certificateAuthorityData:
+      caPem === undefined ? undefined : Buffer.from(caPem).toString('base64'),
+    proxyUrl: cluster.proxyUrl?.expose(),
+    disableCompression: cluster.disableCompression,
+    config: cluster.execExtension,
   }
 }

@@ -1,15 +1,15 @@
+import { encodeJson } from '../formats/json.ts'
+import { Keeper } from '../keeper/keeper.ts'
 import type { SignerConfig } from '../kubeconfig/external-signer-config.ts'
 import { DEFAULT_LIFECYCLE, type LifecyclePolicy } from '../lifecycle/policy.ts'
+import { nodeTerminal } from '../node/environment.ts'
 import { nodeCrypto } from '../node/node-crypto.ts'
 import { nodePrograms } from '../node/node-programs.ts'
-import { nodeSignerChannels } from '../node/node-signer-channels.ts'
-import { nodeTerminal } from '../node/node-terminal.ts'
 import { type Borrowed, borrowKeeper, borrowTurns } from '../node/process-registry.ts'
+import { nodeSignerChannels } from '../node/signer-channels.ts'
 import { systemClock } from '../node/system-clock.ts'
 import type { Programs } from '../ports/programs.ts'
-import { encodeJson } from '../protocol/json.ts'
-import { type ExternalSigner, externalSignerSource } from '../sources/external-signer-source.ts'
-import { Keeper } from '../vault/keeper.ts'
+import { type ExternalSigner, externalSignerSource } from '../sources/signer-source.ts'
 
 export interface SignerSurroundings {
   readonly env: Readonly<Record<string, string | undefined>>

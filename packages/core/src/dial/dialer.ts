@@ -1,15 +1,14 @@
 import type { Socket } from 'node:net'
 import type { ConnectionOptions, TLSSocket } from 'node:tls'
+import type { CertificatePair } from '../credential/credential.ts'
 import { isCredentialError, ProxyFailedError, SignedTooLateError } from '../errors/index.ts'
-import type { CertificatePair } from '../protocol/credential.ts'
-import { readAlert } from '../tls/read-alert.ts'
-import { openConnectTunnel } from './connect-tunnel.ts'
+import { readAlert } from '../tls/alert.ts'
 import { explainNetworkError, sayUnreachable } from './network-errors.ts'
-import type { ProxyServer } from './proxy-server.ts'
+import type { ProxyServer } from './proxy.ts'
 import { DialLimit, wrapSigned } from './signed-socket.ts'
 import { type Address, named, opened, startTcp, startTls, timedOut, wrap } from './sockets.ts'
-import { openSocks5Tunnel } from './socks5.ts'
 import { addressOf, type Target } from './target.ts'
+import { openConnectTunnel, openSocks5Tunnel } from './tunnels.ts'
 
 const CONNECT_TIMEOUT_MS = 30_000
 

@@ -1,4 +1,3 @@
-import { UNREACHABLE, UNTRUSTED } from '../errors/connection-reasons.ts'
 import {
   CertificateRefusedError,
   type CredentialError,
@@ -7,7 +6,8 @@ import {
   ServerUnreachableError,
   ServerUntrustedError,
 } from '../errors/index.ts'
-import { readAlert } from '../tls/read-alert.ts'
+import { UNREACHABLE, UNTRUSTED } from '../errors/transport-errors.ts'
+import { readAlert } from '../tls/alert.ts'
 
 /** Says what went wrong on the way to the server: whose fault, and why. */
 export function explainNetworkError(

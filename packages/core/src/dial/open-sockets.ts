@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream'
-import type { Closable } from '../vault/derived.ts'
+import type { Closable } from '../keeper/derived.ts'
 
 /** Connections that were handed out whole and end when their users are done with them. */
 export class OpenSockets implements Closable {

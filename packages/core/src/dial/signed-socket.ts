@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net'
 import type { ConnectionOptions, TLSSocket } from 'node:tls'
+import type { CertificatePair } from '../credential/credential.ts'
+import type { SigningKey } from '../credential/signing-key.ts'
 import { isCredentialError, SignerFailedError } from '../errors/index.ts'
-import type { CertificatePair } from '../protocol/credential.ts'
-import type { SigningKey } from '../protocol/signing-key.ts'
-import { oneLine } from '../signer/signer-secrets.ts'
-import { describeThrown, printableCause } from '../vault/describe-thrown.ts'
+import { oneLine } from '../sources/signer-secrets.ts'
+import { describeThrown, printableCause } from '../vault/log-in.ts'
 
 type Signed = CertificatePair & { readonly signingKey: SigningKey }
 

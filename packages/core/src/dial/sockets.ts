@@ -5,7 +5,7 @@ import {
   connect as connectTls,
   type TLSSocket,
 } from 'node:tls'
-import { explainEarlyAlert } from '../tls/read-alert.ts'
+import { explainEarlyAlert } from '../tls/alert.ts'
 
 const TCP_KEEP_ALIVE_MS = 30_000
 

@@ -1,4 +1,4 @@
-import { type ProxyServer, proxyKey } from './proxy-server.ts'
+import { type ProxyServer, proxyKey } from './proxy.ts'
 
 /** The server that a credential belongs to, and how to know that it is the right one. */
 export interface Target {

@@ -1,13 +1,13 @@
-import { AGENT_CODES } from './agent-codes.ts'
-import { AUTHORING_CODES } from './authoring-codes.ts'
-import type { CodeFacts } from './code-facts.ts'
-import { KUBECONFIG_CODES } from './kubeconfig-codes.ts'
-import { LOGIN_CODES } from './login-codes.ts'
-import { OIDC_CODES } from './oidc-codes.ts'
-import { PLUGIN_CODES } from './plugin-codes.ts'
-import { SIGNER_CODES } from './signer-codes.ts'
-import { SYSTEM_CODES } from './system-codes.ts'
-import { TRANSPORT_CODES } from './transport-codes.ts'
+import { AGENT_CODES } from './agent-errors.ts'
+import type { CodeFacts } from './credential-error.ts'
+import { KIT_CODES } from './kit-errors.ts'
+import { KUBECONFIG_CODES } from './kubeconfig-errors.ts'
+import { LOGIN_CODES } from './login-errors.ts'
+import { OIDC_CODES } from './oidc-errors.ts'
+import { PLUGIN_CODES } from './plugin-errors.ts'
+import { SIGNER_CODES } from './signer-errors.ts'
+import { SYSTEM_CODES } from './system-errors.ts'
+import { TRANSPORT_CODES } from './transport-errors.ts'
 
 /** Stable codes. They are public API: new ones may appear, none is ever renamed or reused. */
 export const CODES = {
@@ -17,7 +17,7 @@ export const CODES = {
   ...TRANSPORT_CODES,
   ...OIDC_CODES,
   ...LOGIN_CODES,
-  ...AUTHORING_CODES,
+  ...KIT_CODES,
   ...AGENT_CODES,
   ...SYSTEM_CODES,
 } as const satisfies Record<`ERR_${string}`, CodeFacts>

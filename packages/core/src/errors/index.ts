@@ -1,5 +1,5 @@
 import type * as agent from './agent-errors.ts'
-import type * as authoring from './authoring-errors.ts'
+import type * as authoring from './kit-errors.ts'
 import type * as kubeconfig from './kubeconfig-errors.ts'
 import type * as login from './login-errors.ts'
 import type * as oidc from './oidc-errors.ts'
@@ -9,10 +9,10 @@ import type * as system from './system-errors.ts'
 import type * as transport from './transport-errors.ts'
 
 export { AgentLockedError, AgentUnusableError } from './agent-errors.ts'
-export { ExecInfoError, SignRequestError } from './authoring-errors.ts'
-export type { CodeFacts, Fault } from './code-facts.ts'
 export { CODES, type Code } from './codes.ts'
+export type { CodeFacts, Fault } from './credential-error.ts'
 export { CredentialError, type ErrorInit, isCredentialError } from './credential-error.ts'
+export { ExecInfoError, SignRequestError } from './kit-errors.ts'
 export {
   AuthProviderRemovedError,
   CertificateInvalidError,
@@ -25,6 +25,7 @@ export {
   KubeconfigSyntaxError,
   KubeconfigUnreadableError,
   NotSupportedError,
+  OidcConfigError,
   UserNotFoundError,
 } from './kubeconfig-errors.ts'
 export {
@@ -34,7 +35,7 @@ export {
   LoginQueueFullError,
   LoginToolError,
 } from './login-errors.ts'
-export { OidcConfigError, OidcRefusedError, OidcUnreachableError } from './oidc-errors.ts'
+export { OidcRefusedError, OidcUnreachableError } from './oidc-errors.ts'
 export {
   PluginAnswerError,
   PluginCertificateError,

@@ -1,6 +1,109 @@
-import { CredentialError, type ErrorInit } from './credential-error.ts'
+import { type CodeFacts, CredentialError, type ErrorInit, facts } from './credential-error.ts'
 
-export class KubeconfigNotFoundError extends CredentialError<'ERR_KUBECONFIG_NOT_FOUND'> {
+/** Codes 10 to 29: the kubeconfig and the files it names. */
+export const KUBECONFIG_CODES = {
+  ERR_KUBECONFIG_NOT_FOUND: facts(
+    10,
+    'kubeconfig',
+    'final',
+    'A kubeconfig file that was named explicitly does not exist.',
+    'Check the path given with --kubeconfig, or leave it out to use KUBECONFIG or ~/.kube/config.',
+  ),
+  ERR_KUBECONFIG_UNREADABLE: facts(
+    11,
+    'kubeconfig',
+    'final',
+    'A kubeconfig file exists but cannot be read.',
+    'Check that it is a regular file and that your user may read it.',
+  ),
+  ERR_KUBECONFIG_SYNTAX: facts(
+    12,
+    'kubeconfig',
+    'final',
+    'A kubeconfig file is not YAML, or not of the shape a kubeconfig has.',
+    'Correct the line or field that the message names.',
+  ),
+  ERR_KUBECONFIG_INVALID: facts(
+    13,
+    'kubeconfig',
+    'final',
+    'The selected cluster or user entry is incomplete or contradicts itself.',
+    'Correct the entry that the message names.',
+  ),
+  ERR_KUBECONFIG_EMPTY: facts(
+    14,
+    'kubeconfig',
+    'final',
+    'There is no configuration at all: no kubeconfig with a cluster, and no service account.',
+    'Set KUBECONFIG, pass --kubeconfig, or pass --server.',
+  ),
+  ERR_CONTEXT_NOT_FOUND: facts(
+    15,
+    'kubeconfig',
+    'final',
+    'The context asked for is in none of the kubeconfig files.',
+    'Use one of the contexts that the message lists.',
+  ),
+  ERR_CLUSTER_NOT_FOUND: facts(
+    16,
+    'kubeconfig',
+    'final',
+    'The cluster asked for, or named by the context, is in none of the kubeconfig files.',
+    'Correct the name in the context or on the command line.',
+  ),
+  ERR_USER_NOT_FOUND: facts(
+    17,
+    'kubeconfig',
+    'final',
+    'The user asked for, or named by the context, is in none of the kubeconfig files.',
+    'Correct the name in the context or on the command line.',
+  ),
+  ERR_AUTH_PROVIDER_REMOVED: facts(
+    18,
+    'kubeconfig',
+    'final',
+    'The user entry uses an auth-provider that Kubernetes has removed.',
+    'Replace it by the exec stanza that the message shows.',
+  ),
+  ERR_NOT_SUPPORTED: facts(
+    19,
+    'kubeconfig',
+    'final',
+    'The entry asks for something this version does not do; ignoring it would be unsafe.',
+    'See docs/compatibility.md for what is supported.',
+  ),
+  ERR_FILE_UNREADABLE: facts(
+    20,
+    'kubeconfig',
+    'retryable',
+    'A token, certificate, key or CA file named by the kubeconfig cannot be read or is empty.',
+    'Check the path and its permissions.',
+  ),
+  ERR_CERTIFICATE_INVALID: facts(
+    21,
+    'kubeconfig',
+    'final',
+    'A client certificate, its key or a CA in the kubeconfig cannot be used.',
+    'Replace the certificate and key by a matching, valid pair in PEM.',
+  ),
+  ERR_OIDC_CONFIG: facts(
+    22,
+    'kubeconfig',
+    'final',
+    'The auth-provider oidc of the user entry cannot work as it is written.',
+    'Correct the setting that the message names.',
+  ),
+} as const
+
+abstract class KubeconfigFamilyError<
+  C extends keyof typeof KUBECONFIG_CODES,
+> extends CredentialError<C> {
+  protected override get facts(): CodeFacts {
+    return KUBECONFIG_CODES[this.code]
+  }
+}
+
+export class KubeconfigNotFoundError extends KubeconfigFamilyError<'ERR_KUBECONFIG_NOT_FOUND'> {
   readonly code = 'ERR_KUBECONFIG_NOT_FOUND' as const
   readonly path: string
 
@@ -10,7 +113,7 @@ export class KubeconfigNotFoundError extends CredentialError<'ERR_KUBECONFIG_NOT
   }
 }
 
-export class KubeconfigUnreadableError extends CredentialError<'ERR_KUBECONFIG_UNREADABLE'> {
+export class KubeconfigUnreadableError extends KubeconfigFamilyError<'ERR_KUBECONFIG_UNREADABLE'> {
   readonly code = 'ERR_KUBECONFIG_UNREADABLE' as const
   readonly path: string
 
@@ -20,7 +123,7 @@ export class KubeconfigUnreadableError extends CredentialError<'ERR_KUBECONFIG_U
   }
 }
 
-export class KubeconfigSyntaxError extends CredentialError<'ERR_KUBECONFIG_SYNTAX'> {
+export class KubeconfigSyntaxError extends KubeconfigFamilyError<'ERR_KUBECONFIG_SYNTAX'> {
   readonly code = 'ERR_KUBECONFIG_SYNTAX' as const
   /** The file, or `<given>` for configuration that did not come from one. */
   readonly path: string
@@ -32,7 +135,7 @@ export class KubeconfigSyntaxError extends CredentialError<'ERR_KUBECONFIG_SYNTA
 }
 
 /** A selected entry that cannot work; `problems` lists all that is wrong with it, not only the first. */
-export class KubeconfigInvalidError extends CredentialError<'ERR_KUBECONFIG_INVALID'> {
+export class KubeconfigInvalidError extends KubeconfigFamilyError<'ERR_KUBECONFIG_INVALID'> {
   readonly code = 'ERR_KUBECONFIG_INVALID' as const
   readonly problems: readonly string[]
 
@@ -51,7 +154,7 @@ export class KubeconfigInvalidError extends CredentialError<'ERR_KUBECONFIG_INVA
   }
 }
 
-export class KubeconfigEmptyError extends CredentialError<'ERR_KUBECONFIG_EMPTY'> {
+export class KubeconfigEmptyError extends KubeconfigFamilyError<'ERR_KUBECONFIG_EMPTY'> {
   readonly code = 'ERR_KUBECONFIG_EMPTY' as const
 
   constructor(looked: string, init: ErrorInit = {}) {
@@ -59,7 +162,7 @@ export class KubeconfigEmptyError extends CredentialError<'ERR_KUBECONFIG_EMPTY'
   }
 }
 
-export class ContextNotFoundError extends CredentialError<'ERR_CONTEXT_NOT_FOUND'> {
+export class ContextNotFoundError extends KubeconfigFamilyError<'ERR_CONTEXT_NOT_FOUND'> {
   readonly code = 'ERR_CONTEXT_NOT_FOUND' as const
 
   constructor(
@@ -81,7 +184,7 @@ export class ContextNotFoundError extends CredentialError<'ERR_CONTEXT_NOT_FOUND
   }
 }
 
-export class ClusterNotFoundError extends CredentialError<'ERR_CLUSTER_NOT_FOUND'> {
+export class ClusterNotFoundError extends KubeconfigFamilyError<'ERR_CLUSTER_NOT_FOUND'> {
   readonly code = 'ERR_CLUSTER_NOT_FOUND' as const
 
   constructor(message: string, known: readonly string[], init: ErrorInit = {}) {
@@ -89,7 +192,7 @@ export class ClusterNotFoundError extends CredentialError<'ERR_CLUSTER_NOT_FOUND
   }
 }
 
-export class UserNotFoundError extends CredentialError<'ERR_USER_NOT_FOUND'> {
+export class UserNotFoundError extends KubeconfigFamilyError<'ERR_USER_NOT_FOUND'> {
   readonly code = 'ERR_USER_NOT_FOUND' as const
 
   constructor(message: string, known: readonly string[], init: ErrorInit = {}) {
@@ -97,15 +200,15 @@ export class UserNotFoundError extends CredentialError<'ERR_USER_NOT_FOUND'> {
   }
 }
 
-export class AuthProviderRemovedError extends CredentialError<'ERR_AUTH_PROVIDER_REMOVED'> {
+export class AuthProviderRemovedError extends KubeconfigFamilyError<'ERR_AUTH_PROVIDER_REMOVED'> {
   readonly code = 'ERR_AUTH_PROVIDER_REMOVED' as const
 }
 
-export class NotSupportedError extends CredentialError<'ERR_NOT_SUPPORTED'> {
+export class NotSupportedError extends KubeconfigFamilyError<'ERR_NOT_SUPPORTED'> {
   readonly code = 'ERR_NOT_SUPPORTED' as const
 }
 
-export class FileUnreadableError extends CredentialError<'ERR_FILE_UNREADABLE'> {
+export class FileUnreadableError extends KubeconfigFamilyError<'ERR_FILE_UNREADABLE'> {
   readonly code = 'ERR_FILE_UNREADABLE' as const
   readonly path: string
 
@@ -116,7 +219,7 @@ export class FileUnreadableError extends CredentialError<'ERR_FILE_UNREADABLE'> 
   }
 }
 
-export class CertificateInvalidError extends CredentialError<'ERR_CERTIFICATE_INVALID'> {
+export class CertificateInvalidError extends KubeconfigFamilyError<'ERR_CERTIFICATE_INVALID'> {
   readonly code = 'ERR_CERTIFICATE_INVALID' as const
 }
 
@@ -127,4 +230,9 @@ function oneOf(what: string, known: readonly string[]): string {
   const shown = known.slice(0, SHOWN_NAMES).map((name) => JSON.stringify(name))
   const more = known.length > SHOWN_NAMES ? ` and ${known.length - SHOWN_NAMES} more` : ''
   return `Use one of these ${what}s: ${shown.join(', ')}${more}.`
+}
+
+/** A user entry with an auth-provider `oidc` that cannot work as it is written. */
+export class OidcConfigError extends KubeconfigFamilyError<'ERR_OIDC_CONFIG'> {
+  readonly code = 'ERR_OIDC_CONFIG' as const
 }

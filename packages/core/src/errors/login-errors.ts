@@ -1,4 +1,42 @@
-import { CredentialError, type ErrorInit } from './credential-error.ts'
+import { type CodeFacts, CredentialError, type ErrorInit, facts } from './credential-error.ts'
+
+/** Codes 82 to 89: login handlers and what they return. */
+export const LOGIN_CODES = {
+  ERR_LOGIN_FAILED: facts(
+    82,
+    'caller',
+    'retryable',
+    'No login handler gave a credential that works: all their logins have ended, or the time limit of the request has passed.',
+    'Read what each handler said; the next request asks them again, not before nextTryAt.',
+  ),
+  ERR_CONNECTION_INFO: facts(
+    83,
+    'caller',
+    'final',
+    'What a login handler returned cannot be used.',
+    'Correct the fields that the message names.',
+  ),
+  ERR_LOGIN_QUEUE_FULL: facts(
+    84,
+    'caller',
+    'retryable',
+    'As many requests wait for a login as may wait at once.',
+    'Send fewer requests while nobody is logged in, or raise queueLimit of the vault.',
+  ),
+  ERR_LOGIN_TOOL: facts(
+    85,
+    'caller',
+    'retryable',
+    'The program or library that a ready-made login asks, kubectl or @kubernetes/client-node, cannot be used or gave nothing that can be read.',
+    'Run it by hand to see what it says, or log in without it.',
+  ),
+} as const
+
+abstract class LoginFamilyError<C extends keyof typeof LOGIN_CODES> extends CredentialError<C> {
+  protected override get facts(): CodeFacts {
+    return LOGIN_CODES[this.code]
+  }
+}
 
 /** How the last login of one handler ended. */
 export interface LoginOutcome {
@@ -22,7 +60,7 @@ export interface LoginOutcome {
 }
 
 /** Nobody could log in. `outcomes` says what every handler did. */
-export class LoginError extends CredentialError<'ERR_LOGIN_FAILED'> {
+export class LoginError extends LoginFamilyError<'ERR_LOGIN_FAILED'> {
   readonly code = 'ERR_LOGIN_FAILED' as const
   readonly outcomes: readonly LoginOutcome[]
 
@@ -39,7 +77,7 @@ export class LoginError extends CredentialError<'ERR_LOGIN_FAILED'> {
 }
 
 /** Fields that cannot be used, all at once. */
-export class ConnectionInfoError extends CredentialError<'ERR_CONNECTION_INFO'> {
+export class ConnectionInfoError extends LoginFamilyError<'ERR_CONNECTION_INFO'> {
   readonly code = 'ERR_CONNECTION_INFO' as const
   readonly problems: readonly string[]
 
@@ -49,7 +87,7 @@ export class ConnectionInfoError extends CredentialError<'ERR_CONNECTION_INFO'> 
   }
 }
 
-export class LoginQueueFullError extends CredentialError<'ERR_LOGIN_QUEUE_FULL'> {
+export class LoginQueueFullError extends LoginFamilyError<'ERR_LOGIN_QUEUE_FULL'> {
   readonly code = 'ERR_LOGIN_QUEUE_FULL' as const
 
   constructor(limit: number) {
@@ -58,7 +96,7 @@ export class LoginQueueFullError extends CredentialError<'ERR_LOGIN_QUEUE_FULL'>
 }
 
 /** What a ready-made login asks did not help: a program, or a library. What it printed is never part of it. */
-export class LoginToolError extends CredentialError<'ERR_LOGIN_TOOL'> {
+export class LoginToolError extends LoginFamilyError<'ERR_LOGIN_TOOL'> {
   readonly code = 'ERR_LOGIN_TOOL' as const
   /** The program as it was called, or the name of the package. */
   readonly tool: string

@@ -1,4 +1,140 @@
-import { CredentialError, type ErrorInit } from './credential-error.ts'
+import { type CodeFacts, CredentialError, type ErrorInit, facts } from './credential-error.ts'
+
+/** Codes 30 to 51: plugins and the policy that allows them. */
+export const PLUGIN_CODES = {
+  ERR_PLUGIN_NOT_FOUND: facts(
+    30,
+    'plugin',
+    'final',
+    'The credential plugin is not on this machine, or not where PATH looks.',
+    'Install the plugin, or give its full path in exec.command.',
+  ),
+  ERR_PLUGIN_NOT_EXECUTABLE: facts(
+    31,
+    'plugin',
+    'final',
+    'The file named by exec.command exists but may not be executed.',
+    'Check that it is a file and has execute permission.',
+  ),
+  ERR_PLUGIN_FORMAT: facts(
+    32,
+    'plugin',
+    'final',
+    'The operating system cannot run the file: wrong architecture, or a missing interpreter.',
+    'Install the build for this machine, or the interpreter named in its first line.',
+  ),
+  ERR_PLUGIN_EXITED: facts(
+    33,
+    'plugin',
+    'retryable',
+    'The plugin ended with an exit status other than 0.',
+    'Read the last lines of its standard error, and run the plugin by hand.',
+  ),
+  ERR_PLUGIN_KILLED: facts(
+    34,
+    'plugin',
+    'retryable',
+    'The plugin was ended by a signal that did not come from us.',
+    'Look for the sender, often the kernel for lack of memory.',
+  ),
+  ERR_PLUGIN_TIMED_OUT: facts(
+    35,
+    'plugin',
+    'retryable',
+    'The plugin did not answer within its time limit and was stopped.',
+    'Run the plugin by hand to see what it waits for, or raise policy.pluginTimeoutMs.',
+  ),
+  ERR_PLUGIN_TOO_LOUD: facts(
+    36,
+    'plugin',
+    'final',
+    'The plugin printed more to standard output than an answer can be, and was stopped.',
+    'Make the plugin print only the ExecCredential to standard output.',
+  ),
+  ERR_PLUGIN_SILENT: facts(
+    37,
+    'plugin',
+    'retryable',
+    'The plugin ended with status 0 and printed nothing.',
+    'Check its arguments: some plugins print nothing when a subcommand is missing.',
+  ),
+  ERR_PLUGIN_SYNTAX: facts(
+    38,
+    'plugin',
+    'final',
+    'What the plugin printed is neither JSON nor YAML.',
+    'Make the plugin print only the ExecCredential to standard output, messages to standard error.',
+  ),
+  ERR_PLUGIN_VERSION: facts(
+    39,
+    'plugin',
+    'final',
+    'The plugin answered in another API version than exec.apiVersion asks for.',
+    'Set exec.apiVersion to the version the plugin speaks, or update the plugin.',
+  ),
+  ERR_PLUGIN_ANSWER: facts(
+    40,
+    'plugin',
+    'final',
+    'The plugin printed an object that is not a usable ExecCredential.',
+    'Correct the field that the message names.',
+  ),
+  ERR_PLUGIN_CERTIFICATE: facts(
+    41,
+    'plugin',
+    'retryable',
+    'The certificate or key that the plugin returned cannot be used.',
+    'Log in again with the plugin, or clear its cache.',
+  ),
+  ERR_PLUGIN_INPUT_TOO_LARGE: facts(
+    42,
+    'plugin',
+    'final',
+    'The environment for the plugin is larger than the operating system allows.',
+    'Set provideClusterInfo: false, or shorten the CA bundle or the cluster extension.',
+  ),
+  ERR_PLUGIN_ENVIRONMENT: facts(
+    43,
+    'plugin',
+    'final',
+    'An argument or environment variable for the plugin cannot be passed to a process.',
+    'Correct exec.args or exec.env; names and values must not contain NUL bytes.',
+  ),
+  ERR_PLUGIN_NEEDS_TERMINAL: facts(
+    44,
+    'plugin',
+    'final',
+    'The plugin must ask a person, and there is no terminal to ask on.',
+    'Run the command in a terminal, or use a plugin that does not need one.',
+  ),
+  ERR_PLUGIN_NOT_STARTED: facts(
+    45,
+    'plugin',
+    'retryable',
+    'The operating system could not start another process.',
+    'Free file descriptors, processes or memory, and try again.',
+  ),
+  ERR_PLUGIN_DENIED: facts(
+    50,
+    'policy',
+    'final',
+    'The plugin policy does not allow this plugin.',
+    'Add the plugin to credentialPluginAllowlist in kuberc, if you trust it.',
+  ),
+  ERR_POLICY_INVALID: facts(
+    51,
+    'policy',
+    'final',
+    'The plugin policy cannot be trusted or understood, so no plugin may run.',
+    'Correct the kuberc file that the message names, or its owner and permissions.',
+  ),
+} as const
+
+abstract class PluginFamilyError<C extends keyof typeof PLUGIN_CODES> extends CredentialError<C> {
+  protected override get facts(): CodeFacts {
+    return PLUGIN_CODES[this.code]
+  }
+}
 
 /** What is known about a run that went wrong. Standard output is never part of it. */
 export interface PluginRunFacts extends ErrorInit {
@@ -11,7 +147,7 @@ export interface PluginRunFacts extends ErrorInit {
 }
 
 /** What the errors about one plugin have in common. */
-abstract class PluginError<C extends PluginCode> extends CredentialError<C> {
+abstract class PluginError<C extends PluginCode> extends PluginFamilyError<C> {
   /** The command as configured. */
   readonly command: string
   readonly tookMs: number | undefined
@@ -113,7 +249,7 @@ export class PluginDeniedError extends PluginError<'ERR_PLUGIN_DENIED'> {
 }
 
 /** A policy nobody can rely on: no plugin runs under it. */
-export class PolicyInvalidError extends CredentialError<'ERR_POLICY_INVALID'> {
+export class PolicyInvalidError extends PluginFamilyError<'ERR_POLICY_INVALID'> {
   readonly code = 'ERR_POLICY_INVALID' as const
 }
 

@@ -1,7 +1,24 @@
-import { CredentialError, type ErrorInit } from './credential-error.ts'
+import { type CodeFacts, CredentialError, type ErrorInit, facts } from './credential-error.ts'
+
+/** Codes 95 to 99: what the machine has no more of. */
+export const SYSTEM_CODES = {
+  ERR_SYSTEM_EXHAUSTED: facts(
+    95,
+    'system',
+    'retryable',
+    'This machine, or a limit for this process, has no more open files, disk space or memory.',
+    'Raise the limit (ulimit -n), free some space or memory, and try again.',
+  ),
+} as const
+
+abstract class SystemFamilyError<C extends keyof typeof SYSTEM_CODES> extends CredentialError<C> {
+  protected override get facts(): CodeFacts {
+    return SYSTEM_CODES[this.code]
+  }
+}
 
 /** Something of the machine is used up. `errno` is the system's own name for it, such as `EMFILE`. */
-export class SystemExhaustedError extends CredentialError<'ERR_SYSTEM_EXHAUSTED'> {
+export class SystemExhaustedError extends SystemFamilyError<'ERR_SYSTEM_EXHAUSTED'> {
   readonly code = 'ERR_SYSTEM_EXHAUSTED' as const
   readonly errno: string
 

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { readAlert } from '../tls/read-alert.ts'
+import { readAlert } from '../tls/alert.ts'
 
 /**
  * TLS alerts of a set of connections.

@@ -1,7 +1,7 @@
-import type { Duplex, Readable } from 'node:stream'
+import type { Duplex, Readable, Writable } from 'node:stream'
 import type { Target } from '../dial/target.ts'
-import type { Closable } from '../vault/derived.ts'
-import type { Lease } from '../vault/lease.ts'
+import type { Closable } from '../keeper/derived.ts'
+import type { Lease } from '../keeper/lease.ts'
 import type { Alerts } from './alerts.ts'
 import type { Controller, Handler, ResponseHeaders } from './handler.ts'
 
@@ -64,4 +64,19 @@ export interface ConnectionLimits {
   readonly requests: number
   /** Watches and other long responses at once. */
   readonly streams: number
+}
+
+/**
+ * Sends a body on its way, and the end of the request with it.
+ *
+ * @param fail Told why the body cannot be sent; it may have failed while the connection was made.
+ */
+export function sendBody(
+  body: Uint8Array | Readable | undefined,
+  request: Writable,
+  fail: (reason: Error) => void,
+): void {
+  if (body === undefined || body instanceof Uint8Array) request.end(body)
+  else if (body.errored) fail(body.errored)
+  else body.once('error', fail).pipe(request)
 }

@@ -40,3 +40,73 @@ export interface Handler {
   onRequestSent?(): void
   onResponseStarted?(): void
 }
+
+export interface ControllerCallbacks {
+  onAbort(reason: Error | undefined): void
+  onPause(): void
+  onResume(): void
+}
+
+/** A controller that hands on what its handler asks for. */
+export class CallbackController implements Controller {
+  rawHeaders: RawHeaders | ResponseHeaders | null = null
+  rawTrailers: RawHeaders | ResponseHeaders | null = null
+  readonly #callbacks: ControllerCallbacks
+  #aborted = false
+  #paused = false
+  #reason: Error | null = null
+
+  constructor(callbacks: ControllerCallbacks) {
+    this.#callbacks = callbacks
+  }
+
+  get aborted(): boolean {
+    return this.#aborted
+  }
+
+  get paused(): boolean {
+    return this.#paused
+  }
+
+  get reason(): Error | null {
+    return this.#reason
+  }
+
+  abort(reason?: Error): void {
+    if (this.#aborted) return
+    this.#aborted = true
+    this.#reason = reason ?? null
+    this.#callbacks.onAbort(reason)
+  }
+
+  pause(): void {
+    this.#paused = true
+    this.#callbacks.onPause()
+  }
+
+  resume(): void {
+    if (!this.#paused) return
+    this.#paused = false
+    this.#callbacks.onResume()
+  }
+}
+
+/**
+ * Why there was no response, where that decides whether the request may be sent again.
+ *
+ * - `unprocessed`: the server did not look at the request, because it ends the connection after others. It may have
+ *   refused those, which is why kube-apiserver ends one: the credential may have changed meanwhile.
+ * - `busy`: it did not look at it, and would do the same again at once.
+ * - `stale`: a connection that was kept alive had ended before the request was sent on it.
+ */
+export type NoResponseReason = 'unprocessed' | 'busy' | 'stale'
+
+/** There was no response, and the exchange knows more than the error of the connection says. */
+export class NoResponseError extends Error {
+  readonly reason: NoResponseReason
+
+  constructor(reason: NoResponseReason, cause: unknown) {
+    super('there was no response to the request', { cause })
+    this.reason = reason
+  }
+}

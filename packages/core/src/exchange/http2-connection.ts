@@ -6,7 +6,12 @@ import {
   type OutgoingHttpHeaders,
 } from 'node:http2'
 import type { Socket } from 'node:net'
-import { Http2Pulse, type PulseTimes } from './http2-pulse.ts'
+import type { TLSSocket } from 'node:tls'
+import type { CertificatePair } from '../credential/credential.ts'
+import { dial } from '../dial/dialer.ts'
+import type { Target } from '../dial/target.ts'
+import { NotSupportedError } from '../errors/index.ts'
+import { RUNTIME } from '../node/environment.ts'
 
 /** How long things may take; only tests have other ones. */
 export interface Http2Times extends PulseTimes {
@@ -199,4 +204,135 @@ function later(end: () => void): void {
 /** An error with one of Node's codes, which the caller is told in words. */
 export function broken(code: 'ECONNRESET' | 'ETIMEDOUT', message: string): Error {
   return Object.assign(new Error(message), { code })
+}
+
+export interface PulseTimes {
+  /** How often to look. */
+  readonly lookMs: number
+  /** How long nothing may come while streams are open before we ask. */
+  readonly quietMs: number
+  /** How long the answer may take. */
+  readonly answerMs: number
+  readonly idleMs: number
+}
+
+export interface PulseOwner {
+  /** Whether streams are open. */
+  isBusy(): boolean
+  /** Called when there were none for long. */
+  onIdle(): void
+}
+
+/**
+ * Notices that a connection is dead, or that nobody needs it.
+ *
+ * A machine that is gone closes nothing: without a ping, a watch would wait for its next event for ever.
+ */
+export class Http2Pulse {
+  readonly #session: ClientHttp2Session
+  readonly #socket: Socket
+  readonly #times: PulseTimes
+  readonly #owner: PulseOwner
+  readonly #timer: NodeJS.Timeout
+  /** Since when nothing came, or nothing was asked for. */
+  #quietSince = performance.now()
+  #bytesRead = 0
+  #isAsking = false
+
+  constructor(session: ClientHttp2Session, socket: Socket, times: PulseTimes, owner: PulseOwner) {
+    this.#session = session
+    this.#socket = socket
+    this.#times = times
+    this.#owner = owner
+    this.#timer = setInterval(() => this.#look(), times.lookMs).unref()
+  }
+
+  /** Counts from now: the first stream was opened, or the last one ended. */
+  begin(): void {
+    this.#quietSince = performance.now()
+  }
+
+  stop(): void {
+    clearInterval(this.#timer)
+  }
+
+  #look(): void {
+    const { bytesRead } = this.#socket
+    if (this.#owner.isBusy() && bytesRead !== this.#bytesRead) {
+      this.#bytesRead = bytesRead
+      this.begin()
+      return
+    }
+    const quietMs = performance.now() - this.#quietSince
+    if (!this.#owner.isBusy()) {
+      if (quietMs >= this.#times.idleMs) this.#owner.onIdle()
+    } else if (quietMs >= this.#times.quietMs && !this.#isAsking) this.#ask()
+  }
+
+  #ask(): void {
+    const { answerMs } = this.#times
+    const timer = setTimeout(() => this.#session.destroy(silent(answerMs)), answerMs).unref()
+    this.#isAsking = this.#session.ping(() => {
+      this.#isAsking = false
+      clearTimeout(timer)
+      this.begin()
+    })
+    if (!this.#isAsking) clearTimeout(timer)
+  }
+}
+
+function silent(answerMs: number): Error {
+  const message = `the server has gone silent: no answer to a ping within ${answerMs} ms`
+  return Object.assign(new Error(message), { code: 'ETIMEDOUT' })
+}
+
+export interface Http2DialOptions {
+  readonly times: Http2Times
+  readonly signal: AbortSignal
+  /** Called when a stream or the connection has ended. */
+  readonly onChange: () => void
+}
+
+/**
+ * Opens one HTTP/2 connection; resolves when requests can be sent on it.
+ *
+ * @throws {NotSupportedError} The server does not speak HTTP/2.
+ */
+export async function dialHttp2(
+  target: Target,
+  certificate: CertificatePair | undefined,
+  { times, signal, onChange }: Http2DialOptions,
+): Promise<Http2Connection> {
+  if (RUNTIME === 'Deno') {
+    // Its session cannot use a connection that exists, and its errors end the process.
+    throw new NotSupportedError('HTTP/2 does not work under Deno', { hint: HINT })
+  }
+  if (!target.origin.startsWith('https:')) throw notSpoken(target, 'it is offered by TLS only')
+  // Found out before anything is signed: a signature may cost a person's time.
+  const checkFirst = (socket: TLSSocket): void => {
+    if (socket.alpnProtocol !== 'h2') throw notSpoken(target, REFUSED)
+  }
+  const options = { signal, protocols: ['h2'], beforeSigning: checkFirst }
+  const socket = await dial(target, certificate, options).catch((error: unknown) => {
+    const { code = '' } = (error ?? {}) as { code?: string }
+    throw code.includes('NO_APPLICATION_PROTOCOL') ? notSpoken(target, REFUSED, error) : error
+  })
+  if ((socket as TLSSocket).alpnProtocol !== 'h2') {
+    socket.destroy()
+    throw notSpoken(target, REFUSED)
+  }
+  const connection = new Http2Connection(target.origin, socket, times, onChange)
+  await connection.greeted(times.openMs, signal)
+  if (!connection.isUsable) throw connection.error
+  return connection
+}
+
+const HINT = "Leave transport: 'http2' out: the other transports speak HTTP/1.1."
+const REFUSED = 'the server did not choose it in the TLS handshake'
+
+function notSpoken({ origin }: Target, why: string, cause?: unknown): NotSupportedError {
+  return new NotSupportedError(`${origin} does not speak HTTP/2: ${why}`, {
+    hint: HINT,
+    ...(cause !== undefined && { cause }),
+  })
 }

@@ -6,11 +6,9 @@ import {
   type OutgoingHttpHeaders,
 } from 'node:http2'
 import { Readable } from 'node:stream'
-import type { HeaderValues, Sendable } from './exchange.ts'
-import type { Controller, ResponseHeaders } from './handler.ts'
+import { type HeaderValues, type Sendable, sendBody } from './exchange.ts'
+import { type Controller, NoResponseError, type ResponseHeaders } from './handler.ts'
 import { broken, type Http2Connection } from './http2-connection.ts'
-import { NoResponseError } from './no-response-error.ts'
-import { sendBody } from './send-body.ts'
 
 /**
  * Sends a request as a stream of a connection on which a place was reserved for it.

@@ -1,11 +1,15 @@
 import { setMaxListeners } from 'node:events'
+import type { CertificatePair } from '../credential/credential.ts'
 import type { Target } from '../dial/target.ts'
 import { AbortableQueue } from '../lifecycle/abortable-queue.ts'
-import type { CertificatePair } from '../protocol/credential.ts'
-import { CallbackController } from './callback-controller.ts'
 import type { ConnectionOwner, Connections, Exchange, Sendable } from './exchange.ts'
-import { HTTP2_TIMES, type Http2Connection, type Http2Times } from './http2-connection.ts'
-import { dialHttp2 } from './http2-dial.ts'
+import { CallbackController } from './handler.ts'
+import {
+  dialHttp2,
+  HTTP2_TIMES,
+  type Http2Connection,
+  type Http2Times,
+} from './http2-connection.ts'
 import { sendStream } from './http2-stream.ts'
 
 /** Sends requests as streams of HTTP/2 connections. */

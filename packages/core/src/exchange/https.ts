@@ -1,16 +1,20 @@
 import { setMaxListeners } from 'node:events'
 import http from 'node:http'
 import https from 'node:https'
+import type { CertificatePair } from '../credential/credential.ts'
 import { dial } from '../dial/dialer.ts'
 import { isBrokenConnection } from '../dial/network-errors.ts'
 import { OpenSockets } from '../dial/open-sockets.ts'
 import type { Target } from '../dial/target.ts'
-import type { CertificatePair } from '../protocol/credential.ts'
-import { CallbackController } from './callback-controller.ts'
-import type { ConnectionOwner, Connections, Exchange, HeaderValues, Sendable } from './exchange.ts'
-import type { ResponseHeaders } from './handler.ts'
-import { NoResponseError } from './no-response-error.ts'
-import { sendBody } from './send-body.ts'
+import {
+  type ConnectionOwner,
+  type Connections,
+  type Exchange,
+  type HeaderValues,
+  type Sendable,
+  sendBody,
+} from './exchange.ts'
+import { CallbackController, NoResponseError, type ResponseHeaders } from './handler.ts'
 
 /** Sends requests with Node's own client: it loads fast, which is what a program for one request needs. */
 export function httpsExchange(): Exchange {

@@ -1,8 +1,8 @@
 import type { Target } from '../dial/target.ts'
 import { NotSupportedError } from '../errors/index.ts'
 import type { Alerts } from './alerts.ts'
-import { CallbackController } from './callback-controller.ts'
 import type { ConnectionOwner, Connections, Exchange, Sendable } from './exchange.ts'
+import { CallbackController } from './handler.ts'
 
 interface Exchanges {
   /** For keys that are in this process. */

@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events'
 import { type Dispatcher, Pool } from 'undici'
+import type { CertificatePair } from '../credential/credential.ts'
 import { dial } from '../dial/dialer.ts'
 import type { Target } from '../dial/target.ts'
-import type { CertificatePair } from '../protocol/credential.ts'
 import { Alerts } from './alerts.ts'
 import type { ConnectionLimits, Connections, Exchange, Sendable } from './exchange.ts'
 

@@ -1,14 +1,18 @@
 import http from 'node:http'
 import type { Duplex } from 'node:stream'
+import type { CertificatePair } from '../credential/credential.ts'
 import { dial } from '../dial/dialer.ts'
 import { OpenSockets } from '../dial/open-sockets.ts'
 import type { Target } from '../dial/target.ts'
-import type { CertificatePair } from '../protocol/credential.ts'
-import { CallbackController } from './callback-controller.ts'
-import type { ConnectionOwner, Connections, Exchange, Sendable } from './exchange.ts'
-import type { ResponseHeaders } from './handler.ts'
+import {
+  type ConnectionOwner,
+  type Connections,
+  type Exchange,
+  type Sendable,
+  sendBody,
+} from './exchange.ts'
+import { CallbackController, type ResponseHeaders } from './handler.ts'
 import { followRequest } from './https.ts'
-import { sendBody } from './send-body.ts'
 
 /**
  * Sends a request that asks for another protocol, over a connection of its own.

@@ -1,26 +1,38 @@
-import { applyClusterOverrides, applyUserOverrides } from './apply-overrides.ts'
-import { authProviderError } from './auth-provider.ts'
-import { chooseNamespace } from './choose-namespace.ts'
-import { clusterTarget } from './cluster-target.ts'
-import type { Connection } from './connection.ts'
-import { describeOddities } from './describe-oddities.ts'
-import { EXTERNAL_SIGNER } from './external-signer-config.ts'
-import type { Kubeconfig, UserEntry } from './kubeconfig.ts'
-import { overrideProblems } from './override-problems.ts'
-import type { Overrides } from './overrides.ts'
-import { throwProblems } from './problem.ts'
+import { withoutUndefined } from '../formats/plain-object.ts'
+import { normalizeServer } from '../formats/server-url.ts'
+import { type ExecConfig, GROUP, isApiVersion, isInteractiveMode } from '../plugin/exec-config.ts'
+import { showControlCharacters } from '../secret/scrub.ts'
+import { Secret } from '../secret/secret.ts'
+import { authProviderError, oidcConfig } from './auth-provider.ts'
 import {
-  type Paths,
-  resolveClusterPaths,
-  resolveOverridePaths,
-  resolveUserPaths,
-} from './resolve-paths.ts'
-import { type Selection, selectEntries } from './select-entries.ts'
-import { userIdentity } from './user-identity.ts'
-import { hasHeaderMethod } from './user-methods.ts'
-import { clusterProblems } from './validate-cluster.ts'
-import { userProblems } from './validate-user.ts'
-import { withoutUndefined } from './without-undefined.ts'
+  type ClusterTarget,
+  type Connection,
+  type Impersonation,
+  material,
+  type UserIdentity,
+} from './connection.ts'
+import { EXTERNAL_SIGNER, externalSignerConfig } from './external-signer-config.ts'
+import {
+  type ClusterEntry,
+  type ExecEntry,
+  hasAnyMethod,
+  hasHeaderMethod,
+  hasStaticMethod,
+  type Kubeconfig,
+  NO_USER,
+  type UserEntry,
+} from './kubeconfig.ts'
+import {
+  applyClusterOverrides,
+  applyUserOverrides,
+  type Overrides,
+  overrideProblems,
+} from './overrides.ts'
+import { type Paths, resolveClusterPaths, resolveOverridePaths, resolveUserPaths } from './paths.ts'
+import { throwProblems } from './problem.ts'
+import { chooseNamespace, type Selection, selectEntries } from './select-entries.ts'
+import { clusterProblems, userProblems } from './validate.ts'
+import { describeOddities } from './warnings.ts'
 
 /** What the entries of a kubeconfig are read against. */
 export interface Surroundings {
@@ -96,4 +108,122 @@ function refuseAuthProvider(user: UserEntry): void {
   if (user.authProvider === undefined || hasHeaderMethod(user)) return
   if (SUPPORTED.includes(user.authProvider.name)) return
   throw authProviderError(user, user.authProvider)
+}
+
+/** Converts a checked cluster entry. What plugins may see of it is copied, so that no two connections share it. */
+export function clusterTarget(cluster: ClusterEntry, user: UserEntry): ClusterTarget {
+  return withoutUndefined<ClusterTarget>({
+    name: cluster.name || undefined,
+    server: normalizeServer(cluster.server ?? '', assumedScheme(cluster, user)),
+    tlsServerName: cluster.tlsServerName,
+    insecureSkipTlsVerify: cluster.insecureSkipTlsVerify,
+    certificateAuthority: material(cluster.certificateAuthority, cluster.certificateAuthorityData),
+    proxyUrl: cluster.proxyUrl,
+    disableCompression: cluster.disableCompression,
+    execExtension: copyOf(cluster.extensions.get(`${GROUP}/exec`)),
+  })
+}
+
+/** `structuredClone` takes its time, also for nothing. */
+function copyOf(extension: unknown): unknown {
+  return extension === undefined || extension === null ? undefined : structuredClone(extension)
+}
+
+/** An address without a scheme means https as soon as anything needs it; client-go drops the credentials instead. */
+function assumedScheme(cluster: ClusterEntry, user: UserEntry): 'http' | 'https' {
+  const needsTls =
+    cluster.insecureSkipTlsVerify ||
+    cluster.certificateAuthority !== undefined ||
+    cluster.certificateAuthorityData !== undefined ||
+    hasAnyMethod(user)
+  return needsTls ? 'https' : 'http'
+}
+
+/**
+ * Converts a checked user entry into what authenticates requests.
+ *
+ * Over plain http no credential is ever sent, only impersonation, as in client-go. Any static method leaves the
+ * plugin out. An inline token beside a token file stays: it serves until the file could be read.
+ */
+export function userIdentity(user: UserEntry, scheme: 'http' | 'https'): UserIdentity {
+  return withoutUndefined<UserIdentity>({
+    name: user.name || undefined,
+    impersonate: impersonationOf(user),
+    ...(scheme === 'https' ? methods(user) : NO_METHODS),
+    signing: undefined,
+  })
+}
+
+type Methods = Omit<Required<UserIdentity>, 'name' | 'impersonate' | 'signing'>
+type MaybeMethods = { [K in keyof Methods]: Methods[K] | undefined }
+
+const NO_METHODS: MaybeMethods = {
+  token: undefined,
+  tokenFile: undefined,
+  basic: undefined,
+  certificate: undefined,
+  exec: undefined,
+  oidc: undefined,
+  externalSigner: undefined,
+}
+
+function methods(user: UserEntry): MaybeMethods {
+  const { username, password = new Secret('') } = user
+  return {
+    token: user.token,
+    tokenFile: user.tokenFile,
+    basic: username === undefined ? undefined : { username, password },
+    certificate: certificate(user),
+    exec: user.exec === undefined || hasStaticMethod(user) ? undefined : execConfig(user.exec),
+    // A provider yields to an Authorization header, so that a static method makes it unused.
+    oidc: hasHeaderMethod(user) ? undefined : oidcConfig(user),
+    // Two certificates contradict each other: as with a plugin, the one in the entry is used.
+    externalSigner: hasStaticMethod(user) ? undefined : externalSignerConfig(user),
+  }
+}
+
+function certificate(user: UserEntry): Methods['certificate'] | undefined {
+  const chain = material(user.clientCertificate, user.clientCertificateData)
+  const key = material(user.clientKey, user.clientKeyData)
+  return chain === undefined || key === undefined ? undefined : { chain, key }
+}
+
+function execConfig(exec: ExecEntry): ExecConfig {
+  const { apiVersion = '', command, interactiveMode = 'IfAvailable', installHint } = exec
+  if (command === undefined || !isApiVersion(apiVersion) || !isInteractiveMode(interactiveMode)) {
+    throw new TypeError('exec was not checked before')
+  }
+  return withoutUndefined<ExecConfig>({
+    apiVersion,
+    command,
+    args: [...exec.args],
+    env: exec.env.map(({ name = '', value }) => ({ name, value })),
+    installHint: installHint === undefined ? undefined : showControlCharacters(installHint),
+    provideClusterInfo: exec.provideClusterInfo,
+    interactiveMode,
+  })
+}
+
+/** Whom a user entry asks to act as. */
+export function impersonationOf(user: UserEntry): Impersonation | undefined {
+  if (user.as === undefined) return undefined
+  const extra = [...user.asUserExtra].map(([key, values]) => [key, [...values]] as const)
+  return withoutUndefined<Impersonation>({
+    user: user.as,
+    uid: user.asUid,
+    groups: [...user.asGroups],
+    extra: Object.fromEntries(extra),
+  })
+}
+
+/**
+ * Whom options ask to act as, where no kubeconfig says who the user is.
+ *
+ * @throws {CredentialError} They ask for a uid, groups or extra values without a user.
+ */
+export function askedImpersonation(overrides: Overrides): Impersonation | undefined {
+  const { as, asUid, asGroups, asUserExtra } = overrides
+  const asked = { as, asUid, asGroups, asUserExtra }
+  throwProblems(overrideProblems(asked, NO_USER))
+  return impersonationOf(applyUserOverrides(NO_USER, asked))
 }

@@ -1,5 +1,5 @@
-import type { ExecConfig } from '../protocol/exec-config.ts'
-import type { SigningKey } from '../protocol/signing-key.ts'
+import type { SigningKey } from '../credential/signing-key.ts'
+import type { ExecConfig } from '../plugin/exec-config.ts'
 import type { Secret } from '../secret/secret.ts'
 import type { SignerConfig } from './external-signer-config.ts'
 
@@ -11,6 +11,15 @@ import type { SignerConfig } from './external-signer-config.ts'
 export type Material<D = string> =
   | { readonly from: 'data'; readonly data: D; readonly field?: string }
   | { readonly from: 'file'; readonly path: string; readonly field?: string }
+
+/** Chooses between a path and inline data, of which validation left at most one. */
+export function material<D>(
+  path: string | undefined,
+  data: D | undefined,
+): Material<D> | undefined {
+  if (path !== undefined) return { from: 'file', path }
+  return data === undefined ? undefined : { from: 'data', data }
+}
 
 /** The cluster after selection, overrides and validation. */
 export interface ClusterTarget {

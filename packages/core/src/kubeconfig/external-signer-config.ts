@@ -1,7 +1,7 @@
-import { SignerConfigError } from '../errors/signer-errors.ts'
-import type { SignerParameters, SignerProtocol } from '../protocol/signer-request.ts'
+import { SignerConfigError } from '../errors/index.ts'
+import type { SignerParameters, SignerProtocol } from '../signer/signer-protocol.ts'
 import type { UserEntry } from './kubeconfig.ts'
-import { describeEntry } from './quote-name.ts'
+import { describeEntry } from './problem.ts'
 
 /** The name under which a user entry asks for an external signer. */
 export const EXTERNAL_SIGNER = 'externalSigner'

@@ -1,6 +1,6 @@
-import { KubeconfigSyntaxError } from '../errors/kubeconfig-errors.ts'
+import { KubeconfigSyntaxError } from '../errors/index.ts'
+import { decodeBase64 } from '../formats/base64.ts'
 import { Secret } from '../secret/secret.ts'
-import { decodeBase64 } from './decode-base64.ts'
 
 /**
  * Reads typed fields out of one mapping of a kubeconfig, and knows where it stands.

@@ -1,8 +1,39 @@
+import { KubeconfigSyntaxError, SignerConfigError } from '../errors/index.ts'
+import { parseYaml, YamlError } from '../formats/yaml.ts'
+import { Secret } from '../secret/secret.ts'
+import { EXTERNAL_SIGNER } from './external-signer-config.ts'
 import { Fields } from './fields.ts'
-import type { ContextEntry, Kubeconfig } from './kubeconfig.ts'
-import { parseCluster } from './parse-cluster.ts'
-import { type EntryHead, parseExtensions, parseNamedList } from './parse-named-list.ts'
-import { parseUser } from './parse-user.ts'
+import type {
+  AuthProviderEntry,
+  ClusterEntry,
+  ContextEntry,
+  ExecEntry,
+  Extensions,
+  Kubeconfig,
+  UserEntry,
+} from './kubeconfig.ts'
+import { quoteName } from './problem.ts'
+
+/**
+ * Turns the text of a kubeconfig file into a kubeconfig.
+ *
+ * @throws {KubeconfigSyntaxError} Names the line or the field; the text holds secrets and is never quoted.
+ */
+export function parseKubeconfigText(text: string, file: string): Kubeconfig {
+  return parseKubeconfig(readYaml(text, file), file)
+}
+
+function readYaml(text: string, file: string): unknown {
+  try {
+    return parseYaml(text)
+  } catch (error) {
+    // Only a YamlError is known to hold no piece of the text.
+    const reason = error instanceof YamlError ? error.message : 'it cannot be read as YAML'
+    throw new KubeconfigSyntaxError(file, reason, {
+      hint: 'Check that the file is a kubeconfig, and that its quotes and brackets are closed.',
+    })
+  }
+}
 
 /** What messages call configuration that came from no file. */
 const NO_FILE = '<given>'
@@ -49,4 +80,165 @@ function parseContext(fields: Fields, { name, file }: EntryHead): ContextEntry {
     namespace: fields.text('namespace'),
     extensions: parseExtensions(fields),
   }
+}
+
+/** Reads the body of an entry of `clusters`. */
+export function parseCluster(fields: Fields, { name, file }: EntryHead): ClusterEntry {
+  return {
+    name,
+    file,
+    server: fields.text('server'),
+    tlsServerName: fields.text('tls-server-name'),
+    insecureSkipTlsVerify: fields.flag('insecure-skip-tls-verify'),
+    certificateAuthority: fields.text('certificate-authority'),
+    certificateAuthorityData: fields.data('certificate-authority-data'),
+    proxyUrl: fields.secret('proxy-url'),
+    disableCompression: fields.flag('disable-compression'),
+    extensions: parseExtensions(fields),
+  }
+}
+
+/** Reads the body of an entry of `users`; everything secret is boxed at once. */
+export function parseUser(fields: Fields, { name, file }: EntryHead): UserEntry {
+  const keyData = fields.data('client-key-data')
+  return {
+    name,
+    file,
+    token: fields.secret('token'),
+    tokenFile: fields.text('tokenFile'),
+    username: fields.text('username'),
+    password: fields.secret('password'),
+    clientCertificate: fields.text('client-certificate'),
+    clientCertificateData: fields.data('client-certificate-data'),
+    clientKey: fields.text('client-key'),
+    clientKeyData: keyData === undefined ? undefined : new Secret(keyData),
+    as: fields.text('as'),
+    asUid: fields.text('as-uid'),
+    asGroups: fields.texts('as-groups'),
+    asUserExtra: parseExtra(fields.mapping('as-user-extra')),
+    authProvider: parseAuthProvider(fields),
+    exec: parseExec(fields),
+    extensions: parseExtensions(fields),
+  }
+}
+
+const NO_EXTRA: ReadonlyMap<string, readonly string[]> = new Map()
+
+function parseExtra(extra: Fields): ReadonlyMap<string, readonly string[]> {
+  if (extra.keys().length === 0) return NO_EXTRA
+  return new Map(extra.keys().map((key) => [key, extra.texts(key)]))
+}
+
+function parseAuthProvider(user: Fields): AuthProviderEntry | undefined {
+  if (user.raw('auth-provider') === undefined) return undefined
+  const provider = user.mapping('auth-provider')
+  const config = provider.mapping('config')
+  const name = provider.text('name') ?? ''
+  if (name === EXTERNAL_SIGNER) return { name, ...signerParameters(config) }
+  return { name, config: new Map(config.keys().map((key) => [key, parameter(config, key)])) }
+}
+
+function parameter(config: Fields, key: string): Secret {
+  return config.secret(key) ?? new Secret('')
+}
+
+/**
+ * The words of the specification are texts, and their values look like numbers: `slotId: 0` is the usual mistake.
+ *
+ * It is told to who chooses this user. All others in the file have nothing to do with it.
+ */
+function signerParameters(config: Fields): Omit<AuthProviderEntry, 'name'> {
+  const read = new Map<string, Secret>()
+  for (const key of config.keys()) {
+    try {
+      read.set(key, parameter(config, key))
+    } catch (error) {
+      if (!(error instanceof KubeconfigSyntaxError)) throw error
+      return { config: read, problem: new SignerConfigError(error.message, { hint: error.hint }) }
+    }
+  }
+  return { config: read }
+}
+
+function parseExec(user: Fields): ExecEntry | undefined {
+  if (user.raw('exec') === undefined) return undefined
+  const exec = user.mapping('exec')
+  return {
+    apiVersion: exec.text('apiVersion'),
+    command: exec.text('command'),
+    args: exec.texts('args').map((arg) => new Secret(arg)),
+    env: exec.mappings('env').map((variable) => ({
+      name: variable.text('name'),
+      value: variable.secret('value') ?? new Secret(''),
+    })),
+    installHint: exec.text('installHint'),
+    provideClusterInfo: exec.flag('provideClusterInfo'),
+    interactiveMode: exec.text('interactiveMode'),
+  }
+}
+
+/** Name and file of origin of an entry. */
+export interface EntryHead {
+  readonly name: string
+  readonly file: string | undefined
+}
+
+/**
+ * Reads a list of `{ name, <inner>: … }` into a map.
+ *
+ * Two entries of one name in one file are an error, as in client-go: which one counts would be a guess.
+ */
+export function parseNamedList<T>(
+  root: Fields,
+  list: string,
+  inner: string,
+  file: string | undefined,
+  parse: (fields: Fields, head: EntryHead) => T,
+): ReadonlyMap<string, T> {
+  const positions = new Map<string, number>()
+  const entries = new Map<string, T>()
+  for (const [index, item] of root.mappings(list).entries()) {
+    const name = item.text('name') ?? ''
+    refuseSecond(root, list, name, positions.get(name), index)
+    positions.set(name, index)
+    const path = (): string =>
+      name === '' ? item.pathOf('') : `${item.pathOf('')} ${quoteName(name)}`
+    entries.set(name, parse(item.mapping(inner, path), { name, file }))
+  }
+  return entries
+}
+
+/** One for all entries without any. */
+const NONE: Extensions = new Map()
+
+/** Reads the `extensions` of a config or of an entry; their content is kept as it is. */
+export function parseExtensions(owner: Fields): Extensions {
+  const items = owner.mappings('extensions')
+  if (items.length === 0) return NONE
+  const positions = new Map<string, number>()
+  const extensions = new Map<string, unknown>()
+  for (const [index, item] of items.entries()) {
+    const name = item.text('name') ?? ''
+    refuseSecond(owner, 'extensions', name, positions.get(name), index)
+    const content = item.raw('extension')
+    // client-go does not count an extension without content as taken.
+    if (content !== undefined) positions.set(name, index)
+    extensions.set(name, content ?? null)
+  }
+  return extensions
+}
+
+function refuseSecond(
+  owner: Fields,
+  list: string,
+  name: string,
+  first: number | undefined,
+  second: number,
+): void {
+  if (first === undefined) return
+  throw owner.error(
+    list,
+    `has a duplicate name ${quoteName(name)} in list, at positions ${first} and ${second}`,
+    `Remove or rename one of the two entries, ${list}[${first}] or ${list}[${second}].`,
+  )
 }

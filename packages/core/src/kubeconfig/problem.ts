@@ -1,4 +1,5 @@
-import { KubeconfigInvalidError } from '../errors/kubeconfig-errors.ts'
+import { KubeconfigInvalidError } from '../errors/index.ts'
+import { showControlCharacters } from '../secret/scrub.ts'
 
 /** Something that makes a selected entry unusable. */
 export interface Problem {
@@ -26,4 +27,24 @@ export function throwProblems(problems: readonly Problem[]): void {
       fault: options.length > 0 ? 'options' : 'kubeconfig',
     },
   )
+}
+
+const LONGEST_SHOWN = 120
+
+/** Puts a name from a file in quotes for a message: on one line, without control characters, cut when long. */
+export function quoteName(name: string): string {
+  const shown = name.length > LONGEST_SHOWN ? `${name.slice(0, LONGEST_SHOWN)}…` : name
+  return showControlCharacters(JSON.stringify(shown))
+}
+
+/** Names an entry and its file, for messages: `user "prod" in "/home/ann/.kube/config"`. */
+export function describeEntry(
+  kind: 'cluster' | 'user' | 'context',
+  entry: { readonly name: string; readonly file: string | undefined },
+): string {
+  if (entry.file !== undefined)
+    return `${kind} ${quoteName(entry.name)} in ${quoteName(entry.file)}`
+  return entry.name === ''
+    ? `the ${kind} given by flags or environment`
+    : `${kind} ${quoteName(entry.name)}`
 }

@@ -3,7 +3,7 @@ import {
   ContextNotFoundError,
   KubeconfigEmptyError,
   UserNotFoundError,
-} from '../errors/kubeconfig-errors.ts'
+} from '../errors/index.ts'
 import {
   type ClusterEntry,
   type ContextEntry,
@@ -13,8 +13,7 @@ import {
   type UserEntry,
 } from './kubeconfig.ts'
 import type { Overrides } from './overrides.ts'
-import { throwProblems } from './problem.ts'
-import { describeEntry, quoteName } from './quote-name.ts'
+import { describeEntry, type Problem, quoteName, throwProblems } from './problem.ts'
 
 /** The entries one connection is made of, as they stand in their files. */
 export interface Selection {
@@ -135,4 +134,47 @@ function listed(names: readonly string[]): string {
 function describeFiles(config: Kubeconfig): string {
   if (config.files.length === 0) return 'there is no kubeconfig file'
   return config.files.map(quoteName).join(', ')
+}
+
+const LONGEST_LABEL = 63
+
+/** Where a namespace may come from, first wins; `default` is the last resort. */
+export interface NamespaceChoices {
+  readonly flag: string | undefined
+  readonly context: Selection['context']
+  /** The namespace of the pod we run in. */
+  readonly pod: string | undefined
+}
+
+/** Chooses the namespace, and says so if it cannot be one. */
+export function chooseNamespace({ flag, context, pod }: NamespaceChoices): {
+  readonly namespace: string
+  readonly problems: readonly Problem[]
+} {
+  const flagged = stripNamespacePrefix(flag ?? '')
+  if (flagged) {
+    const { namespace, problems } = checked(flagged, 'option namespace')
+    return { namespace, problems: problems.map((each) => ({ ...each, isOption: true })) }
+  }
+  if (context?.namespace) {
+    return checked(context.namespace, `the namespace of ${describeEntry('context', context)}`)
+  }
+  if (pod) return checked(pod, 'the namespace of the pod (POD_NAMESPACE or the mounted file)')
+  return { namespace: 'default', problems: [] }
+}
+
+/** Removes `ns/`, `namespace/` or `namespaces/`, which kubectl accepts before the name. */
+export function stripNamespacePrefix(namespace: string): string {
+  return namespace.replace(/^(?:ns|namespaces?)\//i, '')
+}
+
+function checked(namespace: string, where: string) {
+  if (namespace.length <= LONGEST_LABEL && /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/.test(namespace)) {
+    return { namespace, problems: [] }
+  }
+  const problem: Problem = {
+    what: `${where} is not a DNS-1123 label`,
+    remedy: 'Use at most 63 lower case letters, digits and dashes, with no dash at either end.',
+  }
+  return { namespace, problems: [problem] }
 }

@@ -1,5 +1,5 @@
 import type { Code } from '../errors/index.ts'
-import type { PLUGIN_CODES } from '../errors/plugin-codes.ts'
+import type { PLUGIN_CODES } from '../errors/plugin-errors.ts'
 import type { CredentialEvent } from '../ports/observer.ts'
 
 /** How a call to a plugin ended, in the words of KEP-541. */

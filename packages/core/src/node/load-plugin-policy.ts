@@ -1,10 +1,8 @@
 import { constants, type FileHandle, lstat, open } from 'node:fs/promises'
+import { join } from 'node:path'
 import { PolicyInvalidError } from '../errors/index.ts'
-import { parseKuberc } from '../protocol/kuberc.ts'
-import { ALLOW_ALL, type PluginPolicy } from '../protocol/plugin-policy.ts'
-import { findKuberc, type PolicyPlace } from './find-kuberc.ts'
-
-export type { PolicyPlace }
+import { parseKuberc } from '../plugin/kuberc.ts'
+import { ALLOW_ALL, type PluginPolicy } from '../plugin/plugin-policy.ts'
 
 const OTHERS_WRITE = 0o022
 /** Larger than any preferences. */
@@ -72,4 +70,36 @@ function refuse(path: string, reason: string, cause?: unknown): PolicyInvalidErr
     hint: `Correct it (chown to yourself, chmod 600 ${JSON.stringify(path)}); until then no credential plugin runs.`,
     cause,
   })
+}
+
+export interface PolicyPlace {
+  /** The file named by a flag or option; it must exist. */
+  readonly kuberc?: string | undefined
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly home: string
+}
+
+/**
+ * Where the plugin policy is read from; undefined when somebody switched the file off.
+ *
+ * Apart from the reader, because a program that must start fast asks only whether there is a file.
+ *
+ * @throws {PolicyInvalidError}
+ */
+export function findKuberc({
+  kuberc,
+  env,
+  home,
+}: PolicyPlace): { path: string; isNamed: boolean } | undefined {
+  const fromEnv = env['KUBERC'] || undefined
+  if (fromEnv === 'off') {
+    if (kuberc === undefined) return undefined
+    throw new PolicyInvalidError('a kuberc file is given while KUBERC=off says to use none', {
+      hint: 'Unset KUBERC, or leave --kuberc out.',
+    })
+  }
+  const named = kuberc ?? fromEnv
+  if (named !== undefined) return { path: named, isNamed: true }
+  if (env['KUBECTL_KUBERC'] === 'false') return undefined
+  return { path: join(home, '.kube', 'kuberc'), isNamed: false }
 }

@@ -6,12 +6,17 @@ import {
   verify,
   X509Certificate,
 } from 'node:crypto'
+import type { KeyPair } from '../credential/credential.ts'
+import {
+  fitsKey,
+  keyKind,
+  MAX_CHAIN_BYTES,
+  SCHEME_FACTS,
+  type SignatureScheme,
+} from '../credential/signing-key.ts'
 import type { ChainFacts, ChainProblem, Crypto, PairProblem } from '../ports/crypto.ts'
-import type { KeyPair } from '../protocol/credential.ts'
-import { MAX_CHAIN_BYTES, SCHEME_FACTS } from '../protocol/signing-key.ts'
 import { Secret } from '../secret/secret.ts'
 import { processRegistry } from './process-registry.ts'
-import { keyOf } from './schemes-of-key.ts'
 
 /** Hashing and certificates by Node's own OpenSSL. */
 export const nodeCrypto: Crypto = {
@@ -142,5 +147,27 @@ function isSignature(
   } catch {
     // No signature of this kind of key at all.
     return false
+  }
+}
+
+/** The kind of the key of a certificate, and the TLS 1.3 signatures that it can make, best first. */
+export function keyOf(certificate: X509Certificate): {
+  readonly keyKind: string
+  readonly schemes: readonly SignatureScheme[]
+} {
+  const key = publicKeyOf(certificate)
+  const all = Object.keys(SCHEME_FACTS) as SignatureScheme[]
+  return {
+    keyKind: keyKind(key, certificate.raw),
+    schemes: key === undefined ? [] : all.filter((scheme) => fitsKey(scheme, key)),
+  }
+}
+
+/** Undefined for a kind of key that this OpenSSL does not know. */
+function publicKeyOf(certificate: X509Certificate): KeyObject | undefined {
+  try {
+    return certificate.publicKey
+  } catch {
+    return undefined
   }
 }

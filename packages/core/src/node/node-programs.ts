@@ -1,9 +1,14 @@
+import type { ChildProcess } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
+import { constants, createReadStream } from 'node:fs'
+import { access, realpath, stat } from 'node:fs/promises'
+import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import type { Programs } from '../ports/programs.ts'
-import { findExecutable } from './find-executable.ts'
-import { runProcess } from './run-process.ts'
+import type { Located, Programs, RunOutcome, RunRequest } from '../ports/programs.ts'
+import { collectBytes, followText } from './bounded-output.ts'
+import { endProcessTree, killTree } from './end-process-tree.ts'
+import { endWithUs, processRegistry } from './process-registry.ts'
+import { FOREIGN_FORMAT, isForNobody, notStarted, spawnProgram } from './spawn-program.ts'
 
 /** Real programs on this machine, found through the PATH of the given environment. */
 export function nodePrograms(
@@ -20,4 +25,184 @@ export function nodePrograms(
       return hash.digest('hex')
     },
   }
+}
+
+export interface Lookup {
+  /** The host's PATH: what the stanza sets for the plugin does not count here, as in client-go. */
+  readonly path: string | undefined
+  /** Folders to look in before PATH, for programs with another environment than the user's shell. */
+  readonly extraFolders?: readonly string[] | undefined
+  readonly pathExt?: string | undefined
+}
+
+/**
+ * Finds the file for a command.
+ *
+ * A name without a separator is looked up in PATH, in absolute folders only: an empty or relative
+ * element would let whoever owns the current folder choose the program.
+ */
+export async function findExecutable(command: string, lookup: Lookup): Promise<Located> {
+  if (command.includes('/') || (isWindows && command.includes('\\'))) {
+    const path = resolve(command)
+    return (await inspect(path)) ?? { is: 'missing', lookedIn: [dirname(path)] }
+  }
+  const folders = [...(lookup.extraFolders ?? []), ...(lookup.path ?? '').split(delimiter)].filter(
+    (folder, index, all) => isAbsolute(folder) && all.indexOf(folder) === index,
+  )
+  let unusable: Located | undefined
+  for (const folder of command === '' ? [] : folders) {
+    for (const name of fileNames(command, lookup.pathExt)) {
+      const found = await inspect(join(folder, name))
+      if (found?.is === 'found') return found
+      unusable ??= found
+    }
+  }
+  return unusable ?? { is: 'missing', lookedIn: folders }
+}
+
+const isWindows = process.platform === 'win32'
+
+function fileNames(command: string, pathExt = '.COM;.EXE;.BAT;.CMD'): readonly string[] {
+  if (!isWindows) return [command]
+  const extensions = pathExt.split(';').filter((extension) => extension !== '')
+  const has = extensions.some((extension) =>
+    command.toLowerCase().endsWith(extension.toLowerCase()),
+  )
+  return has ? [command] : extensions.map((extension) => command + extension)
+}
+
+/** Undefined when there is nothing. */
+async function inspect(path: string): Promise<Located | undefined> {
+  try {
+    const facts = await stat(path)
+    if (facts.isDirectory()) return { is: 'unusable', path, reason: 'it is a folder' }
+    if (!facts.isFile()) return { is: 'unusable', path, reason: 'it is not a regular file' }
+    await access(path, constants.X_OK)
+    const realPath = await realpath(path)
+    const writableByOthers = isWindows ? undefined : await findWritable(path, realPath)
+    return { is: 'found', path, realPath, ...(writableByOthers && { writableByOthers }) }
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
+    return {
+      is: 'unusable',
+      path,
+      reason: REASONS[code ?? ''] ?? `it cannot be inspected (${code})`,
+    }
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied, it may not be executed',
+  ELOOP: 'its symbolic links go round in a circle',
+  ENAMETOOLONG: 'its name is too long',
+}
+
+const OTHERS_WRITE = 0o002
+const STICKY = 0o1000
+
+/** Group-writable folders are how package managers work on some systems; world-writable ones are how attacks do. */
+async function findWritable(path: string, realPath: string): Promise<string | undefined> {
+  const file = await stat(realPath)
+  if ((file.mode & OTHERS_WRITE) !== 0)
+    return `${JSON.stringify(realPath)} can be changed by every user`
+  // A link is as safe as the folder it stands in, and the file as the one it leads to.
+  for (const each of [realPath, path]) {
+    const { mode } = await stat(dirname(each))
+    if ((mode & OTHERS_WRITE) !== 0 && (mode & STICKY) === 0)
+      return `${JSON.stringify(each)} can be replaced by every user: its folder is writable`
+  }
+  return undefined
+}
+
+/** A grandchild may keep our pipe open for ever; what the plugin itself wrote is there by then. */
+const AFTER_EXIT_MS = 250
+/** When even KILL does not end a process (it hangs in the kernel), we go on without it. */
+const AFTER_STOP_MS = 5000
+
+type Stopped = 'timed-out' | 'too-loud' | 'aborted'
+
+/** Runs a program without a shell, within its limits, when there is a place for it. Never rejects. */
+export async function runProcess(request: RunRequest): Promise<RunOutcome> {
+  const { slots } = processRegistry()
+  let giveBack: () => void
+  try {
+    giveBack = await slots.take(request.signal)
+  } catch {
+    return { ended: 'aborted', tookMs: 0, stderrTail: '' }
+  }
+  const startedAt = performance.now()
+  const tookMs = (): number => Math.round(performance.now() - startedAt)
+  try {
+    if (await isForNobody(request.path)) return notStarted(FOREIGN_FORMAT, tookMs())
+    // Aborted while the place was on its way to us: no listener would ever hear of it.
+    if (request.signal.aborted) return { ended: 'aborted', tookMs: 0, stderrTail: '' }
+    request.onStart?.()
+    const child = spawnProgram(request)
+    return await follow(child, request, tookMs)
+  } catch (error) {
+    return notStarted(error, tookMs())
+  } finally {
+    giveBack()
+  }
+}
+
+function follow(
+  child: ChildProcess,
+  request: RunRequest,
+  tookMs: () => number,
+): Promise<RunOutcome> {
+  const isGroup = !request.interactive
+  return new Promise((resolve, reject) => {
+    let stopped: Stopped | undefined
+    let endNow: () => void = () => {}
+    let isFinished = false
+    const timers: NodeJS.Timeout[] = []
+    const stop = (why: Stopped): void => {
+      if (stopped !== undefined) return
+      stopped = why
+      endNow = endProcessTree(child, { isGroup })
+      timers.push(setTimeout(() => finish(null, 'SIGKILL'), AFTER_STOP_MS))
+    }
+    const stdout =
+      child.stdout && collectBytes(child.stdout, request.stdoutLimit, () => stop('too-loud'))
+    const tail = child.stderr && followText(child.stderr, request.onStderr ?? (() => {}))
+    const abort = (): void => stop('aborted')
+    const killNow = (): void => killTree(child, 'SIGKILL', isGroup)
+    const limit = setTimeout(() => stop('timed-out'), request.timeoutMs)
+    timers.push(limit)
+    request.signal.addEventListener('abort', abort, { once: true })
+    const endAlone = endWithUs(killNow)
+
+    const leave = (): void => {
+      for (const timer of timers) clearTimeout(timer)
+      request.signal.removeEventListener('abort', abort)
+      endAlone()
+      child.stdout?.destroy()
+      child.stderr?.destroy()
+    }
+    const finish = (status: number | null, signal: string | null): void => {
+      if (isFinished) return
+      isFinished = true
+      leave()
+      // Who was told to end may have left children behind: they go too.
+      endNow()
+      const ran = { tookMs: tookMs(), stderrTail: tail?.() ?? '' }
+      if (stopped !== undefined) resolve({ ended: stopped, ...ran })
+      else if (status === null) resolve({ ended: 'killed', signal: signal ?? 'a signal', ...ran })
+      else resolve({ ended: 'exited', status, stdout: stdout?.() ?? new Uint8Array(), ...ran })
+    }
+    child.once('error', (error) => {
+      leave()
+      reject(error)
+    })
+    child.once('exit', (status, signal) => {
+      // It kept to its limit; what is still to come is only the rest of its output.
+      clearTimeout(limit)
+      // Timers run before what has arrived is read: in a process that was busy meanwhile, nothing was read yet.
+      const readFirst = (): void => void setImmediate(() => finish(status, signal))
+      timers.push(setTimeout(readFirst, AFTER_EXIT_MS))
+    })
+    child.once('close', finish)
+  })
 }

@@ -1,20 +1,23 @@
+import http from 'node:http'
+import https from 'node:https'
 import type { AuthorizationServer, ClientAuth } from 'oauth4webapi'
-import { FileUnreadableError, OidcRefusedError, OidcUnreachableError } from '../errors/index.ts'
-import type { OidcConfig } from '../kubeconfig/connection.ts'
-import { isSafeAddress } from '../kubeconfig/oidc-config.ts'
-import type { OidcGrant, OidcIssuer } from '../ports/oidc.ts'
-import { Secret } from '../secret/secret.ts'
-import { checkAuthority } from './load-authority.ts'
-import { nodeFiles } from './node-files.ts'
-import { oidcFetch } from './oidc-fetch.ts'
 import {
-  configError,
-  explainConnection,
-  explainRefusal,
-  isPassing,
-  showText,
-} from './oidc-problems.ts'
-import { withTimeLimit } from './time-limit.ts'
+  type CredentialError,
+  FileUnreadableError,
+  isCredentialError,
+  OidcConfigError,
+  OidcRefusedError,
+  OidcUnreachableError,
+} from '../errors/index.ts'
+import { UNREACHABLE, UNTRUSTED } from '../errors/transport-errors.ts'
+import { isSafeAddress } from '../kubeconfig/auth-provider.ts'
+import type { OidcConfig } from '../kubeconfig/connection.ts'
+import { describeEntry } from '../kubeconfig/problem.ts'
+import type { OidcGrant, OidcIssuer } from '../ports/oidc.ts'
+import { scrub, showControlCharacters } from '../secret/scrub.ts'
+import { Secret } from '../secret/secret.ts'
+import { checkAuthority } from './certificate-authority.ts'
+import { nodeFiles } from './node-files.ts'
 
 /** For discovery and refresh together. */
 const TIME_LIMIT_MS = 30_000
@@ -182,4 +185,160 @@ async function loadIssuerAuthority(config: OidcConfig): Promise<string | undefin
     throw new FileUnreadableError('idp-certificate-authority', path, cause.message, { cause })
   })
   return checkAuthority(pem, `idp-certificate-authority ${JSON.stringify(path)}`)
+}
+
+/** What oauth4webapi hands to a fetch of ours. */
+interface FetchInit {
+  readonly method: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: unknown
+  readonly signal?: AbortSignal | undefined
+}
+
+type OidcFetch = (url: string, init: FetchInit) => Promise<Response>
+
+/** Far more than a discovery document or an answer with tokens has. */
+const MOST_BYTES = 1024 * 1024
+
+/** Statuses that the class `Response` takes only without a body. */
+const WITHOUT_BODY = new Set([204, 205, 304])
+
+/**
+ * A fetch for talking to an issuer: with authorities of its own, answers of limited size, no redirects.
+ *
+ * The global one cannot be told whom to trust, and answers without a limit.
+ *
+ * @param ca PEM; the system's authorities when undefined.
+ */
+export function oidcFetch(ca: string | undefined): OidcFetch {
+  return (url, { method, headers, body, signal }) =>
+    new Promise((resolve, reject) => {
+      const { request: open } = url.startsWith('https:') ? https : http
+      const request = open(url, {
+        method,
+        headers: { ...headers, 'accept-encoding': 'identity' },
+        // One connection for each: nothing is kept that could outlive the refresh.
+        agent: false,
+        ...(ca !== undefined && { ca }),
+        ...(signal && { signal }),
+      })
+      request.once('error', reject)
+      request.once('response', (response) => {
+        readAll(response).then((content) => resolve(toResponse(response, content)), reject)
+      })
+      request.end(body === undefined ? undefined : String(body))
+    })
+}
+
+async function readAll(response: http.IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > MOST_BYTES) {
+      response.destroy()
+      throw Object.assign(new Error('answer too large'), { code: 'EFBIG' })
+    }
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+function toResponse({ statusCode = 0, headers }: http.IncomingMessage, content: Buffer): Response {
+  return new Response(WITHOUT_BODY.has(statusCode) ? null : new Uint8Array(content), {
+    status: statusCode,
+    headers: { 'content-type': headers['content-type'] ?? '' },
+  })
+}
+
+const TOO_LARGE = { EFBIG: 'it sent more than 1 MiB' }
+
+/** The error for a connection to the issuer that was not made, or broke. */
+export function explainConnection(cause: unknown, config: OidcConfig): CredentialError {
+  if (isCredentialError(cause)) return cause
+  const { code = '' } = Object(cause) as { code?: string }
+  const untrusted = UNTRUSTED[code]
+  if (untrusted !== undefined) {
+    return configError(config, `the certificate of the issuer was not accepted: ${untrusted}`, {
+      hint: 'Set idp-certificate-authority to the CA of the issuer, or correct it.',
+      cause,
+    })
+  }
+  const reason =
+    { ...UNREACHABLE, ...TOO_LARGE }[code] ?? `the connection failed (${code || 'no reason given'})`
+  return new OidcUnreachableError(config.issuer, reason, { cause })
+}
+
+/** The error for something in the entry, or in the issuer it names, that trying again cannot change. */
+export function configError(
+  { entry, issuer }: OidcConfig,
+  what: string,
+  init: { readonly hint: string; readonly cause?: unknown },
+): OidcConfigError {
+  const who = describeEntry('user', { name: entry.user, file: entry.file })
+  return new OidcConfigError(`${who} logs in at ${issuer}: ${what}`, init)
+}
+
+/** Whether the issuer has a problem of its own that will pass. */
+export function isPassing(status: number): boolean {
+  return status >= 500 || status === 429 || status === 408
+}
+
+const HINTS: Readonly<Record<string, string>> = {
+  invalid_client: 'Check client-id and client-secret in the kubeconfig.',
+  unauthorized_client: 'Check client-id in the kubeconfig: the issuer does not let it refresh.',
+}
+
+/** The error for a refresh that the issuer answered with a status other than 200. */
+export function explainRefusal(
+  { issuer, clientSecret }: OidcConfig,
+  { status, body, refreshToken }: { status: number; body: unknown; refreshToken: Secret },
+): CredentialError {
+  const { error, error_description: description } = Object(body) as Record<string, unknown>
+  const known = clientSecret === undefined ? [refreshToken] : [refreshToken, clientSecret]
+  const reason = typeof error === 'string' ? showText(error, known) : undefined
+  const more = typeof description === 'string' ? ` (${showText(description, known)})` : ''
+  if (isPassing(status) || reason === 'temporarily_unavailable' || reason === 'slow_down') {
+    return new OidcUnreachableError(issuer, `it answered ${status}${more}`)
+  }
+  const said = reason ?? `status ${status}`
+  const what = said === 'invalid_grant' ? 'rejected the refresh token' : 'refused the refresh'
+  return new OidcRefusedError(issuer, `${what}: ${said}${more}`, {
+    hint: HINTS[said] ?? 'Log in again, so that the kubeconfig gets a new refresh token.',
+    ...(reason !== undefined && { reason }),
+  })
+}
+
+const LONGEST_SHOWN = 300
+
+/** Text from the network, for people: without what we sent, on one line, not endless. */
+export function showText(text: string, known: readonly Secret[]): string {
+  const line = scrub(text, known).replace(/\s+/g, ' ').trim()
+  return showControlCharacters(line.slice(0, LONGEST_SHOWN))
+}
+
+/**
+ * Runs `work` with a signal that aborts after a time, or with another signal.
+ *
+ * `AbortSignal.any` would do, but on Node 20 one made of timeouts can be collected before it rings.
+ *
+ * @throws A `TimeoutError` when the time passed.
+ */
+export async function withTimeLimit<T>(
+  milliseconds: number,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  signal.throwIfAborted()
+  const controller = new AbortController()
+  const follow = (): void => controller.abort(signal.reason)
+  const ring = (): void => controller.abort(new DOMException('time is up', 'TimeoutError'))
+  const timer = setTimeout(ring, milliseconds)
+  signal.addEventListener('abort', follow, { once: true })
+  try {
+    return await work(controller.signal)
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', follow)
+  }
 }

@@ -1,15 +1,18 @@
+import { encodeJson } from '../formats/json.ts'
+import type { Keeper } from '../keeper/keeper.ts'
 import type { OidcConfig } from '../kubeconfig/connection.ts'
-import { encodeJson } from '../protocol/json.ts'
+import { parseKubeconfigText } from '../kubeconfig/parse-kubeconfig.ts'
+import { describeEntry } from '../kubeconfig/problem.ts'
+import type { OidcEntry, OidcTokens } from '../ports/oidc.ts'
 import type { Secret } from '../secret/secret.ts'
-import { OidcSession } from '../sources/oidc-session.ts'
-import { oidcSource } from '../sources/oidc-source.ts'
+import { OidcSession, oidcSource } from '../sources/oidc-source.ts'
 import type { Source } from '../sources/source.ts'
-import type { Keeper } from '../vault/keeper.ts'
 import { nodeCrypto } from './node-crypto.ts'
-import { oidcEntry, tokensOf } from './oidc-entry.ts'
+import { nodeFiles } from './node-files.ts'
 import { nodeOidcIssuer } from './oidc-issuer.ts'
 import { type Borrowed, borrowKeeper, processRegistry } from './process-registry.ts'
 import { systemClock } from './system-clock.ts'
+import { writeTokens } from './write-kubeconfig.ts'
 
 export interface OidcKeeperOptions {
   /** Whether new tokens are written into the kubeconfig. */
@@ -80,4 +83,44 @@ function keyOf(config: OidcConfig, refreshToken: Secret): string {
   const { issuer, clientId, clientSecret, certificateAuthority } = config
   const secrets = [clientSecret?.expose(), refreshToken.expose()]
   return nodeCrypto.digest(encodeJson([issuer, clientId, certificateAuthority, ...secrets]))
+}
+
+/** The user entry of a kubeconfig file, as the place where the tokens of a login are kept. */
+export function oidcEntry({ entry, issuer, clientId }: OidcConfig, isSaved: boolean): OidcEntry {
+  const { file, user } = entry
+  return {
+    where: describeEntry('user', { name: user, file }),
+    isSaved: isSaved && file !== undefined,
+    async read() {
+      try {
+        if (file === undefined) return undefined
+        const provider = parseKubeconfigText(await nodeFiles.read(file), file).users.get(
+          user,
+        )?.authProvider
+        const config = provider?.config
+        const isOurs =
+          config?.get('idp-issuer-url')?.expose() === issuer &&
+          config.get('client-id')?.expose() === clientId
+        return isOurs ? tokensOf(config.get('id-token'), config.get('refresh-token')) : undefined
+      } catch {
+        // Gone, or half-written for a moment: what we hold is good all the same.
+        return undefined
+      }
+    },
+    async save(tokens, expected) {
+      if (file === undefined) return 'changed'
+      return writeTokens({ file, user }, tokens, { expected })
+    },
+  }
+}
+
+/** Leaves out what is not there, or empty. */
+export function tokensOf(
+  idToken: Secret | undefined,
+  refreshToken: Secret | undefined,
+): OidcTokens {
+  return {
+    ...(idToken?.expose() && { idToken }),
+    ...(refreshToken?.expose() && { refreshToken }),
+  }
 }

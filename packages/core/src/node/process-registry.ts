@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
+import type { Keeper } from '../keeper/keeper.ts'
+import { AbortableQueue } from '../lifecycle/abortable-queue.ts'
 import type { Turns } from '../ports/signer-channel.ts'
-import type { OidcSession } from '../sources/oidc-session.ts'
-import type { Keeper } from '../vault/keeper.ts'
-import { Slots } from './slots.ts'
+import type { OidcSession } from '../sources/oidc-source.ts'
 
 const PLACE = Symbol.for('kubecred/1')
 
@@ -152,5 +152,48 @@ export function borrowTurns(identity: string): BorrowedTurns {
       shared.users -= 1
       if (shared.users === 0 && signers.get(identity) === shared) signers.delete(identity)
     },
+  }
+}
+
+/** A fixed number of places, handed out in the order they were asked for. */
+export class Slots {
+  #limit: number
+  #taken = 0
+  readonly #queue = new AbortableQueue<void>()
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  /** May be changed at any time: more places are handed out at once, fewer as they come back. */
+  get limit(): number {
+    return this.#limit
+  }
+
+  set limit(limit: number) {
+    this.#limit = limit
+    while (this.#taken < limit && this.#queue.next()) this.#taken += 1
+  }
+
+  get taken(): number {
+    return this.#taken
+  }
+
+  /** Resolves with a function that gives the place back, once there is one. */
+  async take(signal?: AbortSignal): Promise<() => void> {
+    signal?.throwIfAborted()
+    if (this.#taken < this.#limit) this.#taken += 1
+    else await this.#queue.wait(signal)
+    let isBack = false
+    return () => {
+      if (isBack) return
+      isBack = true
+      this.#giveBack()
+    }
+  }
+
+  /** A place that becomes free goes straight to the caller that waits longest. */
+  #giveBack(): void {
+    if (this.#taken > this.#limit || !this.#queue.next()) this.#taken -= 1
   }
 }

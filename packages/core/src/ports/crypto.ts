@@ -1,5 +1,5 @@
-import type { KeyPair } from '../protocol/credential.ts'
-import type { SignatureScheme } from '../protocol/signing-key.ts'
+import type { KeyPair } from '../credential/credential.ts'
+import type { SignatureScheme } from '../credential/signing-key.ts'
 import type { Secret } from '../secret/secret.ts'
 
 /** Why there is no certificate in something. */

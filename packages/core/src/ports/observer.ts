@@ -1,6 +1,6 @@
+import type { SignatureScheme } from '../credential/signing-key.ts'
 import type { CredentialError, LoginOutcome, UnexpectedError } from '../errors/index.ts'
 import type { Reason } from '../lifecycle/state.ts'
-import type { SignatureScheme } from '../protocol/signing-key.ts'
 
 /**
  * Where a vault's label keeps how to ask what the vault is doing right now; a symbol all copies of this

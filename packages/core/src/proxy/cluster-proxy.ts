@@ -3,18 +3,22 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { Server as TlsServer } from 'node:tls'
 import type { UnexpectedError } from '../errors/index.ts'
+import { reportUnexpected } from '../keeper/observers.ts'
 import { type HasLine, type Line, lineOf } from '../request/line.ts'
 import { Secret } from '../secret/secret.ts'
-import { reportUnexpected } from '../vault/report-unexpected.ts'
 import { type Admitted, type Arrival, type Guard, isAnswer, makeGuard } from './admit-request.ts'
 import { Connections } from './connections.ts'
 import { type Errand, forward, forwardUpgrade } from './forward.ts'
 import { applyLimits, type ProxyLimits, readLimits } from './limits.ts'
-import { refuseBytes, refuseRequest, refuseSocket } from './refuse.ts'
-import type { RequestNote } from './request-note.ts'
+import {
+  internalError,
+  refuseBytes,
+  refuseRequest,
+  refuseSocket,
+  type StatusAnswer,
+} from './refuse.ts'
 import { DEFAULT_RULES, type ProxyRules } from './rules.ts'
-import { internalError, type StatusAnswer } from './status-answer.ts'
-import { Visit, type VisitOptions } from './visit.ts'
+import { type RequestNote, Visit, type VisitOptions } from './visit.ts'
 
 export interface ProxyOptions {
   /** Where requests go, and with whose credential. */

@@ -1,12 +1,14 @@
 import { Readable } from 'node:stream'
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
+import type { Target } from '../dial/target.ts'
+import { ForeignOriginError } from '../errors/index.ts'
 import type { HeaderValues } from '../exchange/exchange.ts'
 import type { Call } from './call.ts'
 import { mergeHeaders } from './headers.ts'
+import type { Incoming } from './incoming.ts'
 import type { Line } from './line.ts'
 import { inMemory, type Outgoing, recorded } from './outgoing.ts'
-import { followTo, isRedirect } from './redirect.ts'
-import type { RequestTarget } from './request-target.ts'
+import { findOn, type RequestTarget } from './request-target.ts'
 import { makeResponse } from './response.ts'
 
 /**
@@ -135,4 +137,39 @@ async function readBody(body: NonNullable<RequestInit['body']>): Promise<ReadBod
 
 function isAsyncIterable(body: unknown): body is AsyncIterable<Uint8Array> {
   return typeof body === 'object' && body !== null && Symbol.asyncIterator in body
+}
+
+const STATUSES = new Set([301, 302, 303, 307, 308])
+const MAX_HOPS = 5
+
+export function isRedirect({ statusCode, headers }: Incoming): boolean {
+  return STATUSES.has(statusCode) && typeof headers['location'] === 'string'
+}
+
+interface Following {
+  readonly target: Target
+  readonly mode: RequestInit['redirect']
+  readonly method: string
+  readonly hops: number
+}
+
+/**
+ * Where a redirect leads, if the caller wants it followed; undefined hands it back as it is.
+ *
+ * @throws {ForeignOriginError} When it leads to another origin: our credential is not for that one.
+ */
+export function followTo(
+  { headers }: Incoming,
+  from: RequestTarget,
+  { target, mode, method, hops }: Following,
+): RequestTarget | undefined {
+  if (mode === 'error') throw new TypeError('the server redirects, and redirect is "error"')
+  if (mode !== 'follow' || (method !== 'GET' && method !== 'HEAD')) return undefined
+  if (hops >= MAX_HOPS) throw new TypeError(`more than ${MAX_HOPS} redirects`)
+  const location = String(headers['location'])
+  const base = target.origin + from.pathname + from.search
+  if (!URL.canParse(location, base)) {
+    throw new ForeignOriginError('the server redirects to something that is not a URL')
+  }
+  return findOn(new URL(location, base), target)
 }

@@ -1,7 +1,7 @@
 import { TooManyStreamsError } from '../errors/index.ts'
 import type { ConnectionLimits } from '../exchange/exchange.ts'
+import type { Closable } from '../keeper/derived.ts'
 import { AbortableQueue } from '../lifecycle/abortable-queue.ts'
-import type { Closable } from '../vault/derived.ts'
 
 /** A response that is still open after this long is a stream, whatever its URL says. */
 const BECOMES_STREAM_MS = 5000

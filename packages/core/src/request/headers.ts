@@ -1,6 +1,6 @@
 import type { HeaderValues } from '../exchange/exchange.ts'
+import type { Lease } from '../keeper/lease.ts'
 import type { Impersonation } from '../kubeconfig/connection.ts'
-import type { Lease } from '../vault/lease.ts'
 
 export interface HeaderDefaults {
   readonly userAgent: string

@@ -1,12 +1,10 @@
+import { type Credential, isHeaderSafe } from '../credential/credential.ts'
 import { KubeconfigInvalidError } from '../errors/index.ts'
 import type { UserIdentity } from '../kubeconfig/connection.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Crypto } from '../ports/crypto.ts'
 import type { Files } from '../ports/files.ts'
-import type { Credential } from '../protocol/credential.ts'
-import { isHeaderSafe } from '../protocol/header-safe.ts'
 import { Secret } from '../secret/secret.ts'
-import { combinedSource } from './combined-source.ts'
 import {
   certificateFilesSource,
   type PemPart,
@@ -70,4 +68,26 @@ function certificateSource(
   const chainPart: PemPart = chain.from === 'file' ? chain : { pem: new Secret(chain.data) }
   const keyPart: PemPart = key.from === 'file' ? key : { pem: key.data }
   return certificateFilesSource({ chain: chainPart, key: keyPart }, ports)
+}
+
+/** Several sources whose credentials are used together, such as a token file beside a client certificate. */
+export function combinedSource(sources: readonly [Source, ...Source[]]): Source {
+  const [first] = sources
+  if (sources.length === 1) return first
+  return {
+    label: { kind: first.label.kind, name: sources.map(({ label }) => label.name).join(' and ') },
+    watch(onChange) {
+      const stops = sources.map((source) => source.watch?.(onChange))
+      return () => {
+        for (const stop of stops) stop?.()
+      }
+    },
+    async acquire(ask) {
+      const parts = await Promise.all(sources.map((source) => source.acquire(ask)))
+      return {
+        credential: Object.assign({}, ...parts.map((part) => part.credential)),
+        expiresAt: Math.min(...parts.map((part) => part.expiresAt)),
+      }
+    },
+  }
 }

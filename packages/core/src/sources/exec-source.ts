@@ -1,29 +1,27 @@
+import type { CertificatePair } from '../credential/credential.ts'
 import {
   PluginCertificateError,
   PluginEnvironmentError,
   PluginNeedsTerminalError,
   type PluginRunFacts,
 } from '../errors/index.ts'
+import { encodeJson } from '../formats/json.ts'
+import { formatRfc3339 } from '../formats/rfc3339.ts'
+import { decideInteractivity, type ExecConfig } from '../plugin/exec-config.ts'
+import { decodeExecCredential, type ExecAnswer } from '../plugin/exec-credential.ts'
+import { type ExecCluster, encodeExecInfo } from '../plugin/exec-info.ts'
+import { forPlugins, isLoaderVariable } from '../plugin/plugin-environment.ts'
+import type { PluginPolicy } from '../plugin/plugin-policy.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Crypto } from '../ports/crypto.ts'
 import type { ProcessEnd } from '../ports/observer.ts'
 import type { Programs, RunOutcome, RunRequest } from '../ports/programs.ts'
 import type { Terminal } from '../ports/terminal.ts'
-import type { Acquired, CertificatePair } from '../protocol/credential.ts'
-import { decodeExecCredential, type ExecAnswer } from '../protocol/decode-exec-credential.ts'
-import { type ExecCluster, encodeExecInfo } from '../protocol/encode-exec-info.ts'
-import type { ExecConfig } from '../protocol/exec-config.ts'
-import { decideInteractivity } from '../protocol/interactive-mode.ts'
-import { isLoaderVariable } from '../protocol/loader-variables.ts'
-import type { PluginPolicy } from '../protocol/plugin-policy.ts'
-import { forPlugins } from '../protocol/private-variables.ts'
-import { formatRfc3339 } from '../protocol/rfc3339.ts'
 import { scrub } from '../secret/scrub.ts'
-import type { Secret } from '../secret/secret.ts'
-import { execSecrets, type ToldCluster } from './exec-secrets.ts'
+import { Secret } from '../secret/secret.ts'
 import { locateProgram } from './locate-program.ts'
 import { exitError, runError, runFacts } from './run-errors.ts'
-import type { Ask, Source } from './source.ts'
+import type { Acquired, Ask, Source } from './source.ts'
 import { describePairProblem } from './static-source.ts'
 
 export interface ExecLimits {
@@ -194,4 +192,86 @@ function readCertificate(
     )
   }
   return pair
+}
+
+/** A plain word such as `get-token` is a subcommand; hiding it would only hide the message. */
+const SUBCOMMAND = /^[a-z]+(?:-[a-z]+)*$/
+/** After a flag, only this is another flag: a password may begin with a dash too. */
+const PLAIN_FLAG = /^--?[a-z][a-z-]*(?:=|$)/
+/** One letter with its value behind it, as in `-pPassw0rd`. */
+const SHORT_WITH_VALUE = /^-[A-Za-z](?=.*[^a-z-])/
+
+/** What of a cluster is told to a plugin and must not appear in text. */
+export interface ToldCluster {
+  /** The extension of the cluster entry. */
+  readonly config?: unknown
+  readonly proxyUrl?: string | Secret | undefined
+}
+
+/**
+ * The values that a plugin gets and that must not appear in text: in the wild, client secrets stand in the exec stanza
+ * and in the extension of the cluster.
+ */
+export function execSecrets(exec: ExecConfig, cluster: ToldCluster = {}): readonly Secret[] {
+  const values = splitArgs(exec).flatMap(({ value }) => (value === '' ? [] : [new Secret(value)]))
+  const { config, proxyUrl } = cluster
+  const address = typeof proxyUrl === 'string' ? new Secret(proxyUrl) : proxyUrl
+  return [
+    ...values,
+    ...exec.env.map(({ value }) => value),
+    ...textsIn(config).map((text) => new Secret(text)),
+    ...(address === undefined ? [] : [address]),
+  ]
+}
+
+/** Every text in plain data; its depth is that of a kubeconfig or of an answer in JSON, which are bounded. */
+function textsIn(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
+}
+
+/** An argument list for people: names of flags stay, values become `…`. */
+export function showArgs(exec: Pick<ExecConfig, 'args'>): string {
+  return splitArgs(exec)
+    .map(({ shown, value }) => (value === '' ? shown : `${shown}…`))
+    .join(' ')
+}
+
+/** Each argument as the part that may be shown and the value that may not. */
+function splitArgs({ args }: Pick<ExecConfig, 'args'>): { shown: string; value: string }[] {
+  let isAfterFlag = false
+  return args.map((arg) => {
+    const text = arg.expose()
+    const isValue = isAfterFlag && !PLAIN_FLAG.test(text)
+    isAfterFlag = !isValue && text.startsWith('-') && !text.includes('=')
+    if (isValue) return { shown: '', value: text }
+    const end = text.startsWith('-') ? endOfFlag(text) : SUBCOMMAND.test(text) ? text.length : 0
+    return { shown: text.slice(0, end), value: text.slice(end) }
+  })
+}
+
+function endOfFlag(text: string): number {
+  if (text.includes('=')) return text.indexOf('=') + 1
+  return SHORT_WITH_VALUE.test(text) ? 2 : text.length
+}
+
+/**
+ * Everything that makes two plugin users different, as one text.
+ *
+ * Two connections with the same text mean the same credential and share it. The text holds secrets:
+ * hash it with the process's own key, never store or show it.
+ */
+export function execIdentity(
+  { exec, cluster, policy, ...rest }: ExecPlugin,
+  more: unknown,
+): string {
+  return encodeJson({
+    ...exec,
+    args: exec.args.map((arg) => arg.expose()),
+    env: exec.env.map(({ name, value }) => [name, value.expose()]),
+    cluster: exec.provideClusterInfo ? cluster : undefined,
+    policy,
+    rest,
+    more,
+  })
 }

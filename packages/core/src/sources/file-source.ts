@@ -1,3 +1,5 @@
+import type { Credential, KeyPair } from '../credential/credential.ts'
+import type { SigningKey } from '../credential/signing-key.ts'
 import {
   CertificateInvalidError,
   type CredentialError,
@@ -7,10 +9,8 @@ import type { Clock } from '../ports/clock.ts'
 import type { Crypto, PairProblem } from '../ports/crypto.ts'
 import type { Files } from '../ports/files.ts'
 import type { SourceLabel } from '../ports/observer.ts'
-import type { Acquired, Credential, KeyPair } from '../protocol/credential.ts'
-import type { SigningKey } from '../protocol/signing-key.ts'
 import { Secret } from '../secret/secret.ts'
-import type { Source } from './source.ts'
+import type { Acquired, Source } from './source.ts'
 import { describePairProblem } from './static-source.ts'
 
 /** How long what was read from a file is used before the file is read again, changed or not. */

@@ -4,8 +4,8 @@ import {
   PluginNotFoundError,
   type PluginRunFacts,
 } from '../errors/index.ts'
+import { judgePlugin, type PluginPolicy } from '../plugin/plugin-policy.ts'
 import type { Located, Programs } from '../ports/programs.ts'
-import { judgePlugin, type PluginPolicy } from '../protocol/plugin-policy.ts'
 import { showControlCharacters } from '../secret/scrub.ts'
 import type { Ask } from './source.ts'
 

@@ -1,8 +1,9 @@
+import type { Credential } from '../credential/credential.ts'
+import type { Refusal } from '../credential/refusal.ts'
+import type { Endpoint } from '../kubeconfig/connection.ts'
 import type { LifecyclePolicy } from '../lifecycle/policy.ts'
 import type { Reason } from '../lifecycle/state.ts'
 import type { CredentialEvent, SourceLabel } from '../ports/observer.ts'
-import type { Acquired } from '../protocol/credential.ts'
-import type { Refusal } from '../protocol/refusal.ts'
 
 type WithoutSource<E> = E extends unknown ? Omit<E, 'source'> : never
 /** An event as a source or keeper reports it, before it is told whose it is. */
@@ -27,4 +28,13 @@ export interface Source {
   readonly watch?: (onChange: () => void) => () => void
   /** @throws {CredentialError} */
   acquire(ask: Ask): Promise<Acquired>
+}
+
+/** A credential as a source hands it over. */
+export interface Acquired {
+  readonly credential: Credential
+  /** Milliseconds since the epoch; `Infinity` when the issuer set no expiry. */
+  readonly expiresAt: number
+  /** Where it is to be used, if not where the connection says. */
+  readonly endpoint?: Endpoint
 }

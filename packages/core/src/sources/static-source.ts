@@ -1,10 +1,10 @@
+import type { Credential } from '../credential/credential.ts'
+import { MAX_CHAIN_BYTES } from '../credential/signing-key.ts'
 import { CertificateInvalidError } from '../errors/index.ts'
+import { formatRfc3339 } from '../formats/rfc3339.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Crypto, PairProblem } from '../ports/crypto.ts'
 import type { SourceLabel } from '../ports/observer.ts'
-import type { Credential } from '../protocol/credential.ts'
-import { formatRfc3339 } from '../protocol/rfc3339.ts'
-import { MAX_CHAIN_BYTES } from '../protocol/signing-key.ts'
 import type { Secret } from '../secret/secret.ts'
 import type { Source } from './source.ts'
 

@@ -6,9 +6,9 @@ import {
   SCHEME_FACTS,
   type SignatureScheme,
   SUPPORTED_KEYS,
-} from '../protocol/signing-key.ts'
-import { HandshakeProblem } from './handshake-problem.ts'
-import { ALERT } from './wire-numbers.ts'
+} from '../credential/signing-key.ts'
+import { HandshakeProblem } from './alert.ts'
+import { ALERT } from './constants.ts'
 
 /** The certificates that a client shows. */
 export interface CertificateChain {

@@ -1,8 +1,7 @@
-import { unexpected } from './handshake-problem.ts'
-import { type HandshakeMessage, MessageJoiner } from './messages.ts'
-import type { RecordProtection } from './record-protection.ts'
-import { RecordSplitter, type TlsRecord } from './records.ts'
-import { MESSAGE, RECORD } from './wire-numbers.ts'
+import { unexpected } from './alert.ts'
+import { MESSAGE, RECORD } from './constants.ts'
+import { type HandshakeMessage, MessageJoiner } from './handshake-messages.ts'
+import { type RecordProtection, RecordSplitter, type TlsRecord } from './records.ts'
 
 /** How far OpenSSL's side of a handshake is. */
 export type ClientState = 'following' | 'flight' | 'gaveUp'

@@ -1,20 +1,18 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
+import type { SigningKey } from '../credential/signing-key.ts'
 import {
   HandshakeNotSignedError,
   SignatureWrongError,
   SignedTooLateError,
 } from '../errors/index.ts'
-import type { SigningKey } from '../protocol/signing-key.ts'
+import { explainEarlyAlert, HandshakeProblem } from './alert.ts'
 import { readCertificateChain } from './certificate-chain.ts'
+import { ALERT, type Alert } from './constants.ts'
 import { HandshakeFollower } from './handshake-follower.ts'
-import { HandshakeProblem } from './handshake-problem.ts'
-import { explainEarlyAlert } from './read-alert.ts'
 import { type SignedIdentity, signFlight } from './sign-flight.ts'
-import { faceSocket } from './socket-face.ts'
 import { Splice } from './splice.ts'
-import { ALERT, type Alert } from './wire-numbers.ts'
 
 export interface SignedTlsOptions {
   /** A connected socket: TCP, a tunnel through a proxy, or a TLS connection to an https proxy. */
@@ -181,4 +179,49 @@ function explain(error: unknown): unknown {
 
 function notSigned(why: string, cause?: unknown): HandshakeNotSignedError {
   return new HandshakeNotSignedError(`the TLS handshake was not signed: ${why}`, { cause })
+}
+
+/** Methods that mean the connection itself. */
+const METHODS = ['ref', 'unref', 'setKeepAlive', 'setNoDelay'] as const
+
+/** What is known about the connection itself. */
+const PROPERTIES = [
+  'remoteAddress',
+  'remotePort',
+  'remoteFamily',
+  'localAddress',
+  'localPort',
+  'localFamily',
+] as const
+
+/**
+ * Lets a TLS connection that does not know its socket show it, and hides what would be wrong.
+ *
+ * To Node the connection runs over some stream: without this `unref` would do nothing, and there would be
+ * no addresses. The session and the Finished that OpenSSL knows belong to a flight that the server never
+ * saw: a resumption with them fails, so nobody gets them.
+ */
+export function faceSocket(secured: TLSSocket, socket: Socket): void {
+  for (const name of METHODS) {
+    const call = socket[name] as (...args: unknown[]) => unknown
+    define(secured, name, (...args: unknown[]): TLSSocket => {
+      call.apply(socket, args)
+      return secured
+    })
+  }
+  for (const name of PROPERTIES) {
+    Object.defineProperty(secured, name, { configurable: true, get: () => socket[name] })
+  }
+  define(secured, 'address', () => socket.address())
+  define(secured, 'getSession', () => undefined)
+  define(secured, 'getTLSTicket', () => undefined)
+  define(secured, 'getFinished', () => undefined)
+  const emit = secured.emit as (event: string, ...args: unknown[]) => boolean
+  define(secured, 'emit', (event: string, ...args: unknown[]): boolean =>
+    event === 'session' ? false : emit.call(secured, event, ...args),
+  )
+}
+
+function define(secured: TLSSocket, name: keyof TLSSocket, value: unknown): void {
+  Object.defineProperty(secured, name, { configurable: true, writable: true, value })
 }

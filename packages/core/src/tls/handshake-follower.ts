@@ -1,16 +1,23 @@
 import { timingSafeEqual } from 'node:crypto'
-import { type CertificateRequest, readCertificateRequest } from './certificate-request.ts'
-import type { CipherSuite } from './cipher-suites.ts'
+import { HandshakeProblem, malformed, unexpected } from './alert.ts'
 import { ClientRecords, type ClientState } from './client-records.ts'
-import { HandshakeProblem, malformed, unexpected } from './handshake-problem.ts'
-import { verifyData } from './key-schedule.ts'
+import { ALERT, MESSAGE, RECORD } from './constants.ts'
+import {
+  type CertificateRequest,
+  type HandshakeMessage,
+  MessageJoiner,
+  readCertificateRequest,
+  readServerHello,
+  type ServerHello,
+} from './handshake-messages.ts'
+import { type CipherSuite, messageHash, Transcript, verifyData } from './key-schedule.ts'
 import { KeylogSecrets, type Side } from './keylog-secrets.ts'
-import type { HandshakeMessage } from './messages.ts'
-import { RecordProtection } from './record-protection.ts'
-import { readServerFlight } from './server-flight.ts'
-import { readServerHellos, type ServerHellos } from './server-hellos.ts'
-import { messageHash, Transcript } from './transcript.ts'
-import { ALERT, MESSAGE } from './wire-numbers.ts'
+import {
+  RecordProtection,
+  RecordSplitter,
+  type TlsRecord,
+  withoutChangeCipherSpec,
+} from './records.ts'
 
 /** A handshake up to the server's Finished, checked against OpenSSL's own view of it. */
 export interface FollowedHandshake {
@@ -166,5 +173,106 @@ function checkFlight(flight: readonly HandshakeMessage[], known: Known): void {
       ALERT.internalError,
       'the transcript is another than that of OpenSSL',
     )
+  }
+}
+
+/** What a server says in the clear, and the records after it. */
+export interface ServerHellos {
+  readonly suite: CipherSuite
+  /** There only if the server asked the client to begin again. */
+  readonly retry: HandshakeMessage | undefined
+  readonly hello: HandshakeMessage
+  readonly encrypted: readonly TlsRecord[]
+}
+
+interface Hello extends ServerHello {
+  readonly message: HandshakeMessage
+}
+
+/**
+ * Reads the beginning of what a server sent: a HelloRetryRequest perhaps, then its ServerHello.
+ *
+ * @throws {HandshakeProblem} Something else is there, or something is missing.
+ */
+export function readServerHellos(bytes: Buffer): ServerHellos {
+  const records = new RecordSplitter().push(bytes)
+  const joiner = new MessageJoiner()
+  let retry: Hello | undefined
+  for (const [index, record] of withoutChangeCipherSpec(records, joiner)) {
+    const hello = takeHello(record, joiner)
+    if (hello === undefined) continue
+    checkRetry(retry, hello)
+    if (hello.isRetry) retry = hello
+    else {
+      const { message, suite } = hello
+      return { suite, retry: retry?.message, hello: message, encrypted: records.slice(index + 1) }
+    }
+  }
+  throw unexpected('the server sent no ServerHello')
+}
+
+function takeHello({ type, fragment }: TlsRecord, joiner: MessageJoiner): Hello | undefined {
+  if (type !== RECORD.handshake) throw unexpected('the server began with no ServerHello')
+  const [message, more] = joiner.push(fragment)
+  if (message === undefined) return undefined
+  if (message.type !== MESSAGE.serverHello) throw unexpected('the server began with no ServerHello')
+  // The keys change after it: nothing else may be in its last record.
+  if (more !== undefined || !joiner.isBetween) throw unexpected('a ServerHello has an appendix')
+  return { ...readServerHello(message), message }
+}
+
+function checkRetry(retry: Hello | undefined, hello: Hello): void {
+  if (retry === undefined) return
+  if (hello.isRetry) throw unexpected('the server asked twice to begin again')
+  if (retry.suite !== hello.suite) {
+    throw new HandshakeProblem(ALERT.illegalParameter, 'the server changed its cipher suite')
+  }
+}
+
+/**
+ * Decrypts what a server sends after its ServerHello, up to its Finished.
+ *
+ * What comes after that is for other keys, and not looked at.
+ *
+ * @throws {HandshakeProblem} Messages are missing, in another order, or others than these.
+ */
+export function readServerFlight(
+  records: readonly TlsRecord[],
+  protection: RecordProtection,
+): readonly HandshakeMessage[] {
+  const joiner = new MessageJoiner()
+  const messages: HandshakeMessage[] = []
+  for (const [, record] of withoutChangeCipherSpec(records, joiner)) {
+    for (const message of joiner.push(openHandshake(record, protection))) {
+      checkOrder(messages.at(-1), message)
+      messages.push(message)
+    }
+    if (messages.at(-1)?.type !== MESSAGE.finished) continue
+    if (!joiner.isBetween) throw unexpected('a Finished has an appendix')
+    return messages
+  }
+  throw unexpected('the server sent no Finished')
+}
+
+function openHandshake(record: TlsRecord, protection: RecordProtection): Buffer {
+  if (record.type !== RECORD.applicationData) throw unexpected('the server stopped to encrypt')
+  const { type, content } = protection.open(record)
+  if (type !== RECORD.handshake) throw unexpected('the server interrupted its handshake')
+  return content
+}
+
+/** What may come first, and after each (RFC 8446, section 4); since no session is resumed, all must be there. */
+const FIRST: readonly number[] = [MESSAGE.encryptedExtensions]
+const AFTER: ReadonlyMap<number, readonly number[]> = new Map([
+  [MESSAGE.encryptedExtensions, [MESSAGE.certificateRequest, MESSAGE.certificate]],
+  [MESSAGE.certificateRequest, [MESSAGE.certificate]],
+  [MESSAGE.certificate, [MESSAGE.certificateVerify]],
+  [MESSAGE.certificateVerify, [MESSAGE.finished]],
+])
+
+function checkOrder(last: HandshakeMessage | undefined, { type }: HandshakeMessage): void {
+  const allowed = last === undefined ? FIRST : AFTER.get(last.type)
+  if (allowed?.includes(type) !== true) {
+    throw unexpected(`the server sent the message ${type} out of its turn`)
   }
 }

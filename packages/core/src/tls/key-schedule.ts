@@ -1,6 +1,6 @@
-import { createHmac } from 'node:crypto'
-import { uint8, uint16, vector8 } from './byte-writer.ts'
-import type { CipherSuite } from './cipher-suites.ts'
+import { type CipherGCMTypes, createHash, createHmac, type Hash } from 'node:crypto'
+import { handshakeMessage, uint8, uint16, vector8 } from './bytes.ts'
+import { MESSAGE } from './constants.ts'
 
 /** The key and the initialization vector of one direction. */
 export interface RecordKeys {
@@ -46,4 +46,56 @@ export function verifyData(
   const data = createHmac(suite.hash, finishedKey).update(transcriptHash).digest()
   finishedKey.fill(0)
   return data
+}
+
+/** What a TLS 1.3 cipher suite decides. */
+export interface CipherSuite {
+  readonly aead: CipherGCMTypes | 'chacha20-poly1305'
+  readonly keyLength: number
+  readonly hash: 'sha256' | 'sha384'
+  readonly hashLength: number
+}
+
+/** The suites that Node offers by default, by their numbers (RFC 8446, appendix B.4). */
+const SUITES = new Map<number, CipherSuite>([
+  [0x1301, { aead: 'aes-128-gcm', keyLength: 16, hash: 'sha256', hashLength: 32 }],
+  [0x1302, { aead: 'aes-256-gcm', keyLength: 32, hash: 'sha384', hashLength: 48 }],
+  [0x1303, { aead: 'chacha20-poly1305', keyLength: 32, hash: 'sha256', hashLength: 32 }],
+])
+
+/** The suite with this number, or undefined if we do not know it. */
+export function cipherSuite(number: number): CipherSuite | undefined {
+  return SUITES.get(number)
+}
+
+/** The hash over all messages of a handshake, which both sides sign (RFC 8446, section 4.4.1). */
+export class Transcript {
+  readonly #hash: Hash
+
+  constructor({ hash }: Pick<CipherSuite, 'hash'>) {
+    this.#hash = createHash(hash)
+  }
+
+  /** @param message With its header. */
+  add(message: Uint8Array): this {
+    this.#hash.update(message)
+    return this
+  }
+
+  /** The hash of what was added so far. */
+  digest(): Buffer {
+    return this.#hash.copy().digest()
+  }
+
+  /** As it would be if `messages` came next. */
+  digestWith(...messages: readonly Uint8Array[]): Buffer {
+    const ahead = this.#hash.copy()
+    for (const message of messages) ahead.update(message)
+    return ahead.digest()
+  }
+}
+
+/** What takes the place of the first ClientHello in the transcript after a HelloRetryRequest. */
+export function messageHash({ hash }: Pick<CipherSuite, 'hash'>, clientHello: Uint8Array): Buffer {
+  return handshakeMessage(MESSAGE.messageHash, createHash(hash).update(clientHello).digest())
 }

@@ -1,5 +1,5 @@
-import { HandshakeProblem } from './handshake-problem.ts'
-import { ALERT } from './wire-numbers.ts'
+import { HandshakeProblem } from './alert.ts'
+import { ALERT } from './constants.ts'
 
 export type Side = 'client' | 'server'
 

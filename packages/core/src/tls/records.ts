@@ -1,5 +1,9 @@
-import { HandshakeProblem, malformed } from './handshake-problem.ts'
-import { ALERT, RECORD } from './wire-numbers.ts'
+import { type CipherGCM, createCipheriv, createDecipheriv, type DecipherGCM } from 'node:crypto'
+import { HandshakeProblem, malformed, unexpected } from './alert.ts'
+import { uint8, uint16 } from './bytes.ts'
+import { ALERT, RECORD } from './constants.ts'
+import type { MessageJoiner } from './handshake-messages.ts'
+import { type CipherSuite, type RecordKeys, recordKeys } from './key-schedule.ts'
 
 /** One TLS record as it is on the wire. */
 export interface TlsRecord {
@@ -63,3 +67,113 @@ function readRecord(bytes: Buffer): TlsRecord | undefined {
     bytes: bytes.subarray(0, end),
   }
 }
+
+/** What was in an encrypted record. */
+export interface OpenedRecord {
+  readonly type: number
+  readonly content: Buffer
+}
+
+const TAG_LENGTH = 16
+const LEGACY_VERSION = 0x0303
+
+/** Encrypts or decrypts the records of one direction, in their order (RFC 8446, section 5.2). */
+export class RecordProtection {
+  readonly #suite: CipherSuite
+  readonly #keys: RecordKeys
+  #sequence = 0n
+
+  constructor(suite: CipherSuite, trafficSecret: Uint8Array) {
+    this.#suite = suite
+    this.#keys = recordKeys(suite, trafficSecret)
+  }
+
+  /** @throws {HandshakeProblem} It was not encrypted with this key at this place. */
+  open({ header, fragment }: TlsRecord): OpenedRecord {
+    if (fragment.length <= TAG_LENGTH) throw malformed('an encrypted record is too short')
+    const decipher = this.#cipher(createDecipheriv) as DecipherGCM
+    decipher.setAAD(header, { plaintextLength: fragment.length - TAG_LENGTH })
+    decipher.setAuthTag(fragment.subarray(-TAG_LENGTH))
+    const inner = decipher.update(fragment.subarray(0, -TAG_LENGTH))
+    try {
+      decipher.final()
+    } catch {
+      throw new HandshakeProblem(ALERT.decryptError, 'a record cannot be decrypted')
+    }
+    return withoutPadding(inner)
+  }
+
+  /** Encrypts `content` into as many records as it needs. */
+  seal(type: number, content: Buffer): Buffer {
+    const records: Buffer[] = []
+    for (let at = 0; at < content.length; at += MAX_PLAINTEXT) {
+      records.push(this.#sealOne(type, content.subarray(at, at + MAX_PLAINTEXT)))
+    }
+    return Buffer.concat(records)
+  }
+
+  /** Forgets the keys. */
+  wipe(): void {
+    this.#keys.key.fill(0)
+    this.#keys.iv.fill(0)
+  }
+
+  #sealOne(type: number, content: Buffer): Buffer {
+    const length = content.length + 1
+    const start = [
+      uint8(RECORD.applicationData),
+      uint16(LEGACY_VERSION),
+      uint16(length + TAG_LENGTH),
+    ]
+    const header = Buffer.concat(start)
+    const cipher = this.#cipher(createCipheriv) as CipherGCM
+    cipher.setAAD(header, { plaintextLength: length })
+    const sealed = [cipher.update(content), cipher.update(uint8(type)), cipher.final()]
+    return Buffer.concat([header, ...sealed, cipher.getAuthTag()])
+  }
+
+  /** GCM and Poly1305 are used alike, which the types of Node do not know. */
+  #cipher(create: typeof createCipheriv | typeof createDecipheriv): unknown {
+    const options = { authTagLength: TAG_LENGTH }
+    return create(this.#suite.aead as 'aes-128-gcm', this.#keys.key, this.#nonce(), options)
+  }
+
+  /** The number of the record, mixed into the vector, so that no nonce comes twice. */
+  #nonce(): Buffer {
+    const nonce = Buffer.from(this.#keys.iv)
+    nonce.writeBigUInt64BE(nonce.readBigUInt64BE(4) ^ this.#sequence, 4)
+    this.#sequence += 1n
+    return nonce
+  }
+}
+
+/** The last byte that is not zero is the type (section 5.4). */
+function withoutPadding(inner: Buffer): OpenedRecord {
+  let end = inner.length - 1
+  while (end >= 0 && inner[end] === 0) end -= 1
+  const type = inner[end]
+  if (type === undefined) throw malformed('an encrypted record holds only padding')
+  if (end > MAX_PLAINTEXT) {
+    throw new HandshakeProblem(ALERT.recordOverflow, 'an encrypted record holds too much')
+  }
+  return { type, content: inner.subarray(0, end) }
+}
+
+/**
+ * Leaves out the records that mean nothing in TLS 1.3, and are only there for boxes on the way (RFC 8446, appendix D.4).
+ *
+ * @param joiner Knows whether a message has begun: within one, no other record may come.
+ * @yields The place of each other record, and the record.
+ */
+export function* withoutChangeCipherSpec(
+  records: readonly TlsRecord[],
+  joiner: MessageJoiner,
+): Generator<[number, TlsRecord]> {
+  for (const [index, record] of records.entries()) {
+    if (record.type !== RECORD.changeCipherSpec) yield [index, record]
+    else if (!joiner.isBetween) throw unexpected('a message was interrupted by another record')
+    else if (!record.fragment.equals(ONE)) throw malformed('an odd change of cipher spec')
+  }
+}
+
+const ONE = Buffer.of(1)

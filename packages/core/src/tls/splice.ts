@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
+import { HandshakeProblem } from './alert.ts'
+import { ALERT, type Alert, RECORD } from './constants.ts'
 import type { HandshakeFollower } from './handshake-follower.ts'
-import { HandshakeProblem } from './handshake-problem.ts'
-import { sealAlert } from './second-flight.ts'
-import { ALERT, type Alert, RECORD } from './wire-numbers.ts'
+import { sealAlert } from './handshake-messages.ts'
 
 const CHANGE_CIPHER_SPEC = Buffer.of(RECORD.changeCipherSpec, 3, 3, 0, 1, 1)
 

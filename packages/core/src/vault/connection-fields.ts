@@ -1,4 +1,4 @@
-import type { SigningKey } from '../protocol/signing-key.ts'
+import type { SigningKey } from '../credential/signing-key.ts'
 
 /**
  * What a login handler returns: where to connect, and as whom.

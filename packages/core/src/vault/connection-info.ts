@@ -1,8 +1,8 @@
+import type { SigningKey } from '../credential/signing-key.ts'
 import { ConnectionInfoError } from '../errors/index.ts'
 import type { Connection, Material } from '../kubeconfig/connection.ts'
-import type { SigningKey } from '../protocol/signing-key.ts'
 import { type ConnectionFields, FIELD_KINDS, SECRET_FIELDS } from './connection-fields.ts'
-import { readFields } from './read-fields.ts'
+import { readFields } from './read-connection-info.ts'
 
 const INSPECT = Symbol.for('nodejs.util.inspect.custom')
 

@@ -1,10 +1,14 @@
-import { ConnectionInfoError, LoginError, type LoginOutcome } from '../errors/index.ts'
+import {
+  ConnectionInfoError,
+  isCredentialError,
+  LoginError,
+  type LoginOutcome,
+} from '../errors/index.ts'
 import { backOff } from '../lifecycle/back-off.ts'
 import type { Clock } from '../ports/clock.ts'
+import { scrub, showControlCharacters } from '../secret/scrub.ts'
 import type { Secret } from '../secret/secret.ts'
 import { ConnectionInfo } from './connection-info.ts'
-import { describeThrown, printableCause } from './describe-thrown.ts'
-import { pause, runLimited, TimeUp } from './limited.ts'
 import {
   type LoginContext,
   type LoginHandler,
@@ -113,3 +117,137 @@ function whatNext(error: unknown, attempt: number, options: LoginOptions): Next 
   const limits = { backoffFirstMs: backoffMs, backoffLimitMs: Math.max(MAX_PAUSE_MS, backoffMs) }
   return { do: 'retry', pauseMs: Math.max(1, backOff(attempt, limits)) }
 }
+
+/** The time limit of something passed. */
+export class TimeUp extends Error {}
+
+/**
+ * Runs something until it ends, its time is up or the signal says so. What it does later is dropped.
+ *
+ * @throws {TimeUp} Or the signal's reason, or what the work throws.
+ */
+export async function runLimited<T>(
+  work: (signal: AbortSignal) => T | Promise<T>,
+  { limitMs, signal, clock }: { limitMs: number; signal: AbortSignal; clock: Clock },
+): Promise<T> {
+  signal.throwIfAborted()
+  if (limitMs <= 0) throw new TimeUp()
+  const own = new AbortController()
+  const stopped = new Promise<never>((_, reject) => {
+    own.signal.addEventListener('abort', () => reject(own.signal.reason), { once: true })
+  })
+  stopped.catch(() => {})
+  const onAbort = (): void => own.abort(signal.reason)
+  signal.addEventListener('abort', onAbort, { once: true })
+  const cancel = Number.isFinite(limitMs)
+    ? clock.after(limitMs, () => own.abort(new TimeUp('the time limit passed')))
+    : undefined
+  try {
+    return await Promise.race([(async () => work(own.signal))(), stopped])
+  } finally {
+    cancel?.()
+    signal.removeEventListener('abort', onAbort)
+  }
+}
+
+/** Waits. Rejects with the signal's reason. */
+export function pause(milliseconds: number, signal: AbortSignal, clock: Clock): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => {
+      cancel()
+      reject(signal.reason)
+    }
+    const cancel = clock.after(milliseconds, () => {
+      signal.removeEventListener('abort', onAbort)
+      resolve()
+    })
+    signal.addEventListener('abort', onAbort, { once: true })
+    if (signal.aborted) onAbort()
+  })
+}
+
+const LONGEST_REASON = 300
+/** More than this is not even looked at. */
+const LONGEST_TEXT = 100_000
+const DEEPEST_CAUSE = 5
+
+/** In words, whatever a handler threw; known secrets and what looks like one are taken out. */
+export function describeThrown(
+  error: unknown,
+  timeoutMs: number,
+  secrets: readonly Secret[] = [],
+): string {
+  if (error instanceof TimeUp) return `it took longer than ${timeoutMs} ms`
+  try {
+    const hint = isCredentialError(error) ? ` (${error.hint})` : ''
+    return clean(textOf(error) + hint, secrets).slice(0, LONGEST_REASON)
+  } catch {
+    return 'it threw something that cannot be read'
+  }
+}
+
+/** Text of somebody else's, fit to be shown. */
+export function clean(text: string, secrets: readonly Secret[]): string {
+  return scrub(showControlCharacters(text.slice(0, LONGEST_TEXT)), secrets)
+}
+
+/**
+ * What a handler threw, fit to hang on an error that people print.
+ *
+ * The error itself where there is nothing to hide in it. Clients like to attach the whole request to
+ * theirs, with its headers: of those a copy is made, with what was said and where.
+ */
+export function printableCause(error: unknown, secrets: readonly Secret[]): unknown {
+  try {
+    if (isHarmless(error, secrets)) return error
+    if (!(error instanceof Error)) {
+      return typeof error === 'string' ? clean(error, secrets) : undefined
+    }
+    const copy = new Error(clean(error.message, secrets))
+    copy.name = clean(error.name, secrets)
+    copy.stack = clean(String(error.stack), secrets)
+    return copy
+  } catch {
+    return undefined
+  }
+}
+
+function textOf(error: unknown): string {
+  if (error instanceof Error) return String(error.message || error.name)
+  if (typeof error === 'string') return error
+  const isNothing = error === null || error === undefined
+  return `it threw ${isNothing ? String(error) : `a ${typeof error}`}`
+}
+
+function isHarmless(value: unknown, secrets: readonly Secret[], depth = 0): boolean {
+  if (typeof value === 'string') return clean(value, secrets) === value
+  if (typeof value !== 'object' || value === null) return typeof value !== 'function'
+  if (isCredentialError(value)) return true
+  if (!(value instanceof Error) || value instanceof AggregateError || depth > DEEPEST_CAUSE) {
+    return false
+  }
+  // A class of somebody else's may print what we do not see, and so may a symbol.
+  const isPlain = PLAIN.some((each) => Object.getPrototypeOf(value) === each.prototype)
+  if (!isPlain || Reflect.ownKeys(value).some((key) => !KNOWN.has(key))) return false
+  const { message, stack = '', cause } = value
+  return [message, stack, cause, ...Object.values(value)].every((each) =>
+    isHarmless(each, secrets, depth + 1),
+  )
+}
+
+const PLAIN = [Error, TypeError, RangeError, SyntaxError, TemporaryError, PermanentError]
+/** What errors of the system and of ours have. */
+const KNOWN: ReadonlySet<string | symbol> = new Set([
+  'name',
+  'message',
+  'stack',
+  'cause',
+  'code',
+  'errno',
+  'syscall',
+  'path',
+  'address',
+  'port',
+  'hostname',
+  'delayMs',
+])

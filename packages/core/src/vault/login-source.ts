@@ -1,15 +1,13 @@
+import type { Credential } from '../credential/credential.ts'
 import { isCredentialError, LoginError, type LoginOutcome } from '../errors/index.ts'
+import { acquiredSecrets, partsOf } from '../keeper/lease.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { LoginCause, SourceLabel } from '../ports/observer.ts'
-import type { Acquired, Credential } from '../protocol/credential.ts'
-import type { Secret } from '../secret/secret.ts'
-import type { Ask, Source } from '../sources/source.ts'
-import { partsOf } from './certificate-facts.ts'
+import { Secret } from '../secret/secret.ts'
+import type { Acquired, Ask, Source } from '../sources/source.ts'
 import type { ConnectionInfo, Login } from './connection-info.ts'
-import { clean, describeThrown, printableCause } from './describe-thrown.ts'
-import { logIn, type RegisteredHandler } from './log-in.ts'
+import { clean, describeThrown, logIn, printableCause, type RegisteredHandler } from './log-in.ts'
 import type { LoginLogger, RefusedLogin } from './login-handler.ts'
-import { acquiredSecrets, loginSecrets } from './login-secrets.ts'
 
 /** What a login leads to: files are read, plugins can be run. */
 export interface OpenedLogin {
@@ -170,4 +168,37 @@ function loggerOf(
   const log = (level: keyof LoginLogger) => (message: string) =>
     report({ type: 'log', level, message: clean(String(message), secrets()), reason })
   return { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') }
+}
+
+/** A word such as `Bearer` is not worth hiding; a scheme that is longer may be a whole header. */
+const LONGEST_WORD = 10
+
+/** Everything in a login that must not show in what is said about it. */
+export function loginSecrets({ connection, scheme }: Login): readonly Secret[] {
+  const { user, cluster } = connection
+  const { token, basic, certificate } = user
+  const key = certificate?.key
+  return [
+    token,
+    basic?.password,
+    key?.from === 'data' ? key.data : undefined,
+    cluster.proxyUrl,
+    ...passwordsIn(cluster.proxyUrl),
+    scheme !== undefined && scheme.length > LONGEST_WORD ? new Secret(scheme) : undefined,
+  ].filter((secret) => secret !== undefined)
+}
+
+/** The password of an address by itself, as it stands there and as it is meant. */
+function passwordsIn(address: Secret | undefined): readonly Secret[] {
+  const password = /:\/\/[^/@]*?:([^/]*)@/.exec(address?.expose() ?? '')?.[1]
+  if (password === undefined) return []
+  return [new Secret(password), new Secret(decode(password))]
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }

@@ -1,22 +1,25 @@
+import type { Refusal } from '../credential/refusal.ts'
 import { ClosedError, LoginError, type LoginOutcome } from '../errors/index.ts'
+import type { Access, LeaseOptions } from '../keeper/access.ts'
+import { Derived } from '../keeper/derived.ts'
+import type { Keeper } from '../keeper/keeper.ts'
+import type { Kept, Lease } from '../keeper/lease.ts'
+import { Watchers } from '../keeper/observers.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Crypto } from '../ports/crypto.ts'
-import type { CredentialEvent, Observer } from '../ports/observer.ts'
-import type { Refusal } from '../protocol/refusal.ts'
+import {
+  type CredentialEvent,
+  LOAD,
+  type Observer,
+  type SourceLabel,
+  type VaultLoad,
+} from '../ports/observer.ts'
 import type { Secret } from '../secret/secret.ts'
 import type { Report } from '../sources/source.ts'
-import type { Access, LeaseOptions } from './access.ts'
-import { Audience } from './audience.ts'
-import { choose } from './choose.ts'
-import { Derived } from './derived.ts'
-import { FrozenQueue } from './frozen-queue.ts'
-import type { Keeper } from './keeper.ts'
-import type { Kept, Lease } from './lease.ts'
-import { Roster, type Usable } from './roster.ts'
-import { vaultLabel } from './vault-label.ts'
-import { VaultNews } from './vault-news.ts'
+import { Audience } from './event-filter.ts'
+import { FrozenQueue, VaultNews } from './frozen-requests.ts'
+import { choose, Roster, type Usable } from './login-handlers.ts'
 import type { VaultStatus } from './vault-status.ts'
-import { Watchers } from './watchers.ts'
 
 /** Limits of a vault. */
 export interface VaultPolicy {
@@ -369,4 +372,10 @@ function nextTryOf({ nextTryAt, result }: LoginOutcome, now: number): number {
 
 function noLogin({ origin }: LeaseOptions): string {
   return `no login handler could log in${origin === undefined ? '' : ` at ${origin}`}`
+}
+
+/** The label of a vault. How busy it is can be asked by those who know how; nobody prints it. */
+export function vaultLabel(load: () => VaultLoad): SourceLabel {
+  const label: SourceLabel = { kind: 'vault', name: 'login handlers' }
+  return Object.defineProperty(label, LOAD, { value: load })
 }

@@ -1,8 +1,8 @@
 import { CODES } from '../errors/index.ts'
+import type { Keeper } from '../keeper/keeper.ts'
+import type { KeeperStatus } from '../keeper/status.ts'
 import type { CredentialPart } from '../ports/observer.ts'
-import type { Keeper } from './keeper.ts'
-import type { LoginNotes } from './login-diary.ts'
-import type { KeeperStatus } from './status.ts'
+import type { LoginNotes } from './login-history.ts'
 
 /** How one login handler is doing, as plain data without secrets. Times are milliseconds since the epoch. */
 export interface LoginStatus extends KeeperStatus {

@@ -1,7 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { KubeconfigOptions, Sandbox, SandboxOptions } from '@kubecred/sandbox'
-import { startSandbox } from '@kubecred/sandbox'
+import {
+  type KubeconfigOptions,
+  type Sandbox,
+  type SandboxOptions,
+  startSandbox,
+} from '@kubecred/sandbox'
 import type * as OneFour from '@kubernetes/client-node'
 import type { CredentialEvent } from 'kubecred'
 import { type Attachment, type AttachOptions, attach } from 'kubecred/client-node'

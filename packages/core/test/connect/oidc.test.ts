@@ -3,7 +3,7 @@ import { inspect } from 'node:util'
 import { type Sandbox, startSandbox } from '@kubecred/sandbox'
 import { type Cluster, type ConnectOptions, type CredentialEvent, connect } from 'kubecred'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { parseYaml } from '../../src/protocol/yaml.ts'
+import { parseYaml } from '../../src/formats/yaml.ts'
 import { expectNoLeak } from '../fixtures/no-leak.ts'
 import {
   CLIENT_SECRET,

@@ -1,5 +1,4 @@
-import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { type Sandbox, type SandboxOptions, SERVER_NAME, startSandbox } from '@kubecred/sandbox'
 import { type ConnectOptions, type CredentialEvent, connect } from 'kubecred'
 import { afterEach, describe, expect, it } from 'vitest'

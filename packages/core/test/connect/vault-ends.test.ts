@@ -12,7 +12,7 @@ import {
   Vault,
 } from 'kubecred/vault'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { ProgramFolder } from './login-scene.ts'
+import { ProgramFolder } from '../logins/scene.ts'
 
 const EXEC = 'client.authentication.k8s.io/v1'
 const NO_CERTIFICATE = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'

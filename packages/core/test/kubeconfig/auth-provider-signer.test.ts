@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { externalSignerConfig } from '../../src/kubeconfig/external-signer-config.ts'
 import { NO_USER } from '../../src/kubeconfig/kubeconfig.ts'
-import { parseKubeconfigText } from '../../src/kubeconfig/parse-kubeconfig-text.ts'
+import { parseKubeconfigText } from '../../src/kubeconfig/parse-kubeconfig.ts'
 import { expectNoLeak } from '../fixtures/no-leak.ts'
 import { connectionWith, thrownBy } from './build-from-text.ts'
 

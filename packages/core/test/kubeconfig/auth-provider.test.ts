@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseYaml } from '../../src/protocol/yaml.ts'
+import { parseYaml } from '../../src/formats/yaml.ts'
 import { connectionWith, FILE, thrownBy } from './build-from-text.ts'
 
 const provider = (name: string, config: object = {}) => ({ 'auth-provider': { name, config } })

@@ -5,7 +5,7 @@ import type { Kubeconfig } from '../../src/kubeconfig/kubeconfig.ts'
 import { mergeKubeconfigs } from '../../src/kubeconfig/merge-kubeconfigs.ts'
 import type { Overrides } from '../../src/kubeconfig/overrides.ts'
 import { parseKubeconfig } from '../../src/kubeconfig/parse-kubeconfig.ts'
-import type { Paths } from '../../src/kubeconfig/resolve-paths.ts'
+import type { Paths } from '../../src/kubeconfig/paths.ts'
 
 export const FILE = '/home/ann/.kube/config'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { stripNamespacePrefix } from '../../src/kubeconfig/choose-namespace.ts'
+import { stripNamespacePrefix } from '../../src/kubeconfig/select-entries.ts'
 import { AROUND, connectionWith, thrownBy } from './build-from-text.ts'
 
 describe('the namespace', () => {

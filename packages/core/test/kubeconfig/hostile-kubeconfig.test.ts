@@ -2,10 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isCredentialError } from '../../src/errors/credential-error.ts'
 import { KubeconfigSyntaxError } from '../../src/errors/kubeconfig-errors.ts'
+import { nestingDepth } from '../../src/formats/yaml.ts'
 import { buildConnection } from '../../src/kubeconfig/build-connection.ts'
-import { parseKubeconfig } from '../../src/kubeconfig/parse-kubeconfig.ts'
-import { parseKubeconfigText } from '../../src/kubeconfig/parse-kubeconfig-text.ts'
-import { nestingDepth } from '../../src/protocol/nesting-depth.ts'
+import { parseKubeconfig, parseKubeconfigText } from '../../src/kubeconfig/parse-kubeconfig.ts'
 import { AROUND, base64, FILE, thrownBy } from './build-from-text.ts'
 
 const KEYS = [

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { splitKubeconfigList } from '../../src/kubeconfig/kubeconfig-list.ts'
+import { splitKubeconfigList } from '../../src/kubeconfig/paths.ts'
 
 describe('KUBECONFIG', () => {
   it.each([

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { KubeconfigSyntaxError } from '../../src/errors/kubeconfig-errors.ts'
-import { parseKubeconfig } from '../../src/kubeconfig/parse-kubeconfig.ts'
-import { parseKubeconfigText } from '../../src/kubeconfig/parse-kubeconfig-text.ts'
+import { parseKubeconfig, parseKubeconfigText } from '../../src/kubeconfig/parse-kubeconfig.ts'
 import { base64, FILE, thrownBy } from './build-from-text.ts'
 
 describe('a kubeconfig file', () => {

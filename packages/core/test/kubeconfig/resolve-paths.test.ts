@@ -6,7 +6,7 @@ import {
   resolveClusterPaths,
   resolveOverridePaths,
   resolveUserPaths,
-} from '../../src/kubeconfig/resolve-paths.ts'
+} from '../../src/kubeconfig/paths.ts'
 
 const pathsOf = (kind: typeof posix): Paths => ({
   separator: kind.sep,

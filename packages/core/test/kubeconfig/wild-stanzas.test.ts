@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { buildConnection } from '../../src/kubeconfig/build-connection.ts'
 import type { Connection } from '../../src/kubeconfig/connection.ts'
-import { parseKubeconfigText } from '../../src/kubeconfig/parse-kubeconfig-text.ts'
+import { parseKubeconfigText } from '../../src/kubeconfig/parse-kubeconfig.ts'
 import { AROUND, FILE, thrownBy } from './build-from-text.ts'
 
 const [V1, V1BETA1] = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1']

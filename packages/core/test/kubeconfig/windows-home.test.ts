@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { windowsHome } from '../../src/kubeconfig/windows-home.ts'
+import { windowsHome } from '../../src/kubeconfig/paths.ts'
 
 const ENV = { HOME: 'H:', HOMEDRIVE: 'D:', HOMEPATH: '\\me', USERPROFILE: 'P:' }
 

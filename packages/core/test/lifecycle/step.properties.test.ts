@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { maxBackOff } from '../../src/lifecycle/back-off.ts'
 import { DEFAULT_LIFECYCLE, type LifecyclePolicy } from '../../src/lifecycle/policy.ts'
 import { type Effect, type Event, emptyState, type State } from '../../src/lifecycle/state.ts'
-import { step } from '../../src/lifecycle/step.ts'
-import { verdict } from '../../src/lifecycle/verdict.ts'
+import { step, verdict } from '../../src/lifecycle/step.ts'
 
 const policy: LifecyclePolicy = {
   ...DEFAULT_LIFECYCLE,

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_LIFECYCLE as policy } from '../../src/lifecycle/policy.ts'
 import { type Event, emptyState, type State } from '../../src/lifecycle/state.ts'
-import { step } from '../../src/lifecycle/step.ts'
-import { verdict } from '../../src/lifecycle/verdict.ts'
+import { step, verdict } from '../../src/lifecycle/step.ts'
 import { acquired, failed, MINUTE, play, rejected, requested, tenMinutes } from './play.ts'
 
 describe('an empty state', () => {

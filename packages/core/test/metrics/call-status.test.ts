@@ -22,7 +22,7 @@ import {
   PluginVersionError,
   PolicyInvalidError,
 } from '../../src/errors/index.ts'
-import { PLUGIN_CODES } from '../../src/errors/plugin-codes.ts'
+import { PLUGIN_CODES } from '../../src/errors/plugin-errors.ts'
 import type { ProcessEnd } from '../../src/ports/observer.ts'
 import { linesOf } from './scene.ts'
 

@@ -10,7 +10,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { findExecutable } from '../../src/node/find-executable.ts'
+import { findExecutable } from '../../src/node/node-programs.ts'
 
 let folder = ''
 const cwd = process.cwd()

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { DEFAULT_RULES } from 'kubecred/proxy'
 import { describe, expect, it } from 'vitest'
-import { readAskedPath } from '../../src/proxy/asked-path.ts'
+import { readAskedPath } from '../../src/proxy/request-head.ts'
 import { brokenRule } from '../../src/proxy/rules.ts'
 
 const asking = (path: string, method = 'GET', isUpgrade = false) => ({ path, method, isUpgrade })

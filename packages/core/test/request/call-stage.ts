@@ -1,14 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { vi } from 'vitest'
 import { makeTarget } from '../../src/dial/target.ts'
-import { CallbackController } from '../../src/exchange/callback-controller.ts'
 import type { ConnectionLimits, Exchange, Sendable } from '../../src/exchange/exchange.ts'
+import { CallbackController } from '../../src/exchange/handler.ts'
+import type { Access } from '../../src/keeper/access.ts'
+import { Derived } from '../../src/keeper/derived.ts'
+import type { Lease } from '../../src/keeper/lease.ts'
 import type { Call } from '../../src/request/call.ts'
 import type { Outgoing } from '../../src/request/outgoing.ts'
 import { Secret } from '../../src/secret/secret.ts'
-import type { Access } from '../../src/vault/access.ts'
-import { Derived } from '../../src/vault/derived.ts'
-import type { Lease } from '../../src/vault/lease.ts'
 import { fakeAccess, lineTo, sendOver } from './line-to.ts'
 
 export const target = makeTarget('https://server.example', {

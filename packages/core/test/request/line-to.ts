@@ -1,12 +1,12 @@
 import type { Target } from '../../src/dial/target.ts'
 import type { ConnectionLimits, Exchange } from '../../src/exchange/exchange.ts'
+import type { Access } from '../../src/keeper/access.ts'
+import { Derived } from '../../src/keeper/derived.ts'
+import type { Lease } from '../../src/keeper/lease.ts'
 import type { Call, Caller } from '../../src/request/call.ts'
 import { Line } from '../../src/request/line.ts'
 import type { Outgoing } from '../../src/request/outgoing.ts'
 import { splitPath } from '../../src/request/request-target.ts'
-import type { Access } from '../../src/vault/access.ts'
-import { Derived } from '../../src/vault/derived.ts'
-import type { Lease } from '../../src/vault/lease.ts'
 
 /** A lease without a credential. */
 export const plainLease = (derived = new Derived(), ticket = 1): Lease => ({

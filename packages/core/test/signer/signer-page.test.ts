@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { decodeBytes } from '../../src/protocol/base64.ts'
-import { readSignerMessage } from '../../src/protocol/signer-answer.ts'
-import { encodeSignRequest } from '../../src/protocol/signer-request.ts'
-import { parseYaml } from '../../src/protocol/yaml.ts'
+import { decodeBytes } from '../../src/formats/base64.ts'
+import { parseYaml } from '../../src/formats/yaml.ts'
 import { Secret } from '../../src/secret/secret.ts'
+import { encodeSignRequest, readSignerMessage } from '../../src/signer/signer-protocol.ts'
 import { connectionWith } from '../kubeconfig/build-from-text.ts'
 
 const page = readFileSync(new URL('../../../../docs/signer.md', import.meta.url), 'utf8')

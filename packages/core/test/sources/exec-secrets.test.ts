@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import type { ExecConfig } from '../../src/protocol/exec-config.ts'
+import type { ExecConfig } from '../../src/plugin/exec-config.ts'
 import { Secret } from '../../src/secret/secret.ts'
-import { execSecrets, showArgs } from '../../src/sources/exec-secrets.ts'
+import { execSecrets, showArgs } from '../../src/sources/exec-source.ts'
 
 const stanza = (args: readonly string[], env: Record<string, string> = {}): ExecConfig => ({
   apiVersion: 'client.authentication.k8s.io/v1',

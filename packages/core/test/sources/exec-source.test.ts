@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { PluginDeniedError, PluginNeedsTerminalError } from '../../src/errors/index.ts'
 import { nodePrograms } from '../../src/node/node-programs.ts'
+import type { InteractiveMode } from '../../src/plugin/exec-config.ts'
 import type { RunOutcome } from '../../src/ports/programs.ts'
-import type { InteractiveMode } from '../../src/protocol/exec-config.ts'
 import {
   answered,
   listening,

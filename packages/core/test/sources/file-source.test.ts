@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import type { Credential } from '../../src/credential/credential.ts'
 import { nodeCrypto } from '../../src/node/node-crypto.ts'
-import type { Credential } from '../../src/protocol/credential.ts'
 import { Secret } from '../../src/secret/secret.ts'
 import { chooseSource } from '../../src/sources/choose-source.ts'
 import { certificateFilesSource, tokenFileSource } from '../../src/sources/file-source.ts'

@@ -1,12 +1,9 @@
-import { handshakeMessage, uint16, vector16 } from '../../src/tls/byte-writer.ts'
-import { cipherSuite } from '../../src/tls/cipher-suites.ts'
+import { HandshakeProblem } from '../../src/tls/alert.ts'
+import { handshakeMessage, uint16, vector16 } from '../../src/tls/bytes.ts'
 import { type FollowedHandshake, HandshakeFollower } from '../../src/tls/handshake-follower.ts'
-import { HandshakeProblem } from '../../src/tls/handshake-problem.ts'
-import { verifyData } from '../../src/tls/key-schedule.ts'
-import { MessageJoiner } from '../../src/tls/messages.ts'
-import { RecordProtection } from '../../src/tls/record-protection.ts'
-import { RecordSplitter } from '../../src/tls/records.ts'
-import { Transcript } from '../../src/tls/transcript.ts'
+import { MessageJoiner } from '../../src/tls/handshake-messages.ts'
+import { cipherSuite, Transcript, verifyData } from '../../src/tls/key-schedule.ts'
+import { RecordProtection, RecordSplitter } from '../../src/tls/records.ts'
 
 /** What of a trace is needed to play it. */
 export interface Trace {

@@ -1,10 +1,9 @@
 import { createCipheriv } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { handshakeMessage, uint16, vector8, vector16 } from '../../src/tls/byte-writer.ts'
-import { cipherSuite } from '../../src/tls/cipher-suites.ts'
-import { HandshakeProblem } from '../../src/tls/handshake-problem.ts'
-import { recordKeys } from '../../src/tls/key-schedule.ts'
-import { RecordProtection } from '../../src/tls/record-protection.ts'
+import { HandshakeProblem } from '../../src/tls/alert.ts'
+import { handshakeMessage, uint16, vector8, vector16 } from '../../src/tls/bytes.ts'
+import { cipherSuite, recordKeys } from '../../src/tls/key-schedule.ts'
+import { RecordProtection } from '../../src/tls/records.ts'
 import {
   EMPTY_CERTIFICATE,
   extension,

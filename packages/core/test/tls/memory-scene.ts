@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { createServer, type TLSSocket } from 'node:tls'
 import { PipeEnd } from '../../src/bridge/memory-pipe.ts'
-import type { SigningKey } from '../../src/protocol/signing-key.ts'
+import type { SigningKey } from '../../src/credential/signing-key.ts'
 import { connectSigned } from '../../src/tls/connect-signed.ts'
 import { authority, jane, server } from './scene.ts'
 

@@ -1,16 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { cipherSuite } from '../../src/tls/cipher-suites.ts'
-import { messageToSign } from '../../src/tls/client-signature.ts'
 import { HandshakeFollower } from '../../src/tls/handshake-follower.ts'
-import { expandLabel, recordKeys, verifyData } from '../../src/tls/key-schedule.ts'
-import { MessageJoiner } from '../../src/tls/messages.ts'
-import { RecordProtection } from '../../src/tls/record-protection.ts'
-import { RecordSplitter } from '../../src/tls/records.ts'
 import {
   certificateMessage,
   certificateVerifyMessage,
   finishedMessage,
-} from '../../src/tls/second-flight.ts'
+  MessageJoiner,
+} from '../../src/tls/handshake-messages.ts'
+import { cipherSuite, expandLabel, recordKeys, verifyData } from '../../src/tls/key-schedule.ts'
+import { RecordProtection, RecordSplitter } from '../../src/tls/records.ts'
+import { messageToSign } from '../../src/tls/sign-flight.ts'
 import { hex, keylogLine, sealEmptyFlight } from './followed.ts'
 import { CLIENT_AUTHENTICATION, MIDDLEBOX, RETRY, SIMPLE } from './rfc8448.ts'
 

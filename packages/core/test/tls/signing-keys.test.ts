@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { SignatureScheme, SigningRequest } from '../../src/protocol/signing-key.ts'
+import type { SignatureScheme, SigningRequest } from '../../src/credential/signing-key.ts'
 import { withMlDsaKey } from './identities.ts'
 import { authority, dialSigned, echo, eventually, failure, jane, startServer } from './scene.ts'
 import { type Habits, softwareKey } from './software-key.ts'

@@ -1,5 +1,9 @@
 import { constants, createPrivateKey, sign } from 'node:crypto'
-import type { SignatureScheme, SigningKey, SigningRequest } from '../../src/protocol/signing-key.ts'
+import type {
+  SignatureScheme,
+  SigningKey,
+  SigningRequest,
+} from '../../src/credential/signing-key.ts'
 
 /** A signing key that is in memory, and remembers what it was asked. */
 export interface SoftwareKey extends SigningKey {

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { describe, expect, it, vi } from 'vitest'
-import type { SigningRequest } from '../../src/protocol/signing-key.ts'
+import type { SigningRequest } from '../../src/credential/signing-key.ts'
 import { listen } from '../fixtures/proxies.ts'
 import {
   deferred,

@@ -1,6 +1,6 @@
 import { LoginError } from 'kubecred/errors'
 import { describe, expect, it } from 'vitest'
-import type { Lease } from '../../src/vault/lease.ts'
+import type { Lease } from '../../src/keeper/lease.ts'
 import type { LoginHandler } from '../../src/vault/login-handler.ts'
 import { expectNoLeak } from '../fixtures/no-leak.ts'
 import { ask, good, server } from './one-handler.ts'

@@ -1,5 +1,5 @@
 import type { LoginOutcome } from '../../src/errors/index.ts'
-import type { Lease } from '../../src/vault/lease.ts'
+import type { Lease } from '../../src/keeper/lease.ts'
 import { exactTime } from './exact-time.ts'
 import {
   HANDLERS,

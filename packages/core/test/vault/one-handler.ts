@@ -1,4 +1,4 @@
-import type { Lease } from '../../src/vault/lease.ts'
+import type { Lease } from '../../src/keeper/lease.ts'
 import type { LoginHandler, LoginOptions } from '../../src/vault/login-handler.ts'
 import { exactTime } from './exact-time.ts'
 import { openScene } from './vault-scene.ts'

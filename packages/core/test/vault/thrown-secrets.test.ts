@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { printableCause } from '../../src/vault/describe-thrown.ts'
+import { printableCause } from '../../src/vault/log-in.ts'
 import { TemporaryError } from '../../src/vault/login-handler.ts'
 
 const secret = 'a-secret-without-any-known-shape'

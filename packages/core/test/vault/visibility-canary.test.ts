@@ -150,7 +150,7 @@ describe('no secret is seen', () => {
   })
 
   it('in a cause: a harmless error is kept as it is, any other one is a copy without what hangs on it', async () => {
-    const { printableCause } = await import('../../src/vault/describe-thrown.ts')
+    const { printableCause } = await import('../../src/vault/log-in.ts')
     const plain = new PermanentError('the door is locked', { cause: new Error('rusty') })
     expect(printableCause(plain, [])).toBe(plain)
     const copy = printableCause(clientError('no'), [])

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { parseYaml } from '../../../core/src/protocol/yaml.ts'
+import { parseYaml } from '../../../core/src/formats/yaml.ts'
 import { hasSoftHsm, PIN, SOFTHSM, SoftHsm } from '../soft-token.ts'
 import {
   askCertificate,

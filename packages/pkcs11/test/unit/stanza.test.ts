@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseYaml } from '../../../core/src/protocol/yaml.ts'
+import { parseYaml } from '../../../core/src/formats/yaml.ts'
 import { configurationFor, stanzaFor } from '../../src/list/stanza.ts'
 import type { Token } from '../../src/tokens.ts'
 

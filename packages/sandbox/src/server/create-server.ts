@@ -1,5 +1,4 @@
-import type { IncomingMessage } from 'node:http'
-import { createServer as createHttpServer } from 'node:http'
+import { createServer as createHttpServer, type IncomingMessage } from 'node:http'
 import { createSecureServer } from 'node:http2'
 import { createServer as createHttpsServer } from 'node:https'
 import type { Server } from 'node:net'

@@ -1,16 +1,19 @@
 import type { ClusterStatus } from '../../connect/cluster.ts'
-import { isForeign } from '../../connect/kube-config/foreign-user.ts'
 import {
   describeSelection,
+  isForeign,
   parseSelection,
   type Selection,
-} from '../../connect/kube-config/selection.ts'
+} from '../../logins/kube-config-object.ts'
 import { Secret } from '../../secret/secret.ts'
-import type { AttachOptions } from './attach-options.ts'
-import type { HttpsOptionsLike, KubeConfigLike, RequestContextLike } from './kube-config-like.ts'
+import type {
+  AttachOptions,
+  HttpsOptionsLike,
+  KubeConfigLike,
+  RequestContextLike,
+} from './attach.ts'
+import { brokenWay, makeWay, type Way } from './context-transport.ts'
 import { OpenClusters } from './open-clusters.ts'
-import { overrideMethods } from './override-methods.ts'
-import { brokenWay, makeWay, type Way } from './way.ts'
 
 /** How an attached KubeConfig is doing, as plain data without secrets. */
 export interface AttachmentStatus {
@@ -152,4 +155,42 @@ async function isUncompressed(way: Way, headers: Record<string, unknown>): Promi
   const connection = await way.connection()
   if (connection?.cluster.disableCompression !== true) return false
   return !Object.keys(headers).some((name) => name.toLowerCase() === 'accept-encoding')
+}
+
+/** What to do in place of client-node; each says whether it did it. */
+export interface Overrides {
+  applySecurityAuthentication(context: RequestContextLike): Promise<boolean>
+  applyToHTTPSOptions(options: HttpsOptionsLike): Promise<boolean>
+}
+
+/** Replaces the two methods of one KubeConfig through which every request passes. Returns how to undo it. */
+export function overrideMethods(kc: KubeConfigLike, overrides: Overrides): () => void {
+  const undos = [
+    override(kc, 'applySecurityAuthentication', overrides),
+    override(kc, 'applyToHTTPSOptions', overrides),
+  ]
+  return () => {
+    for (const undo of undos) undo()
+  }
+}
+
+type Name = keyof Overrides
+type Method = (argument: RequestContextLike & HttpsOptionsLike) => Promise<unknown>
+
+function override(kc: KubeConfigLike, name: Name, overrides: Overrides): () => void {
+  const before = Object.getOwnPropertyDescriptor(kc, name)
+  const original = kc[name] as Method
+  const ours = overrides[name] as Method
+  let isUndone = false
+  const method: Method = async (argument) => {
+    if (isUndone || !(await ours(argument))) await original.call(kc, argument)
+  }
+  Object.defineProperty(kc, name, { value: method, configurable: true, writable: true })
+  return () => {
+    isUndone = true
+    // Somebody may have put something of theirs over ours, which still calls it.
+    if ((kc[name] as Method) !== method) return
+    if (before === undefined) delete (kc as Partial<KubeConfigLike>)[name]
+    else Object.defineProperty(kc, name, before)
+  }
 }

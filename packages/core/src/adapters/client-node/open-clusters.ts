@@ -1,12 +1,15 @@
 import type { Cluster, ClusterStatus } from '../../connect/cluster.ts'
 import { connect, openCluster } from '../../connect/connect.ts'
 import type { ConnectOptions } from '../../connect/connect-options.ts'
-import { findImpersonation, makeConnection } from '../../connect/kube-config/make-connection.ts'
-import type { Selection } from '../../connect/kube-config/selection.ts'
 import { ClosedError } from '../../errors/index.ts'
 import type { Connection, Impersonation } from '../../kubeconfig/connection.ts'
+import {
+  findImpersonation,
+  makeConnection,
+  type Selection,
+} from '../../logins/kube-config-object.ts'
 import { LINE, type Line } from '../../request/line.ts'
-import type { AttachOptions } from './attach-options.ts'
+import type { AttachOptions } from './attach.ts'
 
 /** How many connections without a request stay open, for programs that go from context to context. */
 const MOST_IDLE = 8

@@ -1,9 +1,14 @@
 import type { Duplex } from 'node:stream'
 import { ForeignOriginError } from '../../errors/index.ts'
-import { CallbackController } from '../../exchange/callback-controller.ts'
 import type { Sendable } from '../../exchange/exchange.ts'
-import type { Controller, Handler, RawHeaders, ResponseHeaders } from '../../exchange/handler.ts'
-import { NoResponseError } from '../../exchange/no-response-error.ts'
+import {
+  CallbackController,
+  type Controller,
+  type Handler,
+  NoResponseError,
+  type RawHeaders,
+  type ResponseHeaders,
+} from '../../exchange/handler.ts'
 import type { LegacyHandler } from './handlers.ts'
 
 /** What happens to a request of the user's undici that concerns its connection. */

@@ -4,8 +4,8 @@ import type { Handler } from '../../exchange/handler.ts'
 import { type HasLine, type Line, lineOf } from '../../request/line.ts'
 import { BothWays } from './both-ways.ts'
 import { dispatch, type UserConnections } from './dispatch.ts'
+import type { DispatchOptions } from './dispatcher-options.ts'
 import type { LegacyHandler } from './handlers.ts'
-import type { DispatchOptions } from './undici-module.ts'
 
 /** What `dispatcher.compose()` of every version takes. */
 export type Interceptor = <Dispatch extends (options: never, handler: never) => boolean>(

@@ -1,14 +1,15 @@
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import type { Target } from '../../dial/target.ts'
-import type { ConnectionOwner, Exchange, Sendable } from '../../exchange/exchange.ts'
+import { ForeignOriginError, NotSupportedError } from '../../errors/index.ts'
+import type { ConnectionOwner, Exchange, HeaderValues, Sendable } from '../../exchange/exchange.ts'
 import type { Handler } from '../../exchange/handler.ts'
 import { Call } from '../../request/call.ts'
+import { mergeHeaders } from '../../request/headers.ts'
 import type { Line } from '../../request/line.ts'
-import type { Outgoing } from '../../request/outgoing.ts'
-import { HandlerCaller } from './handler-caller.ts'
-import { asHandler, type LegacyHandler } from './handlers.ts'
-import { bodyOf, checkOptions, headersOf, targetOf } from './request-parts.ts'
-import type { DispatchOptions } from './undici-module.ts'
+import { type Outgoing, RecordedBody } from '../../request/outgoing.ts'
+import type { RequestTarget } from '../../request/request-target.ts'
+import type { DispatchOptions } from './dispatcher-options.ts'
+import { asHandler, HandlerCaller, type LegacyHandler } from './handlers.ts'
 
 /** Where dispatched requests go: connections of the user's undici. */
 export interface UserConnections {
@@ -100,4 +101,110 @@ function exchangeFor(
       }
     },
   }
+}
+
+/**
+ * Finds where a dispatched request goes.
+ *
+ * With an origin, the path is the whole path, as in a URL. Without one it is appended to the server's
+ * own path, as in `cluster.fetch`.
+ *
+ * @throws {ForeignOriginError} Nothing was sent.
+ */
+export function targetOf({ origin, path }: DispatchOptions, line: Line): RequestTarget {
+  if (typeof path !== 'string') throw new TypeError('path must be a string')
+  if (origin === undefined || origin === null || origin === '') return line.find(path)
+  const base = new URL(String(origin))
+  line.find(base)
+  const target = line.find(path.startsWith('/') ? base.origin + path : path)
+  if (target.origin === undefined || target.origin === base.origin) return target
+  throw new ForeignOriginError(`the path leads to ${target.origin}, not to ${base.origin}`)
+}
+
+/** @throws {NotSupportedError} */
+export function checkOptions({ method, maxRedirections }: DispatchOptions): void {
+  if (method === 'CONNECT') {
+    throw new NotSupportedError('CONNECT asks for a proxy, and an API server is none', {
+      hint: 'Use upgrade() to open a connection to a pod.',
+    })
+  }
+  if ((maxRedirections ?? 0) > 0) {
+    throw new NotSupportedError('maxRedirections would follow a redirect behind our back', {
+      hint: 'Compose undici.interceptors.redirect() after this: every hop is then checked.',
+    })
+  }
+}
+
+/** The caller's headers, in whichever form undici takes them, over those that go on every request. */
+export function headersOf({ headers }: DispatchOptions, defaults: HeaderValues): HeaderValues {
+  const own = readHeaders(headers)
+  const merged = mergeHeaders(defaults, own)
+  for (const name of KEPT) {
+    const value = own[name]
+    if (value !== undefined) merged[name] = value
+  }
+  return merged
+}
+
+/** `cluster.fetch` decides about these itself; here undici does, and says so if it does not like them. */
+const KEPT = ['connection', 'content-length', 'transfer-encoding']
+
+function readHeaders(given: unknown): HeaderValues {
+  const headers: HeaderValues = {}
+  for (const [name, value] of pairsOf(given)) {
+    if (value === undefined) continue
+    const key = String(name).toLowerCase()
+    const values = [value].flat().map((each) => (each === null ? '' : String(each)))
+    const before = headers[key]
+    const all = before === undefined ? values : [before, values].flat()
+    headers[key] = all.length === 1 ? (all[0] ?? '') : all
+  }
+  return headers
+}
+
+function pairsOf(given: unknown): Iterable<readonly [unknown, unknown]> {
+  if (given === undefined || given === null) return []
+  if (Array.isArray(given) && !Array.isArray(given[0])) return flatPairs(given)
+  if (typeof given !== 'object') throw new TypeError('headers must be an object or an array')
+  return Symbol.iterator in given
+    ? (given as Iterable<readonly [unknown, unknown]>)
+    : Object.entries(given)
+}
+
+function flatPairs(list: readonly unknown[]): [unknown, unknown][] {
+  if (list.length % 2 !== 0) throw new TypeError('headers array must be even')
+  return Array.from({ length: list.length / 2 }, (_, index) => [
+    list[2 * index],
+    list[2 * index + 1],
+  ])
+}
+
+/** A body that may have to be sent twice. */
+export interface SentBody {
+  /** The body for one try; call it again for the next. */
+  open(): unknown
+  canReplay(): boolean
+}
+
+/** What comes only once (streams, and the generator that undici's fetch makes of every body) is recorded while small. */
+export function bodyOf({ body }: DispatchOptions): SentBody {
+  if (!comesOnce(body)) return { open: () => body, canReplay: () => true }
+  const source = isStream(body) ? body : Readable.from(body)
+  const recorded = new RecordedBody(source)
+  return { open: () => recorded.open(), canReplay: () => recorded.isWhole }
+}
+
+type Once = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
+
+function comesOnce(body: unknown): body is Once {
+  if (typeof body !== 'object' || body === null) return false
+  if (ArrayBuffer.isView(body) || body instanceof ArrayBuffer) return false
+  // Forms and blobs of any copy of undici: each try encodes them anew.
+  const kind = (body as { [Symbol.toStringTag]?: string })[Symbol.toStringTag]
+  if (kind === 'FormData' || kind === 'Blob' || kind === 'File') return false
+  return Symbol.asyncIterator in body || Symbol.iterator in body
+}
+
+function isStream(body: object): body is Readable {
+  return 'pipe' in body && 'on' in body
 }

@@ -1,5 +1,15 @@
 import type { Duplex } from 'node:stream'
-import type { Controller, Handler, RawHeaders, ResponseHeaders } from '../../exchange/handler.ts'
+import type { Target } from '../../dial/target.ts'
+import { UpgradeRefusedError } from '../../errors/index.ts'
+import {
+  CallbackController,
+  type Controller,
+  type Handler,
+  type RawHeaders,
+  type ResponseHeaders,
+} from '../../exchange/handler.ts'
+import type { Call, Caller } from '../../request/call.ts'
+import type { ResponseReader } from '../../request/incoming.ts'
 
 /** The handler of a request as undici 6 wants it; 7 takes it too. False from `onHeaders` or `onData` means: pause. */
 export interface LegacyHandler {
@@ -88,4 +98,177 @@ export function rawFrom(
   return Object.entries(headers).flatMap(([name, value]) =>
     [value ?? []].flat().flatMap((each) => [Buffer.from(name), Buffer.from(each, 'latin1')]),
   )
+}
+
+export interface HandlerCallerOptions {
+  /** Whether the request asks for another protocol. */
+  readonly isUpgrade?: boolean
+  /** What an abort without a reason fails with. */
+  readonly aborted?: () => Error
+  /** What the handler gets in place of an error of the connection; an error in our words by default. */
+  readonly explain?: (error: unknown, target: Target) => unknown
+  /** Called when the handler gives up. */
+  readonly onAbort?: (reason: Error) => void
+  /** Called once, before the handler receives the end. */
+  readonly onDone?: () => void
+}
+
+/**
+ * Passes a call on to the handler of a dispatched request.
+ *
+ * The handler sees one start, one response and one end, however many tries that takes. It can abort and pause at any
+ * time.
+ */
+export class HandlerCaller implements Caller, ResponseReader {
+  readonly explain: ((error: unknown, target: Target) => unknown) | undefined
+  readonly #handler: Handler
+  readonly #options: HandlerCallerOptions
+  readonly #controller: CallbackController
+  #call: Call | undefined
+  /** The controller of the try whose response is passed on. */
+  #from: Controller | undefined
+  /** What arrived and was not passed on yet. */
+  #pending: Buffer[] = []
+  #ending: { readonly trailers: ResponseHeaders } | { readonly error: unknown } | undefined
+  #hasBegun = false
+  #isDone = false
+
+  constructor(handler: Handler, options: HandlerCallerOptions = {}) {
+    this.#handler = handler
+    this.#options = options
+    this.explain = options.explain
+    this.#controller = new CallbackController({
+      onAbort: (reason) => this.abort(reason ?? options.aborted?.() ?? new Error('aborted')),
+      onPause: () => this.#from?.pause(),
+      onResume: () => this.#flush(),
+    })
+  }
+
+  get isDone(): boolean {
+    return this.#isDone
+  }
+
+  /** Tells the handler that its request begins: from now on it can abort. */
+  begin(): void {
+    this.#guard(() => this.#handler.onRequestStart(this.#controller, null))
+  }
+
+  /** Sends the call whose response is passed on, unless the handler has aborted. */
+  send(call: Call): void {
+    if (this.#isDone) return
+    this.#call = call
+    call.start()
+  }
+
+  /** Ends the request with an error for the handler. */
+  abort(reason: Error): void {
+    this.#pending = []
+    this.#options.onAbort?.(reason)
+    this.#call?.cancel(reason)
+    // The call may be over, or not have begun.
+    this.failed(reason)
+  }
+
+  informed(call: Call, status: number, headers: ResponseHeaders, statusText: string): void {
+    this.#setRawHeaders(call.controller, headers)
+    this.#guard(() => this.#startResponse(status, headers, statusText))
+  }
+
+  answered(call: Call): void {
+    const { controller, headers, statusCode, statusText, socket } = call
+    this.#from = controller
+    this.#setRawHeaders(controller, headers)
+    if (socket !== undefined) {
+      this.#upgrade(statusCode, headers, socket)
+      return
+    }
+    call.read(this)
+    this.#guard(() => this.#startResponse(statusCode, headers, statusText))
+    this.#hasBegun = true
+    this.#flush()
+  }
+
+  failed(error: unknown): void {
+    if (this.#isDone) return
+    this.#finish()
+    this.#handler.onResponseError?.(this.#controller, error as Error)
+  }
+
+  data(chunk: Buffer): void {
+    if (this.#hasBegun && !this.#controller.paused && this.#pending.length === 0) this.#pass(chunk)
+    else this.#pending.push(chunk)
+  }
+
+  end(trailers: ResponseHeaders): void {
+    this.#ending = { trailers }
+    this.#controller.rawTrailers = this.#from?.rawTrailers ?? null
+    this.#flush()
+  }
+
+  fail(error: unknown): void {
+    this.#ending = { error }
+    if (this.#pending.length === 0) this.failed(error)
+  }
+
+  #startResponse(status: number, headers: ResponseHeaders, statusText: string): void {
+    try {
+      this.#handler.onResponseStart?.(this.#controller, status, headers, statusText)
+    } catch (cause) {
+      if (!this.#options.isUpgrade) throw cause
+      // undici's own upgrade() says only "bad upgrade".
+      throw new UpgradeRefusedError(status, statusText || 'no reason', { cause })
+    }
+  }
+
+  #pass(chunk: Buffer): void {
+    this.#guard(() => this.#handler.onResponseData?.(this.#controller, chunk))
+  }
+
+  /** Goes on with the response: first what is here, then what comes. */
+  #flush(): void {
+    if (!this.#hasBegun) return
+    while (!this.#controller.paused && !this.#isDone) {
+      const chunk = this.#pending.shift()
+      if (chunk === undefined) break
+      this.#pass(chunk)
+    }
+    if (this.#isDone || this.#controller.paused) return
+    if (this.#ending === undefined) this.#from?.resume()
+    else if ('error' in this.#ending) this.failed(this.#ending.error)
+    else this.#complete(this.#ending.trailers)
+  }
+
+  #complete(trailers: ResponseHeaders): void {
+    this.#finish()
+    try {
+      this.#handler.onResponseEnd?.(this.#controller, trailers)
+    } catch (error) {
+      this.#handler.onResponseError?.(this.#controller, error as Error)
+    }
+  }
+
+  #upgrade(status: number, headers: ResponseHeaders, socket: Duplex): void {
+    this.#finish()
+    this.#handler.onRequestUpgrade?.(this.#controller, status, headers, socket)
+  }
+
+  /** An error that a handler throws is an abort, as in undici. */
+  #guard(call: () => void): void {
+    if (this.#isDone) return
+    try {
+      call()
+    } catch (error) {
+      this.abort(error as Error)
+    }
+  }
+
+  /** fetch reads the headers here, not where it is handed them. */
+  #setRawHeaders(controller: Controller | undefined, headers: ResponseHeaders): void {
+    this.#controller.rawHeaders = rawFrom(controller?.rawHeaders, headers)
+  }
+
+  #finish(): void {
+    this.#isDone = true
+    this.#options.onDone?.()
+  }
 }

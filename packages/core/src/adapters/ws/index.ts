@@ -3,5 +3,5 @@ export {
   type OpenWebSocketOptions,
   openWebSocket,
   type WebSocketClass,
+  webSocketOptions,
 } from './open-web-socket.ts'
-export { webSocketOptions } from './web-socket-options.ts'

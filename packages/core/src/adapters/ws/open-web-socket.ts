@@ -1,12 +1,12 @@
-import type { Agent } from 'node:http'
-import { Bridge } from '../../bridge/bridge.ts'
-import { bridgeAgent } from '../../bridge/bridge-agent.ts'
+import type { Agent, ClientRequest, IncomingMessage } from 'node:http'
+import type https from 'node:https'
+import { Bridge, bridgeAgent } from '../../bridge/bridge.ts'
+import { PeerMissingError, UpgradeRefusedError } from '../../errors/index.ts'
 import { type HasLine, type Line, lineOf } from '../../request/line.ts'
 import { pathOn, type RequestTarget } from '../../request/request-target.ts'
-import { readRefusal } from './read-refusal.ts'
-import { loadWebSocket, type OpenedWebSocket, type WebSocketClass } from './web-socket-class.ts'
-
-export type { OpenedWebSocket, WebSocketClass } from './web-socket-class.ts'
+import { hideSecrets, showControlCharacters } from '../../secret/scrub.ts'
+import type { Secret } from '../../secret/secret.ts'
+import { createAgent } from '../https/create-agent.ts'
 
 /** Options of `openWebSocket`. Others, such as `headers` and `perMessageDeflate`, are handed to `ws`. */
 export interface OpenWebSocketOptions<Socket> {
@@ -108,4 +108,120 @@ function originOf({ origin }: RequestTarget, { target }: Line): string {
 function withHttp(place: string | URL): string | URL {
   const text = String(place)
   return /^wss?:/i.test(text) ? text.replace(/^ws/i, 'http') : place
+}
+
+/**
+ * What an open WebSocket can do, in the words of `ws`, whose types are not needed for it.
+ *
+ * With the option `WebSocket`, the class's own type is given instead.
+ */
+export interface OpenedWebSocket {
+  readonly readyState: number
+  /** What the server chose of the protocols; empty if nothing. */
+  readonly protocol: string
+  binaryType: string
+  send(data: string | Uint8Array, callback?: (error?: Error) => void): void
+  ping(): void
+  pause(): void
+  resume(): void
+  close(code?: number, reason?: string): void
+  terminate(): void
+  on(event: 'message', listener: (data: Buffer, isBinary: boolean) => void): unknown
+  on(event: 'close', listener: (code: number, reason: Buffer) => void): unknown
+  on(event: 'error', listener: (error: Error) => void): unknown
+  on(event: 'ping' | 'pong', listener: (data: Buffer) => void): unknown
+  once(event: 'message', listener: (data: Buffer, isBinary: boolean) => void): unknown
+  once(event: 'close', listener: (code: number, reason: Buffer) => void): unknown
+  once(event: 'error', listener: (error: Error) => void): unknown
+  once(event: 'open', listener: () => void): unknown
+  once(
+    event: 'unexpected-response',
+    listener: (request: ClientRequest, response: IncomingMessage) => void,
+  ): unknown
+}
+
+/** The class `WebSocket` of `ws`, or one made from it. */
+export type WebSocketClass<Socket> = new (
+  address: string,
+  protocols: string[],
+  // Every version of ws has a type of its own for them; this one fits all.
+  options: never,
+) => Socket
+
+/**
+ * Loads the class of the installed package.
+ *
+ * @throws {PeerMissingError}
+ */
+export async function loadWebSocket(
+  load: () => Promise<{ WebSocket: WebSocketClass<OpenedWebSocket> }> = () => import('ws'),
+): Promise<WebSocketClass<OpenedWebSocket>> {
+  try {
+    return (await load()).WebSocket
+  } catch (cause) {
+    if ((cause as { code?: string }).code !== 'ERR_MODULE_NOT_FOUND') throw cause
+    throw new PeerMissingError('kubecred/ws', 'ws', { cause })
+  }
+}
+
+/** What of an answer is read; Kubernetes writes a few hundred bytes. */
+const MOST_BYTES = 64 * 1024
+/** How long it may take to arrive; a body that never ends must not hold up the error. */
+const LONGEST_MS = 2000
+/** What of a text is shown that is not from Kubernetes. */
+const MOST_SHOWN = 200
+
+/**
+ * Makes an error from the answer that came in place of a WebSocket, with the server's own words.
+ *
+ * @param secrets What the server may have been sent, and must not be in the message.
+ */
+export async function readRefusal(
+  response: IncomingMessage,
+  secrets: Iterable<Secret>,
+): Promise<UpgradeRefusedError> {
+  const { statusCode = 0 } = response
+  const text = hideSecrets(await readText(response), secrets)
+  const statusMessage = hideSecrets(response.statusMessage ?? '', secrets)
+  const reason = messageOf(text) ?? (text.trim().slice(0, MOST_SHOWN) || statusMessage)
+  return new UpgradeRefusedError(statusCode, showControlCharacters(reason))
+}
+
+async function readText(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  let size = 0
+  const timer = setTimeout(() => response.destroy(), LONGEST_MS)
+  try {
+    for await (const chunk of response) {
+      chunks.push(chunk as Buffer)
+      size += (chunk as Buffer).length
+      if (size > MOST_BYTES) break
+    }
+  } catch {
+    // The status is what counts.
+  } finally {
+    clearTimeout(timer)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** The message of a `Status`. */
+function messageOf(text: string): string | undefined {
+  try {
+    const { message } = Object(JSON.parse(text))
+    return typeof message === 'string' ? message : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Options for those who construct a `ws` WebSocket themselves.
+ *
+ * @example
+ * const socket = new WebSocket(url, 'v5.channel.k8s.io', webSocketOptions(cluster))
+ */
+export function webSocketOptions(cluster: HasLine): { agent: https.Agent } {
+  lineOf(cluster, 'webSocketOptions')
+  return { agent: createAgent(cluster) }
 }

@@ -1,7 +1,6 @@
 import http from 'node:http'
 import https from 'node:https'
-import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { type Sandbox, startSandbox } from '@kubecred/sandbox'
 import axios from 'axios'
 import { got } from 'got'

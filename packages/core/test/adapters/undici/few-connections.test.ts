@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest'
-import { FewConnections } from '../../../src/adapters/undici/few-connections.ts'
-import type { Pool } from '../../../src/adapters/undici/undici-module.ts'
+import type { Pool } from '../../../src/adapters/undici/dispatcher-options.ts'
+import { FewConnections } from '../../../src/adapters/undici/pools.ts'
 import type { Sendable } from '../../../src/exchange/exchange.ts'
 import type { Controller } from '../../../src/exchange/handler.ts'
 

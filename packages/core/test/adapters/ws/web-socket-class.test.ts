@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { WebSocket } from 'ws'
-import { loadWebSocket } from '../../../src/adapters/ws/web-socket-class.ts'
+import { loadWebSocket } from '../../../src/adapters/ws/open-web-socket.ts'
 
 it('the installed ws is used', async () => {
   expect(await loadWebSocket()).toBe(WebSocket)

@@ -1,7 +1,6 @@
 // Needs that kopf's vault does not meet, by their numbers in its report, and flaw 5.5; with a clock of our own.
 import { describe, expect, it } from 'vitest'
-import type { LoginContext } from '../../../src/vault/login-handler.ts'
-import { PermanentError } from '../../../src/vault/login-handler.ts'
+import { type LoginContext, PermanentError } from '../../../src/vault/login-handler.ts'
 import type { LoginVault } from '../../../src/vault/login-vault.ts'
 import { openScene, settle } from '../vault-scene.ts'
 import { outcome, passTime } from './pass-time.ts'

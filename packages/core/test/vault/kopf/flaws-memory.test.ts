@@ -1,8 +1,8 @@
 // What a vault remembers of refusals, and how it chooses: needs 8 and 12, and where kopf's documentation errs (11).
 import { describe, expect, it } from 'vitest'
-import { choose } from '../../../src/vault/choose.ts'
 import type { ConnectionFields } from '../../../src/vault/connection-fields.ts'
 import type { LoginContext } from '../../../src/vault/login-handler.ts'
+import { choose } from '../../../src/vault/login-handlers.ts'
 import { openScene, settle } from '../vault-scene.ts'
 import { outcome, passTime } from './pass-time.ts'
 

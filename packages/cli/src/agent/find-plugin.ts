@@ -1,0 +1,57 @@
+import { accessSync, constants, realpathSync, statSync } from 'node:fs'
+import { delimiter, isAbsolute, join, resolve } from 'node:path'
+import {
+  ALLOW_ALL,
+  findExecutable,
+  type Located,
+  locateProgram,
+  type Programs,
+} from 'kubecred/internal'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** A plugin on this machine. */
+export type FoundPlugin = Extract<Located, { is: 'found' }>
+
+/**
+ * Finds the file for a command where no policy has to be asked. Loads no more than that needs.
+ *
+ * @throws {PluginNotFoundError | PluginNotExecutableError}
+ */
+export function findPlugin(command: string, env: Environment): Promise<FoundPlugin> {
+  const programs: Programs = {
+    locate: (name) => findExecutable(name, { path: env['PATH'], pathExt: env['PATHEXT'] }),
+    sha256: () => Promise.reject(new Error('only a policy asks for digests')),
+    run: () => Promise.reject(new Error('nothing runs here')),
+  }
+  return locateProgram({ command, policy: ALLOW_ALL, installHint: HINT }, { programs }, () => {})
+}
+
+const HINT = 'Install the plugin, or give its full path behind "--" in exec.args of the kubeconfig.'
+
+/**
+ * Finds the file for a command where it is plainly there, without waiting for anything.
+ *
+ * It follows the rules of `findExecutable`, which has to say what is wrong when this finds nothing: a name is looked
+ * up in the absolute folders of PATH, and what comes first but cannot be used is left to the other to judge.
+ */
+export function spotPlugin(command: string, path: string | undefined): FoundPlugin | undefined {
+  if (command === '' || process.platform === 'win32') return undefined
+  if (command.includes('/')) return look(resolve(command))
+  for (const folder of (path ?? '').split(delimiter)) {
+    if (!isAbsolute(folder)) continue
+    const found = look(join(folder, command))
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+function look(path: string): FoundPlugin | undefined {
+  try {
+    if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return undefined
+    accessSync(path, constants.X_OK)
+    return { is: 'found', path, realPath: realpathSync.native(path) }
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,147 @@
+import { dirname, isAbsolute, join } from 'node:path'
+import process from 'node:process'
+import { ContextNotFoundError, NotSupportedError, UserNotFoundError } from 'kubecred/errors'
+import {
+  type ExecEntry,
+  type Kubeconfig,
+  MAX_KUBECONFIG_BYTES,
+  mergeKubeconfigs,
+  placesOf,
+  readBoundedFile,
+  readKubeconfigFiles,
+  showArgs,
+  type UserEntry,
+} from 'kubecred/internal'
+
+/** Which exec stanza is to be changed, and how. */
+export interface WrapOptions {
+  readonly kubeconfig?: string | undefined
+  readonly context?: string | undefined
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** What to write as `exec.command`. */
+  readonly program: string
+  /** What stands in front of `--`. */
+  readonly flags?: readonly string[]
+}
+
+/** A change of one exec stanza. */
+export interface WrapPlan {
+  readonly file: string
+  readonly user: string
+  readonly context: string
+  readonly isUndo: boolean
+  readonly change: StanzaChange
+  /** The stanza before and after for people: flags without their values. */
+  readonly before: string
+  readonly after: string
+}
+
+export interface StanzaChange {
+  readonly command: string
+  /** How many arguments go, from the first. */
+  readonly removed: number
+  /** What stands in their place. */
+  readonly inserted: readonly string[]
+  /** The stanza must still be this one when it is written. */
+  readonly expected: { readonly command: string; readonly args: readonly string[] }
+}
+
+/** Puts kubecred-token in front of the plugin of a context. Reads only. */
+export async function planWrap(options: WrapOptions): Promise<WrapPlan> {
+  const found = await findStanza(options)
+  const { entry, exec, context } = found
+  const { command, args } = plain(exec)
+  if (isWrapped(command)) throw refuse(context, 'uses kubecred-token already')
+  const folder = dirname(entry.file ?? '/')
+  const isRelative = command.includes('/') && !isAbsolute(command)
+  const plugin = isRelative ? join(folder, command) : command
+  const inserted = [...(options.flags ?? []), '--', plugin]
+  return describe(found, false, {
+    command: options.program,
+    removed: 0,
+    inserted,
+    expected: { command, args },
+  })
+}
+
+/** Takes kubecred-token away again. Reads only. */
+export async function planUnwrap(options: Omit<WrapOptions, 'program'>): Promise<WrapPlan> {
+  const found = await findStanza(options)
+  const { command, args } = plain(found.exec)
+  const border = args.indexOf('--')
+  const plugin = args[border + 1]
+  if (!isWrapped(command) || border === -1 || plugin === undefined) {
+    throw refuse(found.context, 'does not use kubecred-token for a plugin')
+  }
+  return describe(found, true, {
+    command: plugin,
+    removed: border + 2,
+    inserted: [],
+    expected: { command, args },
+  })
+}
+
+/** By name: it may be written with or without its folder. */
+export function isWrapped(command: string): boolean {
+  return /(?:^|[\\/])kubecred-token(?:\.cjs|\.exe|\.cmd)?$/.test(command)
+}
+
+interface Stanza {
+  readonly context: string
+  readonly entry: UserEntry
+  readonly exec: ExecEntry
+}
+
+async function findStanza(options: Omit<WrapOptions, 'program'>): Promise<Stanza> {
+  const places = placesOf(options, process.cwd())
+  const absent = places.from === 'flag' ? 'an error' : 'skipped'
+  const { configs } = await readKubeconfigFiles(places.files, absent, (path) =>
+    readBoundedFile(path, { mostBytes: MAX_KUBECONFIG_BYTES }),
+  )
+  const config = mergeKubeconfigs(configs)
+  const context = options.context ?? config.currentContext ?? ''
+  const entry = userOf(config, context)
+  if (entry.exec?.command === undefined || entry.file === undefined) {
+    throw refuse(context, 'has no credential plugin')
+  }
+  return { context, entry, exec: entry.exec }
+}
+
+function userOf(config: Kubeconfig, context: string): UserEntry {
+  const found = config.contexts.get(context)
+  if (found === undefined) throw new ContextNotFoundError(context, [...config.contexts.keys()])
+  const entry = config.users.get(found.user ?? '')
+  if (entry !== undefined) return entry
+  const what = `user ${JSON.stringify(found.user ?? '')} does not exist`
+  throw new UserNotFoundError(what, [...config.users.keys()])
+}
+
+function plain({ command, args }: ExecEntry): StanzaChange['expected'] {
+  return { command: command ?? '', args: args.map((arg) => arg.expose()) }
+}
+
+function describe(
+  { context, entry, exec }: Stanza,
+  isUndo: boolean,
+  change: StanzaChange,
+): WrapPlan {
+  const shown = (from: number): string => showArgs({ args: exec.args.slice(from) })
+  const old = exec.command ?? ''
+  const outer = change.expected.args.slice(0, change.removed).join(' ')
+  return {
+    file: entry.file ?? '',
+    user: entry.name,
+    context,
+    isUndo,
+    change,
+    before: `${old} ${isUndo ? `${outer} ` : ''}${shown(change.removed)}`.trim(),
+    after:
+      `${change.command} ${change.inserted.join(' ')}${isUndo ? '' : ' '}${shown(change.removed)}`.trim(),
+  }
+}
+
+function refuse(context: string, what: string): NotSupportedError {
+  return new NotSupportedError(`context ${JSON.stringify(context)} ${what}`, {
+    hint: 'Choose another context: kubecred status shows them all with their plugins.',
+  })
+}

@@ -1,0 +1,167 @@
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { askAgent } from '../../src/agent/ask-agent.ts'
+import { AgentFixture } from './agent-fixture.ts'
+
+const agent = new AgentFixture()
+
+describe('an agent', () => {
+  it('runs a plugin once for all who ask, and shows no secret of it', async () => {
+    await agent.serve()
+    const asked = agent.request(undefined, { args: ['get', '--password', 'marked-secret'] })
+    expect(await Promise.all([agent.token(asked), agent.token(asked), agent.token(asked)])).toEqual(
+      ['1', '1', '1'],
+    )
+    const seen = await agent.status()
+    expect(seen?.entries).toMatchObject([
+      { command: 'plugin', args: 'get --password …', state: 'ready', runs: 1, waiting: 0 },
+    ])
+    expect(JSON.stringify(seen)).not.toContain('marked-secret')
+  })
+
+  it('keeps nothing longer than fifteen minutes where nobody knows the account, and asks again ahead of that', async () => {
+    await agent.serve()
+    const known = agent.request()
+    const unknown = { ...known, isAccountKnown: false }
+    expect(await agent.token(unknown)).toBe('1')
+    expect(await agent.token(unknown)).toBe('1')
+    expect(await agent.token(known)).toBe('2')
+    agent.clock.advance(15 * 60_000)
+    await untilRuns(3)
+    expect(await agent.token(known)).toBe('2')
+    expect(await agent.token(unknown)).toBe('3')
+  })
+
+  it('keeps what has no end for as long as it is told', async () => {
+    await agent.serve()
+    const asked = agent.request(agent.answer(''), { ttlMs: 60_000 })
+    expect([await agent.token(asked), await agent.token(asked)]).toEqual(['1', '1'])
+    agent.clock.jumpTo(agent.clock.now() + 60_000)
+    expect(await agent.token(asked)).toBe('2')
+  })
+
+  it('leaves the run to a person, takes what they bring, and hands it to all', async () => {
+    await agent.serve()
+    const asked = agent.request()
+    const person = { ...asked, isInteractive: true }
+    let bring: (() => void) | undefined
+    const brought = new Promise<void>((resolve) => {
+      bring = resolve
+    })
+    const first = agent.token(person, {
+      onRun: async () => {
+        await brought
+        const text = `{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"token":"typed","expirationTimestamp":"2099-01-01T00:00:00Z"}}`
+        const stdout = Buffer.from(text).toString('base64')
+        return { ended: 'exited', status: 0, stdout, tookMs: 1, stderrTail: '' }
+      },
+    })
+    while ((await agent.status())?.entries[0]?.waiting !== 1);
+    const second = agent.token(asked)
+    while ((await agent.status())?.entries[0]?.waiting !== 2);
+    bring?.()
+    expect([await first, await second]).toEqual(['typed', 'typed'])
+    expect(agent.runs).toBe(0)
+  })
+
+  it('does not believe a person who brings nonsense', async () => {
+    await agent.serve()
+    const person = agent.request(undefined, { isInteractive: true })
+    const got = await askAgent(agent.place, person, {
+      onRun: async () => ({
+        ended: 'exited',
+        status: 0,
+        stdout: 'e30=',
+        tookMs: 1,
+        stderrTail: '',
+      }),
+    })
+    expect(got).toMatchObject({ is: 'failed', code: 'ERR_PLUGIN_VERSION' })
+  })
+
+  it('asks the plugin again when the same client does, and others then get the new one', async () => {
+    await agent.serve()
+    const asked = agent.request(undefined, { parent: { pid: 1, startedAt: 1 } })
+    expect([await agent.token(asked), await agent.token(asked)]).toEqual(['1', '2'])
+    expect(await agent.token({ ...asked, parent: { pid: 2, startedAt: 1 } })).toBe('2')
+    // The server refuses whatever it gets: then nobody runs the plugin for every request.
+    expect([await agent.token(asked), await agent.token(asked)]).toEqual(['2', '2'])
+  })
+
+  it('does not take the end of a credential for a refusal', async () => {
+    await agent.serve()
+    const asked = agent.request(agent.answer('2030-01-01T00:10:00Z'), {
+      parent: { pid: 1, startedAt: 1 },
+    })
+    expect(await agent.token(asked)).toBe('1')
+    agent.clock.jumpTo(Date.parse('2030-01-01T00:10:01Z'))
+    await agent.token(asked)
+    expect((await agent.status())?.entries).toMatchObject([{ runs: 2 }])
+    expect(agent.runs).toBe(2)
+  })
+
+  it('forgets when told, and gives nothing while it is locked', async () => {
+    await agent.serve({ idleMs: 1000 })
+    const asked = agent.request()
+    expect(await agent.token(asked)).toBe('1')
+    await askAgent(agent.place, { do: 'forget' })
+    expect(await agent.token(asked)).toBe('2')
+    await askAgent(agent.place, { do: 'lock' })
+    expect(await askAgent(agent.place, asked)).toMatchObject({
+      is: 'failed',
+      code: 'ERR_AGENT_LOCKED',
+      exit: 94,
+    })
+    agent.clock.jumpTo(agent.clock.now() + 10_000)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect(await agent.status()).toMatchObject({ isLocked: true, entries: [] })
+    await askAgent(agent.place, { do: 'unlock' })
+    expect(await agent.token(asked)).toBe('3')
+  })
+
+  it('ends a run when it is locked meanwhile', async () => {
+    await agent.serve()
+    const asking = askAgent(agent.place, agent.request('sleep 30'))
+    while (agent.runs === 0) await agent.status()
+    await askAgent(agent.place, { do: 'lock' })
+    expect(await asking).toMatchObject({ is: 'failed' })
+  })
+
+  it('ends when nobody has asked for long, when told, and when its socket is not its own any more', async () => {
+    const idle = await agent.serve({ idleMs: 1000 })
+    agent.clock.jumpTo(agent.clock.now() + 1000)
+    expect(await idle.ended).toBe('nobody has asked for a long time')
+    expect(existsSync(agent.place.socket)).toBe(false)
+    const told = await agent.serve()
+    await askAgent(agent.place, { do: 'stop' })
+    expect(await told.ended).toBe('somebody told it to')
+    const replaced = await agent.serve()
+    renameSync(agent.place.socket, join(agent.folder, 'moved'))
+    writeFileSync(agent.place.socket, 'of somebody else')
+    expect(await replaced.ended).toBe('another agent has taken its place')
+    expect(readFileSync(agent.place.socket, 'utf8')).toBe('of somebody else')
+    rmSync(agent.place.socket)
+  })
+
+  it('takes the place of a dead socket, and its own is nobody else’s', async () => {
+    mkdirSync(agent.place.folder, { mode: 0o700 })
+    writeFileSync(agent.place.socket, '')
+    await agent.serve()
+    expect(lstatSync(agent.place.socket).isSocket()).toBe(true)
+    expect(lstatSync(agent.place.socket).mode & 0o777).toBe(0o600)
+    expect(lstatSync(agent.place.folder).mode & 0o777).toBe(0o700)
+  })
+})
+
+async function untilRuns(count: number): Promise<void> {
+  while (agent.runs < count) await agent.status()
+}

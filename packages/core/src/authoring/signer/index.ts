@@ -1,8 +1,0 @@
-export type { SignatureScheme } from '../../protocol/signing-key.ts'
-export type { Prompt, PromptOptions } from '../prompt.ts'
-export { ecdsaToDer } from './ecdsa-der.ts'
-export type { SignContext, SignerContext, SignerHandlers } from './handlers.ts'
-export { type ListenOptions, listenSigner, type SignerServer } from './listen-signer.ts'
-export { runSigner, type SignerOptions } from './run-signer.ts'
-export type { SignerConfiguration } from './sign-request.ts'
-export { terminalPrompt } from './signer-tools.ts'

@@ -1,0 +1,121 @@
+import {
+  type CertificatePair,
+  type Credential,
+  certificateText,
+  credentialText,
+} from '../credential/credential.ts'
+import type { Endpoint } from '../kubeconfig/connection.ts'
+import type { Crypto } from '../ports/crypto.ts'
+import type { CredentialPart, Validity } from '../ports/observer.ts'
+import { Secret } from '../secret/secret.ts'
+import type { Acquired } from '../sources/source.ts'
+import { Derived } from './derived.ts'
+
+/**
+ * What a transport holds while it uses a credential.
+ *
+ * One object serves all requests made with the same credential. The ticket says which one it was, so
+ * that a late refusal cannot hurt a newer credential.
+ */
+export interface Lease {
+  readonly ticket: number
+  readonly credential: Credential
+  /** The whole `Authorization` header, or undefined. It is a secret. */
+  readonly authorization: string | undefined
+  readonly derived: Derived
+  /** Where it is to be used, if not where the connection says. */
+  readonly endpoint?: Endpoint
+}
+
+/** A lease, and what tells its credential from another one. */
+export interface Kept extends Lease {
+  readonly digest: string
+  readonly tlsDigest: string
+  /** Equal for what is the same to one server, whatever else the login said. */
+  readonly identity: string
+}
+
+/** Wraps a credential; what was built from the one before stays in use if the certificate is the same. */
+export function keep(
+  ticket: number,
+  { credential, endpoint }: Pick<Acquired, 'credential' | 'endpoint'>,
+  crypto: Crypto,
+  old: Kept | undefined,
+): Kept {
+  const tlsDigest = crypto.digest(certificateText(credential.certificate))
+  return {
+    ticket,
+    credential,
+    authorization: authorizationOf(credential),
+    derived: old?.tlsDigest === tlsDigest && !old.derived.isRetired ? old.derived : new Derived(),
+    ...(endpoint && { endpoint }),
+    digest: crypto.digest(credentialText(credential) + endpointText(endpoint)),
+    identity: crypto.digest(`${endpoint?.cluster.server}\n${credentialText(credential)}`),
+    tlsDigest,
+  }
+}
+
+/** Everything in credentials that must not show. */
+export function keptSecrets(...all: (Kept | undefined)[]): readonly Secret[] {
+  return all.flatMap((kept) => {
+    if (kept === undefined) return []
+    return [...acquiredSecrets(kept), new Secret(kept.authorization ?? '')]
+  })
+}
+
+function endpointText(endpoint: Endpoint | undefined): string {
+  if (endpoint === undefined) return ''
+  const { cluster, ...rest } = endpoint
+  return JSON.stringify([{ ...cluster, proxyUrl: cluster.proxyUrl?.expose() }, rest])
+}
+
+/** A token wins over basic. */
+function authorizationOf({ token, scheme, basic }: Credential): string | undefined {
+  if (token !== undefined) return `${scheme?.expose() ?? 'Bearer'} ${token.expose()}`
+  if (scheme !== undefined) return scheme.expose()
+  if (basic === undefined) return undefined
+  const bytes = new TextEncoder().encode(`${basic.username}:${basic.password.expose()}`)
+  return `Basic ${btoa(String.fromCharCode(...bytes))}`
+}
+
+const PARTS = ['token', 'certificate', 'basic'] as const satisfies readonly CredentialPart[]
+
+interface AcquiredFacts {
+  readonly expiresAt: number | undefined
+  readonly holds: readonly CredentialPart[]
+  readonly certificate?: Validity
+  readonly replaced?: Validity
+}
+
+/** What may be told about what a run brought: its kind, its end, its certificate and the one that it replaced. */
+export function acquiredFacts(
+  { credential, expiresAt }: Acquired,
+  kept: Kept,
+  old: Kept | undefined,
+): AcquiredFacts {
+  const certificate = validityOf(kept.credential.certificate)
+  const replaced =
+    kept.tlsDigest === old?.tlsDigest ? undefined : validityOf(old?.credential.certificate)
+  return {
+    expiresAt: Number.isFinite(expiresAt) ? expiresAt : undefined,
+    holds: partsOf(credential),
+    ...(certificate && { certificate }),
+    ...(replaced && { replaced }),
+  }
+}
+
+/** What kind of credential it is. */
+export function partsOf(credential: Credential): readonly CredentialPart[] {
+  return PARTS.filter((part) => credential[part] !== undefined)
+}
+
+/** Only the numbers: chain and key are nobody's business. */
+export function validityOf(pair: CertificatePair | undefined): Validity | undefined {
+  return pair && { notBefore: pair.notBefore, notAfter: pair.notAfter }
+}
+
+/** Everything in a credential that must not show in what is said about it. */
+export function acquiredSecrets({ credential }: Pick<Acquired, 'credential'>): readonly Secret[] {
+  const { token, basic, certificate } = credential
+  return [token, basic?.password, certificate?.key].filter((secret) => secret !== undefined)
+}

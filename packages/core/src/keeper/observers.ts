@@ -1,0 +1,87 @@
+import { describeUnexpected, type UnexpectedError } from '../errors/index.ts'
+import type { CredentialEvent, Observer, SourceLabel, Validity } from '../ports/observer.ts'
+import type { Secret } from '../secret/secret.ts'
+import type { Report } from '../sources/source.ts'
+import type { Access } from './access.ts'
+
+/**
+ * Those who watch one keeper.
+ *
+ * An observer that several connections share is told each event once, and stays until the last of them
+ * leaves. All observers get the same object, so that somebody who stands behind two of them can tell.
+ */
+export class Watchers {
+  readonly #label: SourceLabel
+  readonly #watches = new Map<Observer, number>()
+
+  constructor(label: SourceLabel) {
+    this.#label = label
+  }
+
+  /**
+   * Adds one. Returns how to leave.
+   *
+   * @param certificate Of the credential held already: who comes late has not heard of it.
+   */
+  add(observer: Observer, certificate: Validity | undefined): () => void {
+    const watches = this.#watches.get(observer) ?? 0
+    this.#watches.set(observer, watches + 1)
+    if (watches === 0) this.#tell(observer, { type: 'borrowed', certificate })
+    let isGone = false
+    return () => {
+      if (!isGone) this.#leave(observer)
+      isGone = true
+    }
+  }
+
+  report(event: Report): void {
+    const told = { ...event, source: this.#label }
+    for (const observer of this.#watches.keys()) tell(observer, told)
+  }
+
+  /** Sends everybody away. */
+  close(): void {
+    for (const observer of this.#watches.keys()) this.#tell(observer, { type: 'released' })
+    this.#watches.clear()
+  }
+
+  #leave(observer: Observer): void {
+    const watches = this.#watches.get(observer)
+    if (watches === undefined) return
+    if (watches > 1) {
+      this.#watches.set(observer, watches - 1)
+      return
+    }
+    this.#watches.delete(observer)
+    this.#tell(observer, { type: 'released' })
+  }
+
+  #tell(observer: Observer, event: Report): void {
+    tell(observer, { ...event, source: this.#label })
+  }
+}
+
+/** Tells an observer. Somebody who watches must not be able to stop what they watch, now or a promise later. */
+export function tell(observer: Observer, event: CredentialEvent): void {
+  try {
+    const returned: unknown = observer(event)
+    if (returned instanceof Promise) returned.catch(() => {})
+  } catch {
+    // Theirs to notice.
+  }
+}
+
+/**
+ * Reports an error that is no `CredentialError` to the observers, without the secrets that are held.
+ *
+ * @param secrets Further ones.
+ */
+export function reportUnexpected(
+  access: Pick<Access, 'report' | 'secrets'>,
+  error: unknown,
+  secrets: readonly Secret[] = [],
+): UnexpectedError {
+  const described = describeUnexpected(error, [...access.secrets, ...secrets])
+  access.report({ type: 'unexpected-error', ...described })
+  return described
+}

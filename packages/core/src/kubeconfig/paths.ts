@@ -1,0 +1,135 @@
+import { Secret } from '../secret/secret.ts'
+import { EXTERNAL_SIGNER } from './external-signer-config.ts'
+import type { AuthProviderEntry, ClusterEntry, UserEntry } from './kubeconfig.ts'
+import type { Overrides } from './overrides.ts'
+
+/** What this layer needs of `node:path`, so that it works for either kind of system. */
+export interface Paths {
+  readonly separator: string
+  isAbsolute(path: string): boolean
+  join(...parts: string[]): string
+  dirname(path: string): string
+}
+
+/** Makes the paths of a cluster entry absolute: relative ones start at the folder of its file, or at `cwd`. */
+export function resolveClusterPaths(entry: ClusterEntry, cwd: string, paths: Paths): ClusterEntry {
+  const base = baseOf(entry.file, cwd, paths)
+  return { ...entry, certificateAuthority: absolute(entry.certificateAuthority, base, paths) }
+}
+
+/**
+ * Makes the paths of a user entry absolute, `exec.command` included if it is a path at all.
+ *
+ * A plain name such as `aws` stays as it is and is looked up in PATH; `./aws` is a file beside the kubeconfig
+ * and never a lookup. Arguments of the plugin are not touched.
+ */
+export function resolveUserPaths(entry: UserEntry, cwd: string, paths: Paths): UserEntry {
+  const base = baseOf(entry.file, cwd, paths)
+  const { exec } = entry
+  return {
+    ...entry,
+    clientCertificate: absolute(entry.clientCertificate, base, paths),
+    clientKey: absolute(entry.clientKey, base, paths),
+    tokenFile: absolute(entry.tokenFile, base, paths),
+    exec: exec && { ...exec, command: resolveCommand(exec.command, base, paths) },
+    authProvider: resolveProvider(entry.authProvider, base, paths),
+  }
+}
+
+/** Makes the paths given by flags absolute: a flag is relative to the current folder. */
+export function resolveOverridePaths(overrides: Overrides, cwd: string, paths: Paths): Overrides {
+  return {
+    ...overrides,
+    certificateAuthority: absolute(overrides.certificateAuthority, cwd, paths),
+    clientCertificate: absolute(overrides.clientCertificate, cwd, paths),
+    clientKey: absolute(overrides.clientKey, cwd, paths),
+  }
+}
+
+function baseOf(file: string | undefined, cwd: string, paths: Paths): string {
+  return file === undefined ? cwd : paths.dirname(absolute(file, cwd, paths) ?? file)
+}
+
+/** client-go leaves the CA of an issuer to the current folder, as the only path in a kubeconfig. */
+function resolveProvider(
+  provider: AuthProviderEntry | undefined,
+  base: string,
+  paths: Paths,
+): AuthProviderEntry | undefined {
+  if (provider === undefined) return undefined
+  const config = new Map(provider.config)
+  const resolve = (key: string, how: typeof absolute): void => {
+    const path = how(provider.config.get(key)?.expose(), base, paths)
+    if (path) config.set(key, new Secret(path))
+  }
+  resolve('idp-certificate-authority', absolute)
+  if (provider.name === EXTERNAL_SIGNER) {
+    // Only these two are ours. What a signer takes for a path is its own business.
+    resolve('pathExec', resolveCommand)
+    resolve('pathSocket', absolute)
+  }
+  return { ...provider, config }
+}
+
+function resolveCommand(command: string | undefined, base: string, paths: Paths) {
+  // Windows takes a slash for a separator too, so that `./plugin` is a path there as well.
+  const isPath = command?.includes(paths.separator) === true || command?.includes('/') === true
+  return isPath ? absolute(command, base, paths) : command
+}
+
+function absolute(path: string | undefined, base: string, paths: Paths): string | undefined {
+  if (path === undefined || path === '' || paths.isAbsolute(path)) return path
+  return paths.join(base, path)
+}
+
+/**
+ * Splits the value of KUBECONFIG into paths: empty elements are skipped, repeated ones counted once.
+ *
+ * @param separator `:`, or `;` on Windows, where quotes protect a separator inside a path.
+ */
+export function splitKubeconfigList(value: string, separator: string): readonly string[] {
+  const elements = separator === ';' ? splitQuoted(value) : value.split(separator)
+  return [...new Set(elements.filter((element) => element !== ''))]
+}
+
+function splitQuoted(value: string): readonly string[] {
+  return (value.match(/(?:"[^"]*"|[^;])+/g) ?? []).map((element) => element.replaceAll('"', ''))
+}
+
+/** What is known about a folder that could be the home. */
+export interface FolderFacts {
+  readonly exists: boolean
+  readonly writable: boolean
+  /** Whether `.kube\config` is in it. */
+  readonly hasKubeconfig: boolean
+}
+
+/**
+ * Finds the home folder on Windows by client-go's rule, so that both find the same kubeconfig.
+ *
+ * The first that has a kubeconfig wins, in the order HOME, HOMEDRIVE with HOMEPATH, USERPROFILE. If none has,
+ * USERPROFILE comes second, and the first writable folder wins, else the first that exists, else the first set.
+ */
+export function windowsHome(
+  env: Readonly<Record<string, string | undefined>>,
+  look: (folder: string) => FolderFacts,
+): string | undefined {
+  const home = env['HOME']
+  const profile = env['USERPROFILE']
+  const { HOMEDRIVE: drive, HOMEPATH: path } = env
+  const driveAndPath = drive && path ? `${drive}${path}` : undefined
+  const facts = new Map(
+    present(home, profile, driveAndPath).map((folder) => [folder, look(folder)] as const),
+  )
+  const ordered = present(home, profile, driveAndPath)
+  return (
+    present(home, driveAndPath, profile).find((folder) => facts.get(folder)?.hasKubeconfig) ??
+    ordered.find((folder) => facts.get(folder)?.writable) ??
+    ordered.find((folder) => facts.get(folder)?.exists) ??
+    ordered[0]
+  )
+}
+
+function present(...folders: (string | undefined)[]): string[] {
+  return folders.filter((folder) => folder !== undefined && folder !== '') as string[]
+}

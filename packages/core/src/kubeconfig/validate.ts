@@ -1,0 +1,173 @@
+import { isUsableServer, tryParse } from '../formats/server-url.ts'
+import {
+  API_VERSIONS,
+  INTERACTIVE_MODES,
+  isApiVersion,
+  isInteractiveMode,
+} from '../plugin/exec-config.ts'
+import type { Secret } from '../secret/secret.ts'
+import {
+  type ClusterEntry,
+  type ExecEntry,
+  hasCertificate,
+  hasKey,
+  hasStaticMethod,
+  type UserEntry,
+} from './kubeconfig.ts'
+import { describeEntry, type Problem, quoteName } from './problem.ts'
+
+const PROXY_SCHEMES: readonly string[] = ['http:', 'https:', 'socks5:']
+
+/** Lists what makes the selected cluster unusable, flags included. */
+export function clusterProblems(cluster: ClusterEntry): readonly Problem[] {
+  const entry = describeEntry('cluster', cluster)
+  const problems: Problem[] = []
+  const add = (what: string, remedy: string): void => {
+    problems.push({ what: `${entry} ${what}`, remedy })
+  }
+  if (cluster.server === undefined) {
+    add('has no server', 'Add the line "server: https://HOST:PORT" to it, or pass --server.')
+  } else if (!isUsableServer(cluster.server)) {
+    add(
+      'has a server that is no http or https address of the form https://HOST:PORT',
+      'Correct it, and keep user name and password out of the address.',
+    )
+  }
+  const { certificateAuthority: file, certificateAuthorityData: data } = cluster
+  if (file !== undefined && data !== undefined) {
+    add(
+      'has both certificate-authority and certificate-authority-data',
+      'Remove one of certificate-authority and certificate-authority-data.',
+    )
+  }
+  if (cluster.insecureSkipTlsVerify && (file !== undefined || data !== undefined)) {
+    add(
+      'has both insecure-skip-tls-verify and a certificate authority',
+      'Remove insecure-skip-tls-verify: with a certificate authority it is not needed.',
+    )
+  }
+  if (cluster.proxyUrl !== undefined && !isUsableProxy(cluster.proxyUrl)) {
+    add(
+      'has a proxy-url that is no http, https or socks5 address',
+      'Write proxy-url as http://HOST:PORT, https://HOST:PORT or socks5://HOST:PORT.',
+    )
+  }
+  return problems
+}
+
+/** Whether requests can be sent through it, as far as its form tells. */
+export function isUsableProxy(proxyUrl: Secret): boolean {
+  const url = tryParse(proxyUrl.expose())
+  return url !== undefined && PROXY_SCHEMES.includes(url.protocol) && url.hostname !== ''
+}
+
+/** Lists what makes the selected user unusable, flags included. */
+export function userProblems(user: UserEntry): readonly Problem[] {
+  const entry = describeEntry('user', user)
+  return [
+    ...certificateProblems(user),
+    ...methodProblems(user),
+    ...execProblems(user),
+    ...impersonationProblems(user),
+  ].map(({ what, remedy }) => ({ what: `${entry} ${what}`, remedy }))
+}
+
+function certificateProblems(user: UserEntry): Problem[] {
+  // As in client-go, a key without a certificate is not looked at.
+  if (!hasCertificate(user)) return []
+  const problems: Problem[] = []
+  if (user.clientCertificate !== undefined && user.clientCertificateData !== undefined) {
+    problems.push(both('client-certificate', 'client-certificate-data'))
+  }
+  if (user.clientKey !== undefined && user.clientKeyData !== undefined) {
+    problems.push(both('client-key', 'client-key-data'))
+  }
+  if (!hasKey(user)) {
+    problems.push({
+      what: 'has a client certificate without its key',
+      remedy: 'Add client-key or client-key-data, or remove the certificate.',
+    })
+  }
+  return problems
+}
+
+function methodProblems(user: UserEntry): Problem[] {
+  const problems: Problem[] = []
+  const hasBasic = user.username !== undefined || user.password !== undefined
+  if (user.token !== undefined && hasBasic) {
+    problems.push({
+      what: 'has both a token and a user name or password (basic)',
+      remedy: 'Keep one of token and username with password.',
+    })
+  }
+  if (user.exec !== undefined && user.authProvider !== undefined) {
+    problems.push(both('exec', 'auth-provider'))
+  }
+  return problems
+}
+
+function impersonationProblems(user: UserEntry): Problem[] {
+  const hasMore = user.asUid !== undefined || user.asGroups.length > 0 || user.asUserExtra.size > 0
+  if (user.as !== undefined || !hasMore) return []
+  return [
+    {
+      what: 'asks to impersonate a uid, groups or extra values without a user',
+      remedy: 'Add "as" (the flag --as) with the user to impersonate, or remove the others.',
+    },
+  ]
+}
+
+function both(one: string, other: string): Problem {
+  return { what: `has both ${one} and ${other}`, remedy: `Remove one of ${one} and ${other}.` }
+}
+
+/** Lists what makes the `exec` stanza of a user unusable; `what` continues the name of the entry. */
+export function execProblems(user: UserEntry): readonly Problem[] {
+  const { exec } = user
+  if (exec === undefined) return []
+  return [...commandProblems(exec), ...versionProblems(exec, user), ...modeProblems(exec)]
+}
+
+function commandProblems(exec: ExecEntry): Problem[] {
+  const problems: Problem[] = []
+  if (exec.command === undefined) {
+    problems.push({
+      what: 'has an exec plugin without a command',
+      remedy: 'Add exec.command with the name or path of the plugin.',
+    })
+  }
+  for (const [index, variable] of exec.env.entries()) {
+    if (variable.name !== undefined) continue
+    problems.push({
+      what: `has a variable without a name at exec.env[${index}]`,
+      remedy: 'Give each item of exec.env a name and a value.',
+    })
+  }
+  return problems
+}
+
+function versionProblems({ apiVersion }: ExecEntry, user: UserEntry): Problem[] {
+  // A version we do not speak matters only if the plugin will be asked.
+  if (apiVersion !== undefined && (isApiVersion(apiVersion) || hasStaticMethod(user))) return []
+  return [
+    {
+      what:
+        apiVersion === undefined
+          ? 'has an exec plugin without an apiVersion'
+          : `has an exec plugin with the unknown apiVersion ${quoteName(apiVersion)}`,
+      remedy: `Set exec.apiVersion to one of ${API_VERSIONS.join(', ')}.`,
+    },
+  ]
+}
+
+function modeProblems({ apiVersion, interactiveMode }: ExecEntry): Problem[] {
+  const remedy = `Set exec.interactiveMode to one of ${INTERACTIVE_MODES.join(', ')}.`
+  if (interactiveMode === undefined) {
+    // Only v1 asks for it; an unknown version has a problem of its own.
+    if (apiVersion !== API_VERSIONS[0]) return []
+    return [{ what: 'has a v1 exec plugin without an interactiveMode', remedy }]
+  }
+  if (isInteractiveMode(interactiveMode)) return []
+  const what = `has an exec plugin with the unknown interactiveMode ${quoteName(interactiveMode)}`
+  return [{ what, remedy }]
+}

@@ -1,0 +1,16 @@
+export { Secret } from '../../secret/secret.ts'
+export type { ApiVersion } from '../exec-config.ts'
+export type { PluginCluster, PluginInfo } from '../exec-info.ts'
+export { answer, type PluginCredential } from './answer.ts'
+export { type ClusterFetch, clusterFetch } from './cluster-fetch.ts'
+export {
+  type ClientNodeOptions,
+  type ClusterOptions,
+  clientNodeOptions,
+  connectOptions,
+  type ExecInfoOptions,
+  execInfo,
+} from './cluster-options.ts'
+export type { Prompt, PromptOptions } from './prompt.ts'
+export { readExecInfo } from './read-exec-info.ts'
+export { type PluginContext, type PluginFunction, runPlugin } from './run-plugin.ts'

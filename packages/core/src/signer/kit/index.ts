@@ -1,0 +1,8 @@
+export type { SignatureScheme } from '../../credential/signing-key.ts'
+export type { Prompt, PromptOptions } from '../../plugin/kit/prompt.ts'
+export type { SignerConfiguration } from './decode-sign-request.ts'
+export { ecdsaToDer } from './ecdsa-der.ts'
+export type { SignContext, SignerContext, SignerHandlers } from './handlers.ts'
+export { terminalPrompt } from './handlers.ts'
+export { type ListenOptions, listenSigner, type SignerServer } from './listen-signer.ts'
+export { runSigner, type SignerOptions } from './run-signer.ts'

@@ -1,0 +1,191 @@
+import { SIGNATURE_SCHEMES, type SignatureScheme } from '../credential/signing-key.ts'
+import { HandshakeProblem, malformed } from './alert.ts'
+import {
+  ByteReader,
+  handshakeMessage,
+  ByteReader as Reader,
+  uint16,
+  vector8,
+  vector16,
+  vector24,
+} from './bytes.ts'
+import { ALERT, type Alert, EXTENSION, MESSAGE, RECORD, TLS_1_3 } from './constants.ts'
+import type { FollowedHandshake } from './handshake-follower.ts'
+import { type CipherSuite, cipherSuite, type Transcript, verifyData } from './key-schedule.ts'
+import type { RecordProtection } from './records.ts'
+
+/** One handshake message. */
+export interface HandshakeMessage {
+  readonly type: number
+  readonly body: Buffer
+  /** Type, length and body, as the transcript has it. */
+  readonly bytes: Buffer
+}
+
+const HEADER_LENGTH = 4
+/** More than OpenSSL takes in a server's certificates, which are the longest message. */
+export const MAX_MESSAGE = 2 ** 17
+
+/**
+ * Joins the fragments of handshake messages: several may share a record, one may need many.
+ *
+ * @throws {HandshakeProblem} A fragment is empty, or a message is longer than we follow.
+ */
+export class MessageJoiner {
+  #pending: Buffer = Buffer.alloc(0)
+
+  push(fragment: Buffer): HandshakeMessage[] {
+    if (fragment.length === 0) throw malformed('an empty handshake record')
+    this.#pending = this.#pending.length === 0 ? fragment : Buffer.concat([this.#pending, fragment])
+    const messages: HandshakeMessage[] = []
+    for (
+      let next = readMessage(this.#pending);
+      next !== undefined;
+      next = readMessage(this.#pending)
+    ) {
+      messages.push(next)
+      this.#pending = this.#pending.subarray(next.bytes.length)
+    }
+    return messages
+  }
+
+  /** Whether no message has begun that has not ended: only there may other records come, or other keys. */
+  get isBetween(): boolean {
+    return this.#pending.length === 0
+  }
+}
+
+function readMessage(bytes: Buffer): HandshakeMessage | undefined {
+  if (bytes.length < HEADER_LENGTH) return undefined
+  const length = bytes.readUIntBE(1, 3)
+  if (length > MAX_MESSAGE) throw malformed('a handshake message is too long')
+  const end = HEADER_LENGTH + length
+  if (bytes.length < end) return undefined
+  return {
+    type: bytes.readUInt8(0),
+    body: bytes.subarray(HEADER_LENGTH, end),
+    bytes: bytes.subarray(0, end),
+  }
+}
+
+/** Reads a list of extensions; each may be there once (RFC 8446, section 4.2). */
+export function readExtensions(message: ByteReader, name: string): ReadonlyMap<number, Buffer> {
+  const found = new Map<number, Buffer>()
+  const list = new Reader(message.vector16(), name)
+  while (!list.isAtEnd) {
+    const type = list.uint16()
+    if (found.has(type)) {
+      throw new HandshakeProblem(ALERT.illegalParameter, `${name} has an extension twice`)
+    }
+    found.set(type, list.vector16())
+  }
+  return found
+}
+
+/** What we need to know of a ServerHello. */
+export interface ServerHello {
+  /** It is a HelloRetryRequest: the client begins again with another key. */
+  readonly isRetry: boolean
+  readonly suite: CipherSuite
+}
+
+const SERVER_HELLO = 'the ServerHello'
+const RANDOM_LENGTH = 32
+/** The random of a ServerHello that is a HelloRetryRequest (RFC 8446, section 4.1.3). */
+const RETRY = Buffer.from('cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c', 'hex')
+
+/** @throws {HandshakeProblem} It is not TLS 1.3, resumes a session, or has a cipher suite we do not know. */
+export function readServerHello({ body }: HandshakeMessage): ServerHello {
+  const reader = new ByteReader(body, SERVER_HELLO)
+  reader.uint16()
+  const isRetry = reader.take(RANDOM_LENGTH).equals(RETRY)
+  reader.vector8()
+  const suite = cipherSuite(reader.uint16())
+  const compression = reader.uint8()
+  const extensions = readExtensions(reader, SERVER_HELLO)
+  reader.end()
+  if (extensions.get(EXTENSION.supportedVersions)?.equals(VERSION) !== true) {
+    throw illegal('the server does not speak TLS 1.3')
+  }
+  if (suite === undefined) throw illegal('the server chose a cipher suite that is not known here')
+  if (compression !== 0) throw illegal('the server chose a compression')
+  if (extensions.has(EXTENSION.preSharedKey)) throw illegal('the server resumed a session')
+  return { isRetry, suite }
+}
+
+const VERSION = Buffer.of(TLS_1_3 >> 8, TLS_1_3 & 0xff)
+
+function illegal(what: string): HandshakeProblem {
+  return new HandshakeProblem(ALERT.illegalParameter, what)
+}
+
+/** What a server says when it asks for a certificate. */
+export interface CertificateRequest {
+  /** Numbers of the signature schemes it accepts, best first. */
+  readonly schemes: readonly number[]
+}
+
+const CERTIFICATE_REQUEST = 'the CertificateRequest'
+
+/** @throws {HandshakeProblem} It is malformed, or does not say which signatures the server accepts. */
+export function readCertificateRequest({ body }: HandshakeMessage): CertificateRequest {
+  const reader = new ByteReader(body, CERTIFICATE_REQUEST)
+  const context = reader.vector8()
+  const algorithms = readExtensions(reader, CERTIFICATE_REQUEST).get(EXTENSION.signatureAlgorithms)
+  reader.end()
+  // RFC 8446, section 4.3.2: only a request after the handshake has a context.
+  if (context.length > 0) {
+    throw new HandshakeProblem(ALERT.illegalParameter, `${CERTIFICATE_REQUEST} has a context`)
+  }
+  if (algorithms === undefined) {
+    throw new HandshakeProblem(
+      ALERT.missingExtension,
+      `${CERTIFICATE_REQUEST} names no signature schemes`,
+    )
+  }
+  return { schemes: readSchemes(algorithms) }
+}
+
+function readSchemes(extension: Buffer): number[] {
+  const reader = new ByteReader(extension, CERTIFICATE_REQUEST)
+  const list = new ByteReader(reader.vector16(), CERTIFICATE_REQUEST)
+  reader.end()
+  const schemes: number[] = []
+  while (!list.isAtEnd) schemes.push(list.uint16())
+  if (schemes.length === 0)
+    throw malformed(`${CERTIFICATE_REQUEST} has an empty list of signature schemes`)
+  return schemes
+}
+
+/** A Certificate (RFC 8446, section 4.4.2): no context, no extensions. */
+export function certificateMessage(certificates: readonly Uint8Array[]): Buffer {
+  const entries = certificates.flatMap((der) => [vector24(der), vector16()])
+  return handshakeMessage(MESSAGE.certificate, vector8(), vector24(...entries))
+}
+
+/** A CertificateVerify (section 4.4.3). */
+export function certificateVerifyMessage(scheme: SignatureScheme, signature: Uint8Array): Buffer {
+  const number = uint16(SIGNATURE_SCHEMES[scheme])
+  return handshakeMessage(MESSAGE.certificateVerify, number, vector16(signature))
+}
+
+/** A Finished over everything in the transcript (section 4.4.4). */
+export function finishedMessage(
+  { suite, secret }: Pick<FollowedHandshake, 'suite' | 'secret'>,
+  transcript: Transcript,
+): Buffer {
+  return handshakeMessage(MESSAGE.finished, verifyData(suite, secret, transcript.digest()))
+}
+
+/** Alerts as records, for the end of a handshake. */
+export function sealAlert(protection: RecordProtection, alert: Alert): Buffer {
+  if (alert !== ALERT.userCanceled) return protection.seal(RECORD.alert, Buffer.of(FATAL, alert))
+  // Section 6.1: it only says why the close_notify after it comes so early.
+  return Buffer.concat([
+    protection.seal(RECORD.alert, Buffer.of(WARNING, ALERT.userCanceled)),
+    protection.seal(RECORD.alert, Buffer.of(WARNING, ALERT.closeNotify)),
+  ])
+}
+
+const WARNING = 1
+const FATAL = 2

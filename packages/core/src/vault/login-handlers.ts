@@ -1,0 +1,264 @@
+import { type Refusal, UNAUTHORIZED } from '../credential/refusal.ts'
+import {
+  ForeignOriginError,
+  isCredentialError,
+  LoginError,
+  type LoginOutcome,
+} from '../errors/index.ts'
+import type { LeaseOptions } from '../keeper/access.ts'
+import type { Keeper } from '../keeper/keeper.ts'
+import type { Kept } from '../keeper/lease.ts'
+import type { Held } from '../lifecycle/state.ts'
+import type { Clock } from '../ports/clock.ts'
+import { RefusedLogins } from './exclusions.ts'
+import { LoginDiary } from './login-history.ts'
+import { describeLogin, type HandlerFacts, type LoginStatus } from './vault-status.ts'
+
+/** What a handler holds, and can be used. */
+export interface Usable extends Candidate {
+  readonly keeper: Keeper
+  readonly kept: Kept
+}
+
+/**
+ * The handlers of a vault, one keeper each: whose credential can be used, whose is left alone, and what is
+ * known of each.
+ */
+export class Roster {
+  readonly keepers: readonly Keeper[]
+  readonly refused = new RefusedLogins()
+  readonly diary = new LoginDiary()
+  readonly #clock: Clock
+  /** How a server last refused the credential of a handler. */
+  readonly #refusals = new WeakMap<Keeper, Refusal>()
+
+  constructor(keepers: readonly Keeper[], clock: Clock) {
+    this.keepers = keepers
+    this.#clock = clock
+  }
+
+  /** Whether nothing is left to use. */
+  get isDepleted(): boolean {
+    return this.usable({}).length === 0
+  }
+
+  /** How many are left alone because a server refused what they gave. */
+  get excluded(): number {
+    return this.keepers.filter((keeper) => this.#excludedUntil(keeper) !== undefined).length
+  }
+
+  usable({ origin }: LeaseOptions): Usable[] {
+    const now = this.#clock.now()
+    return this.keepers.flatMap((keeper) => {
+      const held = heldAt(keeper, now)
+      if (held === undefined || this.refused.has(held.credential, now)) return []
+      const kept = held.credential
+      if (origin !== undefined && originOf(kept) !== origin) return []
+      return [{ keeper, kept, priority: kept.endpoint?.priority ?? 0 }]
+    })
+  }
+
+  /** @throws {ForeignOriginError} When everybody who has a login is logged in, and nobody at this server. */
+  checkKnown({ origin }: LeaseOptions): void {
+    if (origin === undefined) return
+    const now = this.#clock.now()
+    // Nobody is logged in anywhere: then the trouble is not the server.
+    if (this.keepers.every((keeper) => heldAt(keeper, now) === undefined)) return
+    const isPossible = this.keepers.some((keeper) => {
+      const held = heldAt(keeper, now)
+      return held === undefined
+        ? !this.#isSilent(keeper) || this.#lastOriginOf(keeper) === origin
+        : originOf(held.credential) === origin
+    })
+    if (isPossible) return
+    throw new ForeignOriginError(`no login is for ${origin}`, {
+      hint: 'Pass a path, or a URL of a server that a login handler names.',
+    })
+  }
+
+  /** Asks every handler that may be asked: those whose last login failed, too, if their pause is over. */
+  askAll(): void {
+    const now = this.#clock.now()
+    for (const keeper of this.keepers) this.#ask(keeper, now)
+  }
+
+  /** The same, except handlers whose last login failed: within one wait they are asked once. */
+  askUnanswered(): void {
+    const now = this.#clock.now()
+    for (const keeper of this.keepers) if (!hasFailed(keeper)) this.#ask(keeper, now)
+  }
+
+  /** Whether a handler may still give something to this request, without being asked again. */
+  mayHelp({ origin }: LeaseOptions): boolean {
+    const now = this.#clock.now()
+    return this.keepers.some((keeper) => {
+      const held = heldAt(keeper, now)
+      if (held === undefined) return !hasFailed(keeper)
+      if (origin !== undefined && originOf(held.credential) !== origin) return false
+      return !hasFailed(keeper) || !this.refused.has(held.credential, now)
+    })
+  }
+
+  /** Whether a handler without a login is in its first attempt, and may come with a higher priority than this. */
+  mayOvertake(priority: number, { origin }: LeaseOptions): boolean {
+    const now = this.#clock.now()
+    return this.keepers.some((keeper) => {
+      if (!keeper.isRunning || heldAt(keeper, now) !== undefined) return false
+      const { retry, last } = this.diary.of(keeper.label)
+      if (retry !== undefined) return false
+      // Where it leads and with which priority comes with a login: before the first one neither is known.
+      if (last === undefined) return true
+      return last.priority > priority && (origin === undefined || originIn(last.server) === origin)
+    })
+  }
+
+  /** When something changes that no event tells: a pause or an exclusion ends. `Infinity` if nothing does. */
+  nextLookAt(): number {
+    const now = this.#clock.now()
+    return Math.min(...this.keepers.map((keeper) => this.#nextLookAt(keeper, now)))
+  }
+
+  /** Asks those who have nothing, while others serve: each within its own pauses. */
+  askMissing(): void {
+    const now = this.#clock.now()
+    for (const keeper of this.keepers) if (heldAt(keeper, now) === undefined) keeper.request()
+  }
+
+  /** Asks every handler when a person asks for it, and is content when one of them had something. */
+  async renew(signal?: AbortSignal): Promise<void> {
+    const all = await Promise.allSettled(this.keepers.map((keeper) => keeper.renew(signal)))
+    const failed = all.filter((one) => one.status === 'rejected')
+    if (failed.length === all.length) throw failed[0]?.reason
+  }
+
+  noteRefusal(keeper: Keeper, refusal: Refusal): void {
+    this.#refusals.set(keeper, refusal)
+  }
+
+  /** How every handler is doing. */
+  statuses(): LoginStatus[] {
+    return this.keepers.map((keeper) => describeLogin(keeper, this.#factsOf(keeper)))
+  }
+
+  /** How the last login of every handler ended. */
+  outcomes(): LoginOutcome[] {
+    return this.keepers.map((keeper) => outcomeOf(keeper, this.#factsOf(keeper)))
+  }
+
+  /** Asks a refused one for something better; everything else for what is missing. */
+  #ask(keeper: Keeper, now: number): void {
+    const held = heldAt(keeper, now)
+    const isExcluded = held !== undefined && this.refused.has(held.credential, now)
+    if (isExcluded) keeper.askBetter(held.credential, this.#refusals.get(keeper) ?? UNAUTHORIZED)
+    else keeper.request()
+  }
+
+  #nextLookAt(keeper: Keeper, now: number): number {
+    // A run tells by itself when it ends, and an exclusion that is over already changes nothing for those who wait.
+    const excludedUntil = this.#excludedUntil(keeper) ?? Number.POSITIVE_INFINITY
+    if (keeper.isRunning || hasFailed(keeper)) return excludedUntil
+    const { nextTryAt } = keeper.status()
+    return Math.min(
+      nextTryAt !== undefined && nextTryAt > now ? nextTryAt : now + 1000,
+      excludedUntil,
+    )
+  }
+
+  /** Whether its last login had nothing to say, and no other is on its way. */
+  #isSilent(keeper: Keeper): boolean {
+    return !keeper.isRunning && outcomeOf(keeper, this.#factsOf(keeper)).result === 'nothing'
+  }
+
+  /** The server of its last login, which may have ended since. */
+  #lastOriginOf({ label }: Keeper): string | undefined {
+    return originIn(this.diary.of(label).last?.server)
+  }
+
+  #factsOf(keeper: Keeper): HandlerFacts {
+    return { notes: this.diary.of(keeper.label), excludedUntil: this.#excludedUntil(keeper) }
+  }
+
+  #excludedUntil(keeper: Keeper): number | undefined {
+    const now = this.#clock.now()
+    const held = heldAt(keeper, now)
+    const isExcluded = held !== undefined && this.refused.has(held.credential, now)
+    return isExcluded ? this.refused.endOf(held.credential) : undefined
+  }
+}
+
+/**
+ * What it holds, and has not expired: after that the next login matters, and no longer where the last one led or
+ * whether a server refused it. The keeper itself may still hold it, until it is asked or wakes.
+ */
+function heldAt({ held }: Keeper, now: number): Held<Kept> | undefined {
+  return held !== undefined && now < held.expiresAt ? held : undefined
+}
+
+/** Whether its last login has ended without a credential, and no other is on its way. */
+function hasFailed({ isRunning, lastError }: Keeper): boolean {
+  return !isRunning && lastError !== undefined
+}
+
+function originOf({ endpoint }: Kept): string | undefined {
+  return originIn(endpoint?.cluster.server)
+}
+
+function originIn(server: string | undefined): string | undefined {
+  return server === undefined ? undefined : /^https?:\/\/[^/]+/.exec(server)?.[0]
+}
+
+/** Something that can be chosen. */
+export interface Candidate {
+  /** Larger is preferred. */
+  readonly priority: number
+}
+
+/**
+ * Chooses among the candidates of the highest priority, each as likely as the others.
+ *
+ * @param random From 0 up to, but not including, 1.
+ */
+export function choose<C extends Candidate>(
+  candidates: readonly C[],
+  random: number,
+): C | undefined {
+  const highest = Math.max(...candidates.map(({ priority }) => priority))
+  const best = candidates.filter(({ priority }) => priority === highest)
+  return best[Math.min(Math.floor(random * best.length), best.length - 1)]
+}
+
+/** How the last login of a handler ended, for people who wonder why nobody is logged in. */
+export function outcomeOf(
+  keeper: Pick<Keeper, 'label' | 'status' | 'lastError'>,
+  { notes, excludedUntil }: HandlerFacts,
+): LoginOutcome {
+  const handler = keeper.label.name
+  const attempts = Math.max(1, notes.attempts)
+  const failed = lastFailure(keeper.lastError)
+  const { retry } = notes
+  if (excludedUntil !== undefined) {
+    // There may have been a login since, which could not give anything better.
+    const again = failed?.result === 'nothing' ? 'it returned nothing' : undefined
+    const reason = retry?.reason ?? failed?.reason ?? again
+    return { handler, result: 'refused', attempts, nextTryAt: excludedUntil, ...because(reason) }
+  }
+  const { state, nextTryAt } = keeper.status()
+  if (state === 'ready') return { handler, result: 'credential', attempts }
+  if (retry !== undefined) return { handler, result: 'running', attempts, ...retry }
+  if (failed !== undefined) {
+    const { result = 'failed', reason } = failed
+    const next = nextTryAt === undefined ? {} : { nextTryAt }
+    return { handler, result, attempts: failed.attempts ?? attempts, ...because(reason), ...next }
+  }
+  return { handler, result: state === 'running' ? 'running' : 'failed', attempts }
+}
+
+/** A login's own words, or those of what it led to: a file, a plugin. */
+function lastFailure(error: unknown): Partial<LoginOutcome> | undefined {
+  if (error instanceof LoginError && error.outcomes[0] !== undefined) return error.outcomes[0]
+  return isCredentialError(error) ? { reason: error.message } : undefined
+}
+
+function because(reason: string | undefined): Pick<LoginOutcome, 'reason'> {
+  return reason === undefined ? {} : { reason }
+}

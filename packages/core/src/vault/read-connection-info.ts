@@ -1,0 +1,272 @@
+import { isHeaderSafe } from '../credential/credential.ts'
+import type { SigningKey } from '../credential/signing-key.ts'
+import { ConnectionInfoError } from '../errors/index.ts'
+import { decodeBase64 } from '../formats/base64.ts'
+import { withoutUndefined } from '../formats/plain-object.ts'
+import { parseExpiration } from '../formats/rfc3339.ts'
+import { hasScheme, isUsableServer, normalizeServer } from '../formats/server-url.ts'
+import type { ClusterTarget, Material, UserIdentity } from '../kubeconfig/connection.ts'
+import { isUsableProxy } from '../kubeconfig/validate.ts'
+import { Secret } from '../secret/secret.ts'
+import { type ConnectionFields, FIELD_KINDS, type Moment } from './connection-fields.ts'
+import type { Login, Signing } from './connection-info.ts'
+
+type Name = keyof ConnectionFields
+
+/**
+ * Checks the fields of a connection info against each other and brings them into our own form.
+ *
+ * @throws {ConnectionInfoError} With all problems at once; it names fields and never shows their values.
+ */
+export function readFields(given: ConnectionFields): Login {
+  const problems: string[] = []
+  const fields = new Reader(given, problems)
+  const server = readServer(fields)
+  const user = readUser(fields)
+  const signing = readSigning(fields)
+  const expiresAt = readExpiration(given.expiration, problems)
+  const cluster = withoutUndefined<ClusterTarget>({
+    server,
+    tlsServerName: fields.text('tlsServerName'),
+    insecureSkipTlsVerify: fields.flag('insecure'),
+    certificateAuthority: fields.material('caPath', 'caData'),
+    proxyUrl: readProxy(fields),
+    disableCompression: false,
+    name: undefined,
+    execExtension: undefined,
+  })
+  const login: Login = {
+    connection: {
+      namespace: fields.text('defaultNamespace') ?? 'default',
+      cluster,
+      user,
+      warnings: user.token && user.basic ? [TOKEN_WINS] : [],
+      origin: 'login',
+    },
+    expiresAt,
+    priority: fields.number('priority'),
+    trustEnv: fields.flag('trustEnv'),
+    scheme: readScheme(fields, user),
+    signing,
+  }
+  const isPlain = server.startsWith('http:')
+  if (isPlain && [user.token, user.basic, user.certificate, login.scheme, signing].some(Boolean)) {
+    problems.push('server is plain http, over which no credential is ever sent')
+  }
+  if (problems.length > 0) throw new ConnectionInfoError(problems)
+  return login
+}
+
+const TOKEN_WINS = 'The login has both a token and a user name; the token is used.'
+
+function readServer(fields: Reader): string {
+  const server = fields.text('server')
+  if (server === undefined) fields.complain('server is missing')
+  else if (!hasScheme(server) || !isUsableServer(server)) {
+    fields.complain('server is no http or https address of the form https://HOST:PORT')
+  } else return normalizeServer(server, 'https')
+  return ''
+}
+
+function readProxy(fields: Reader): Secret | undefined {
+  const proxyUrl = secret(fields.text('proxyUrl'))
+  if (proxyUrl === undefined || isUsableProxy(proxyUrl)) return proxyUrl
+  fields.complain('proxyUrl is no http, https or socks5 address')
+  return undefined
+}
+
+/** `Bearer` is what a token has anyway: written out, it must not look like another credential. */
+function readScheme(fields: Reader, { token }: UserIdentity): string | undefined {
+  const scheme = fields.header('scheme')
+  return token !== undefined && scheme === 'Bearer' ? undefined : scheme
+}
+
+function readUser(fields: Reader): UserIdentity {
+  const username = fields.text('username')
+  const password = secret(fields.text('password'))
+  const certificate = fields.material('certificatePath', 'certificateData')
+  const key = fields.material('privateKeyPath', 'privateKeyData')
+  const token = fields.header('token')
+  if (username !== undefined && password === undefined) fields.complain('username has no password')
+  if (password !== undefined && username === undefined) fields.complain('password has no username')
+  if (certificate !== undefined && key === undefined && !fields.has('signingKey')) {
+    fields.complain('the certificate has no private key')
+  }
+  if (key !== undefined && certificate === undefined) {
+    fields.complain('the private key has no certificate')
+  }
+  return withoutUndefined<UserIdentity>({
+    token: secret(token),
+    basic: username !== undefined && password !== undefined ? { username, password } : undefined,
+    certificate: certificate &&
+      key && { chain: certificate, key: key.from === 'file' ? key : hidden(key) },
+    name: undefined,
+    tokenFile: undefined,
+    exec: undefined,
+    oidc: undefined,
+    externalSigner: undefined,
+    signing: undefined,
+    impersonate: undefined,
+  })
+}
+
+function readSigning(fields: Reader): Login['signing'] {
+  if (!fields.has('signingKey')) return undefined
+  const signingKey = fields.signingKey('signingKey')
+  const chain = fields.material('certificatePath', 'certificateData')
+  if (fields.has('privateKeyPath') || fields.has('privateKeyData')) {
+    fields.complain('signingKey and a private key are both given: one of them is enough')
+  }
+  if (!fields.has('certificatePath') && !fields.has('certificateData')) {
+    fields.complain('the signingKey has no certificate')
+  }
+  return chain && signingKey && { chain, ...signingKey }
+}
+
+function secret(text: string | undefined): Secret | undefined {
+  return text === undefined ? undefined : new Secret(text)
+}
+
+function hidden({ data, ...rest }: Extract<Material, { from: 'data' }>): Material<Secret> {
+  return { ...rest, data: new Secret(data) }
+}
+
+function readExpiration(value: unknown, problems: string[]): number {
+  if (value === undefined || value === null) return Number.POSITIVE_INFINITY
+  const time = timeOf(value)
+  if (time !== undefined && !Number.isNaN(time)) return time
+  const isSeconds = typeof value === 'number' && value > 0 && value < LEAST_NUMBER
+  problems.push(
+    isSeconds
+      ? 'expiration is a number of seconds: pass milliseconds since the epoch'
+      : 'expiration is no time: pass a Date, milliseconds since the epoch, or text such as 2030-12-31T23:59:59Z',
+  )
+  return Number.POSITIVE_INFINITY
+}
+
+/** In 1973 as milliseconds, and in the year 5138 as seconds, as which such a number is meant: the `exp` of a token. */
+const LEAST_NUMBER = 100_000_000_000
+
+function timeOf(value: unknown): number | undefined {
+  if (isDate(value)) return value.getTime()
+  if (typeof value === 'string') return readTime(value)
+  const isTime = typeof value === 'number' && Number.isFinite(value) && value >= LEAST_NUMBER
+  return isTime ? value : undefined
+}
+
+/** A Date, also of another realm. */
+function isDate(value: unknown): value is Moment {
+  return typeof value === 'object' && value !== null && 'getTime' in value
+}
+
+/** What plugins may write, and what is common elsewhere: without a zone it is UTC, without a time it begins the day. */
+function readTime(text: string): number | undefined {
+  const written = text.trim().replace(/^(\d{4}-\d\d-\d\d) /, '$1T')
+  return (
+    parseExpiration(written) ??
+    parseExpiration(`${written}Z`) ??
+    parseExpiration(`${written}T00:00:00Z`)
+  )
+}
+
+/** Reads fields one by one and notes what is wrong with them. */
+class Reader {
+  readonly #given: Readonly<Record<string, unknown>>
+  readonly #problems: string[]
+
+  constructor(given: ConnectionFields, problems: string[]) {
+    this.#given = { ...given }
+    this.#problems = problems
+    for (const name of Object.keys(this.#given)) {
+      if (!Object.hasOwn(FIELD_KINDS, name))
+        this.complain(`there is no field ${JSON.stringify(name.slice(0, 40))}`)
+    }
+  }
+
+  complain(problem: string): void {
+    this.#problems.push(problem)
+  }
+
+  text(name: Name): string | undefined {
+    const value = this.#value(name)
+    if (value === undefined) return undefined
+    if (typeof value === 'string' && value !== '') return value
+    this.complain(value === '' ? `${name} is empty` : `${name} is no text`)
+    return undefined
+  }
+
+  /** Text that becomes part of a header. */
+  header(name: Name): string | undefined {
+    const text = this.text(name)
+    if (text === undefined || isHeaderSafe(text)) return text
+    this.complain(`${name} has a character that no HTTP header can carry`)
+    return undefined
+  }
+
+  has(name: Name): boolean {
+    return this.#value(name) !== undefined
+  }
+
+  signingKey(name: Name): Omit<Signing, 'chain'> | undefined {
+    const key = this.#value(name) as Partial<SigningKey> | undefined
+    const canChoose = key?.choose === undefined || typeof key.choose === 'function'
+    if (typeof key?.sign === 'function' && canChoose) {
+      const { sign, choose = FIRST } = key
+      // Called as the caller's own methods: a key may keep its device in `this`.
+      const signingKey: SigningKey = {
+        choose: (schemes, signal) => choose.call(key, schemes, signal),
+        sign: (request) => sign.call(key, request),
+      }
+      return { signingKey, given: key }
+    }
+    this.complain(`${name} has no function sign(), or a choose that is no function`)
+    return undefined
+  }
+
+  flag(name: Name): boolean {
+    const value = this.#value(name)
+    if (value !== undefined && typeof value !== 'boolean')
+      this.complain(`${name} is not true or false`)
+    return value === true
+  }
+
+  number(name: Name): number {
+    const value = this.#value(name) ?? 0
+    if (typeof value === 'number' && Number.isFinite(value)) return value
+    this.complain(`${name} is no number`)
+    return 0
+  }
+
+  /** A file or its content, of which one may be given. */
+  material(pathName: Name, dataName: Name): Material | undefined {
+    const path = this.text(pathName)
+    const data = this.#pem(dataName)
+    if (path !== undefined && this.#value(dataName) !== undefined) {
+      this.complain(`${pathName} and ${dataName} are both given: one of them is enough`)
+    }
+    if (path !== undefined) return { from: 'file', path, field: pathName }
+    return data === undefined ? undefined : { from: 'data', data, field: dataName }
+  }
+
+  #value(name: Name): unknown {
+    return this.#given[name] ?? undefined
+  }
+
+  #pem(name: Name): string | undefined {
+    const value = this.#value(name)
+    if (value === undefined) return undefined
+    const text = value instanceof Uint8Array ? new TextDecoder().decode(value) : value
+    if (typeof text !== 'string') {
+      this.complain(`${name} is neither text nor bytes`)
+      return undefined
+    }
+    const pem = text.includes(PEM) ? text : decodeBase64(text.trim())
+    if (pem?.includes(PEM)) return pem
+    this.complain(`${name} is neither PEM nor base64 of PEM`)
+    return undefined
+  }
+}
+
+const PEM = '-----BEGIN '
+
+const FIRST: SigningKey['choose'] = async ([first]) => first

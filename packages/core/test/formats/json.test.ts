@@ -1,0 +1,33 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { encodeJson } from '../../src/formats/json.ts'
+
+describe('plain data is written as JSON', () => {
+  it('as JSON.stringify writes it', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        expect(encodeJson(value)).toBe(JSON.stringify(value))
+      }),
+    )
+  })
+
+  it.each<[unknown, string]>([
+    [12_345_678_901_234_567_890n, '12345678901234567890'],
+    [{ a: [9_007_199_254_740_993n] }, '{"a":[9007199254740993]}'],
+    [{ a: undefined, b: 1 }, '{"b":1}'],
+    [[undefined], '[null]'],
+    [undefined, 'null'],
+    [Number.NaN, 'null'],
+    [{ 'a"b': '\n' }, '{"a\\"b":"\\n"}'],
+  ])('%o becomes %s', (value, text) => {
+    expect(encodeJson(value)).toBe(text)
+  })
+
+  it('on one line, whatever it holds', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ noUnicodeString: false }), (value) => {
+        expect(encodeJson(value)).not.toMatch(/[\r\n]/)
+      }),
+    )
+  })
+})

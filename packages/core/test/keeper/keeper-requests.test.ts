@@ -1,0 +1,95 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { ClosedError, PluginExitedError } from '../../src/errors/index.ts'
+import { Keeper } from '../../src/keeper/keeper.ts'
+import { Secret } from '../../src/secret/secret.ts'
+import type { Acquired, Source } from '../../src/sources/source.ts'
+import { FakeClock } from '../../src/testing/index.ts'
+
+const crypto = {
+  digest: (text: string) => text,
+  readPair: () => 'mismatch' as const,
+  readChain: () => 'no-certificate' as const,
+  isSignature: () => false,
+  jitter: () => 0,
+}
+
+interface HandAsk {
+  answer(token: string): void
+  fail(error: Error): void
+}
+
+let keeper: Keeper
+let source: Source & { readonly asks: HandAsk[] }
+beforeEach(() => {
+  const asks: HandAsk[] = []
+  source = {
+    label: { kind: 'exec', name: 'hand' },
+    asks,
+    acquire: () =>
+      new Promise<Acquired>((resolve, reject) => {
+        const expiresAt = Number.POSITIVE_INFINITY
+        asks.push({
+          answer: (token) => resolve({ credential: { token: new Secret(token) }, expiresAt }),
+          fail: reject,
+        })
+      }),
+  }
+  keeper = new Keeper(source, { clock: new FakeClock(1_000_000), crypto })
+})
+
+describe('at a person’s wish, a keeper', () => {
+  const hold = async (token: string): Promise<void> => {
+    const lease = keeper.lease()
+    source.asks.at(-1)?.answer(token)
+    await lease
+  }
+
+  it('fetches anew while the old credential serves', async () => {
+    await hold('A')
+    const renewed = keeper.renew()
+    expect((await keeper.lease()).authorization).toBe('Bearer A')
+    source.asks[1]?.answer('B')
+    await renewed
+    expect((await keeper.lease()).authorization).toBe('Bearer B')
+    expect(source.asks).toHaveLength(2)
+  })
+
+  it('says why there is nothing new, and goes on with the old credential', async () => {
+    await hold('A')
+    const renewed = keeper.renew()
+    source.asks[1]?.fail(new PluginExitedError('hand', 3))
+    await expect(renewed).rejects.toBeInstanceOf(PluginExitedError)
+    expect((await keeper.lease()).authorization).toBe('Bearer A')
+  })
+
+  it('joins the run in flight, and lets one who waits leave', async () => {
+    const lease = keeper.lease()
+    const leaving = new AbortController()
+    const gone = keeper.renew(leaving.signal)
+    const renewed = keeper.renew()
+    leaving.abort(new Error('left'))
+    await expect(gone).rejects.toThrow('left')
+    source.asks[0]?.answer('A')
+    await Promise.all([lease, renewed])
+    expect(source.asks).toHaveLength(1)
+  })
+
+  it('forgets what it holds, and opens nothing on its connections again', async () => {
+    await hold('A')
+    const old = await keeper.lease()
+    keeper.forget()
+    expect(keeper.status()).toMatchObject({ state: 'empty' })
+    expect(old.derived.isRetired).toBe(true)
+    await hold('A')
+    const next = await keeper.lease()
+    expect([next.authorization, next.derived === old.derived]).toEqual(['Bearer A', false])
+  })
+
+  it('is told when it is closed', async () => {
+    await hold('A')
+    const renewed = keeper.renew()
+    await keeper.close()
+    await expect(renewed).rejects.toBeInstanceOf(ClosedError)
+    await expect(keeper.renew()).rejects.toBeInstanceOf(ClosedError)
+  })
+})

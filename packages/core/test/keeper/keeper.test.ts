@@ -1,0 +1,285 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { ClosedError, PluginExitedError } from '../../src/errors/index.ts'
+import { Keeper } from '../../src/keeper/keeper.ts'
+import type { CredentialEvent } from '../../src/ports/observer.ts'
+import { Secret } from '../../src/secret/secret.ts'
+import type { Acquired, Ask, Source } from '../../src/sources/source.ts'
+import { FakeClock } from '../../src/testing/index.ts'
+
+const refusal = { status: 401, headers: {} }
+const crypto = {
+  digest: (text: string) => text,
+  readPair: () => 'mismatch' as const,
+  readChain: () => 'no-certificate' as const,
+  isSignature: () => false,
+  jitter: () => 0,
+}
+
+/** A source whose runs the test answers by hand. */
+class HandSource implements Source {
+  readonly label = { kind: 'exec', name: 'hand' } as const
+  readonly asks: (Ask & {
+    answer: (token: string, expiresAt?: number) => void
+    fail: (error: Error) => void
+  })[] = []
+
+  acquire(ask: Ask): Promise<Acquired> {
+    return new Promise((resolve, reject) => {
+      this.asks.push({
+        ...ask,
+        answer: (token, expiresAt = Number.POSITIVE_INFINITY) =>
+          resolve({ credential: { token: new Secret(token) }, expiresAt }),
+        fail: reject,
+      })
+    })
+  }
+}
+
+const settled = () => new Promise((resolve) => setImmediate(resolve))
+
+let clock: FakeClock
+let source: HandSource
+let keeper: Keeper
+let events: CredentialEvent[]
+
+beforeEach(() => {
+  clock = new FakeClock(1_000_000)
+  source = new HandSource()
+  keeper = new Keeper(source, { clock, crypto })
+  events = []
+  keeper.watch((event) => events.push(event))
+})
+
+const typesOf = () => events.map(({ type }) => type)
+
+describe('a keeper', () => {
+  it('runs the source once for any number of callers', async () => {
+    const leases = Array.from({ length: 1000 }, () => keeper.lease())
+    source.asks[0]?.answer('A')
+    const tickets = new Set((await Promise.all(leases)).map((lease) => lease.ticket))
+    expect([source.asks.length, tickets.size]).toEqual([1, 1])
+  })
+
+  it('answers without a promise while it holds a good credential', async () => {
+    const first = keeper.lease()
+    source.asks[0]?.answer('A')
+    const lease = await first
+    expect(keeper.lease()).toBe(lease)
+    expect(lease.authorization).toBe('Bearer A')
+  })
+
+  it('lets a caller leave alone, and keeps the answer for the others', async () => {
+    const leaving = new AbortController()
+    const gone = keeper.lease(leaving.signal) as Promise<unknown>
+    const stays = keeper.lease()
+    leaving.abort(new Error('left'))
+    await expect(gone).rejects.toThrow('left')
+    expect(source.asks[0]?.signal.aborted).toBe(false)
+    source.asks[0]?.answer('A')
+    expect((await stays).authorization).toBe('Bearer A')
+  })
+
+  it('keeps the answer also when the last caller has left', async () => {
+    const leaving = new AbortController()
+    const gone = keeper.lease(leaving.signal) as Promise<unknown>
+    leaving.abort(new Error('left'))
+    await expect(gone).rejects.toThrow('left')
+    source.asks[0]?.answer('A')
+    await settled()
+    expect(keeper.lease()).not.toBeInstanceOf(Promise)
+    expect(source.asks).toHaveLength(1)
+  })
+
+  it('gives everybody the error of a failed run, with the time of the next try, and runs no more until then', async () => {
+    const waiting = [keeper.lease(), keeper.lease()] as Promise<unknown>[]
+    source.asks[0]?.fail(new PluginExitedError('hand', 3))
+    for (const each of waiting)
+      await expect(each).rejects.toMatchObject({ code: 'ERR_PLUGIN_EXITED' })
+    expect(() => keeper.lease()).toThrow(expect.objectContaining({ nextTryAt: 1_001_000 }))
+    expect(source.asks).toHaveLength(1)
+    clock.advance(1000)
+    const again = keeper.lease()
+    source.asks[1]?.answer('B')
+    expect((await again).authorization).toBe('Bearer B')
+  })
+
+  it('gives who waited the error of that run, also when the pause is over by the time they hear of it', async () => {
+    keeper = new Keeper(source, { clock, crypto }, { backoffFirstMs: 1 })
+    const waiting = keeper.lease() as Promise<unknown>
+    source.asks[0]?.fail(new PluginExitedError('hand', 3))
+    // The pause passes between the failure and the moment the caller goes on.
+    queueMicrotask(() => queueMicrotask(() => clock.jumpTo(clock.now() + 10)))
+    await expect(waiting).rejects.toMatchObject({ code: 'ERR_PLUGIN_EXITED' })
+    expect(source.asks).toHaveLength(1)
+  })
+
+  it('refreshes ahead of the expiry in the background, and nobody waits', async () => {
+    const first = keeper.lease()
+    source.asks[0]?.answer('A', clock.now() + 60_000)
+    await first
+    await keeper.lease()
+    clock.advance(50_000)
+    expect(source.asks[1]?.reason).toBe('ahead')
+    expect(keeper.lease()).toMatchObject({ authorization: 'Bearer A' })
+    source.asks[1]?.answer('B', clock.now() + 60_000)
+    await settled()
+    expect(keeper.lease()).toMatchObject({ authorization: 'Bearer B' })
+  })
+
+  it('survives a sleep of the machine: the wall clock decides, not the timer', async () => {
+    const first = keeper.lease()
+    source.asks[0]?.answer('A', clock.now() + 60_000)
+    await first
+    clock.jumpTo(clock.now() + 3_600_000)
+    const woken = keeper.lease()
+    expect(woken).toBeInstanceOf(Promise)
+    source.asks[1]?.answer('B')
+    expect((await woken).authorization).toBe('Bearer B')
+  })
+
+  it('ends with close: the run is stopped, who waits is told, nothing works after', async () => {
+    const waiting = keeper.lease() as Promise<unknown>
+    await keeper.close()
+    await expect(waiting).rejects.toBeInstanceOf(ClosedError)
+    expect(source.asks[0]?.signal.aborted).toBe(true)
+    expect(() => keeper.lease()).toThrow(ClosedError)
+  })
+
+  it('is not stopped by an observer that throws', async () => {
+    keeper.watch(() => {
+      throw new Error('bad observer')
+    })
+    const lease = keeper.lease()
+    source.asks[0]?.answer('A')
+    expect((await lease).authorization).toBe('Bearer A')
+  })
+})
+
+describe('a refused lease', () => {
+  async function hold(token: string) {
+    const lease = keeper.lease()
+    source.asks.at(-1)?.answer(token)
+    return lease
+  }
+
+  it('is replaced by one run for all who were refused', async () => {
+    const old = await hold('A')
+    const better = Array.from({ length: 100 }, () => keeper.replace(old, refusal))
+    source.asks[1]?.answer('B')
+    const tokens = (await Promise.all(better)).map((lease) => lease?.authorization)
+    expect(new Set(tokens)).toEqual(new Set(['Bearer B']))
+    expect(source.asks).toHaveLength(2)
+    expect(source.asks[1]?.refusal).toEqual(refusal)
+  })
+
+  it('that is old gets the newer credential without a run', async () => {
+    const old = await hold('A')
+    const first = keeper.replace(old, refusal)
+    source.asks[1]?.answer('B')
+    await first
+    expect((await keeper.replace(old, refusal))?.authorization).toBe('Bearer B')
+    expect(source.asks).toHaveLength(2)
+  })
+
+  it('that expired while a request was on its way is replaced by the run that another request began', async () => {
+    const first = keeper.lease()
+    source.asks[0]?.answer('A', clock.now() + 60_000)
+    const old = await first
+    clock.jumpTo(clock.now() + 120_000)
+    const second = keeper.lease()
+    expect(keeper.held).toBeUndefined()
+    const better = keeper.replace(old, refusal)
+    source.asks[1]?.answer('B')
+    expect((await better)?.authorization).toBe('Bearer B')
+    expect((await second).authorization).toBe('Bearer B')
+    expect(source.asks).toHaveLength(2)
+  })
+
+  it('has no replacement when the plugin gives the same again', async () => {
+    const old = await hold('A')
+    const better = keeper.replace(old, refusal)
+    source.asks[1]?.answer('A')
+    expect(await better).toBeUndefined()
+    expect(keeper.lease()).toMatchObject({ ticket: old.ticket })
+  })
+
+  it('has no replacement when the plugin fails, and the old one still goes out', async () => {
+    const old = await hold('A')
+    const better = keeper.replace(old, refusal)
+    source.asks[1]?.fail(new PluginExitedError('hand', 1))
+    expect(await better).toBeUndefined()
+    expect(keeper.lease()).toMatchObject({ authorization: 'Bearer A' })
+  })
+
+  it('keeps what was built on the connection when only the token changed, and closes it with the keeper', async () => {
+    const old = await hold('A')
+    const ended: string[] = []
+    const make = () => ({
+      close: () => void ended.push('close'),
+      destroy: () => void ended.push('destroy'),
+    })
+    const pool = old.derived.get('pool', '', make)
+    const better = keeper.replace(old, refusal)
+    source.asks[1]?.answer('B')
+    expect((await better)?.derived.get('pool', '', make)).toBe(pool)
+    expect(ended).toEqual([])
+    await keeper.close()
+    expect(ended.at(-1)).toBe('destroy')
+  })
+
+  it('keeps connections also when a token expired before the next one came', async () => {
+    const first = keeper.lease()
+    source.asks[0]?.answer('A', clock.now() + 60_000)
+    const old = await first
+    clock.jumpTo(clock.now() + 120_000)
+    const second = keeper.lease()
+    source.asks[1]?.answer('B')
+    expect((await second).derived).toBe(old.derived)
+    expect(old.derived.isRetired).toBe(false)
+  })
+
+  it('tells its story as events', async () => {
+    const old = await hold('A')
+    const better = keeper.replace(old, refusal)
+    source.asks[1]?.answer('B')
+    await better
+    expect(typesOf()).toEqual([
+      'borrowed',
+      'run-started',
+      'run-succeeded',
+      'refused',
+      'run-started',
+      'retired',
+      'run-succeeded',
+    ])
+  })
+})
+
+describe('an unexpected error of a source', () => {
+  it('is an event with its stack and without the credential', async () => {
+    const first = keeper.lease()
+    source.asks[0]?.answer('a-token-1234', 1_000_000 + 100_000)
+    await first
+    const renewed = keeper.renew()
+    source.asks[1]?.fail(new TypeError('x is not a function, near a-token-1234'))
+    await expect(renewed).rejects.toThrow(TypeError)
+    const [event, ...more] = events.filter(({ type }) => type === 'unexpected-error')
+    expect(more).toEqual([])
+    expect(event).toMatchObject({
+      id: expect.stringMatching(/^[0-9a-f]{8}$/),
+      message: 'TypeError: x is not a function, near [secret]',
+      stack: expect.stringContaining('keeper.test'),
+    })
+    expect(JSON.stringify(event)).not.toContain('a-token-1234')
+  })
+
+  it('is none after the end', async () => {
+    const lease = Promise.resolve(keeper.lease())
+    const ended = keeper.close()
+    source.asks[0]?.fail(new TypeError('aborted'))
+    await expect(lease).rejects.toThrow(ClosedError)
+    await ended
+    await settled()
+    expect(typesOf()).not.toContain('unexpected-error')
+  })
+})

@@ -1,0 +1,185 @@
+// A program in the place of kubectl that does what no kubectl should.
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type KubectlLoginOptions, loginViaKubectl } from 'kubecred/vault'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { expectNoLeak } from '../fixtures/no-leak.ts'
+import { isRunning } from '../fixtures/processes.ts'
+import { CONTEXT, loggingContext, oneContext, ProgramFolder } from './scene.ts'
+
+const SECRET = 's3cret-71c0-82d1-93e2'
+
+let program: ProgramFolder
+beforeEach(() => {
+  program = new ProgramFolder()
+})
+afterEach(() => program[Symbol.dispose]())
+
+/** Puts a script at the place of kubectl, and logs in by it. */
+function log(script: string, options: KubectlLoginOptions = {}, context = CONTEXT) {
+  const command = program.write('kubectl', `#!${process.execPath}\n${script}\n`, 0o700)
+  return loginViaKubectl(context, { command, env: { HOME: program.folder }, ...options })
+}
+
+const print = (text: string): string => `process.stdout.write(${JSON.stringify(text)})`
+
+describe('what is printed', () => {
+  it.each([
+    ['nothing', '', /printed nothing$/],
+    ['garbage', `token: ${SECRET}`, /printed no kubeconfig: unexpected text/],
+    ['half of it', `{"users": [{"user": {"token": "${SECRET}`, /the text ends too early/],
+    ['something else', `["${SECRET}"]`, /printed no kubeconfig: the file must be a mapping/],
+    ['another manifest', `{"kind": "Secret", "data": {"x": "${SECRET}"}}`, /kind must be "Config"/],
+    [
+      'wrong types',
+      `{"users": [{"name": "u", "user": {"token": ["${SECRET}"]}}]}`,
+      /token must be text/,
+    ],
+  ])('%s is an error without a piece of it', async (_, printed, reason) => {
+    const error = await log(print(printed)).catch((it) => it)
+    expect(error).toMatchObject({
+      code: 'ERR_LOGIN_TOOL',
+      message: expect.stringMatching(reason),
+      hint: expect.stringContaining('by hand'),
+    })
+    expectNoLeak([error], [SECRET])
+  })
+
+  it('bytes that are no text are an error', async () => {
+    const script = `process.stdout.write(Buffer.from([0x7b, 0xff, 0xfe, 0x00]))`
+    await expect(log(script)).rejects.toThrow(/printed no kubeconfig: it is no UTF-8 text/)
+  })
+
+  it('too much is an error, and the program is ended', async () => {
+    const script = `const more = () => process.stdout.write('x'.repeat(1 << 20), more); more()`
+    await expect(log(script)).rejects.toThrow(/printed more than 8388608 bytes and was stopped$/)
+  })
+
+  it('is asked for without a shell, the file in an argument of its own', async () => {
+    const script = `require('node:fs').writeFileSync(__dirname + '/args', JSON.stringify(process.argv.slice(2)))
+      ${print(JSON.stringify(oneContext({ server: 'https://one' }, {})))}`
+    const info = await log(script, { kubeconfig: '/k; touch x $(y)' })
+    expect(info?.server).toBe('https://one')
+    const args = JSON.parse(readFileSync(join(program.folder, 'args'), 'utf8'))
+    expect(args).toEqual([
+      '--kubeconfig=/k; touch x $(y)',
+      'config',
+      'view',
+      '--raw',
+      '--output=json',
+    ])
+  })
+
+  it.each([
+    ['pathExec', './bin/signer'],
+    ['pathSocket', 'run/signer'],
+  ])('a relative %s is never looked for in the current folder', async (name, path) => {
+    const config = { [name]: path, pin: '4711471' }
+    const user = { 'auth-provider': { name: 'externalSigner', config } }
+    const content = JSON.stringify(oneContext({ server: 'https://one' }, user))
+    const error = await log(print(content)).catch((reason: unknown) => reason)
+    expect(error).toMatchObject({ code: 'ERR_LOGIN_TOOL' })
+    expect(String(error)).not.toContain('4711471')
+  })
+
+  it('a relative path of a file that we do not know is an error', async () => {
+    const user = { tokenFile: 'token' }
+    const content = JSON.stringify(oneContext({ server: 'https://one' }, user))
+    await expect(log(print(content))).rejects.toMatchObject({
+      code: 'ERR_LOGIN_TOOL',
+      message: expect.stringMatching(/names a file of user "u" by a relative path/),
+    })
+    // Another entry of that name is not where it came from.
+    program.kubeconfig(
+      '.kube/config',
+      oneContext({ server: 'https://one' }, { ...user, as: 'other' }),
+    )
+    await expect(log(print(content))).rejects.toMatchObject({ code: 'ERR_LOGIN_TOOL' })
+    program.kubeconfig('.kube/config', oneContext({ server: 'https://one' }, user))
+    const info = await log(print(content))
+    expect(info?.login.connection.user.tokenFile).toBe(join(program.folder, '.kube/token'))
+  })
+})
+
+describe('how it ends', () => {
+  it('with a status: the error has the last line of what it said, scrubbed', async () => {
+    const script = `${print(SECRET)}
+      process.stderr.write('one\\n\\x1b[31mtwo token=${SECRET}\\n')
+      process.exitCode = 3`
+    const error = await log(script).catch((it) => it)
+    expect(error.message).toMatch(/failed with exit code 3: U\+001B\[31mtwo token=\[secret\]$/)
+    expect(error.stderrTail).toMatch(/^one\n/)
+    expectNoLeak([error], [SECRET])
+  })
+
+  it.each([
+    [
+      'until 1.22',
+      `AuthInfo.Token: found [, error found in #10 byte of ...|ken":["${SECRET.slice(0, 9)}|..., bigger context ...|{"user":{"token":["${SECRET}"]}}|...`,
+      /error found in #10 byte of …$/,
+    ],
+    ['cut off', `${SECRET.slice(5)}"]}}|...`, /exit code 1$/],
+    ['an anchor', `yaml: unknown anchor '${SECRET}' referenced`, /unknown anchor '…' referenced$/],
+    ['a value', `line 3: cannot unmarshal !!str \`${SECRET}\` into int`, /!!str `…` into int$/],
+  ])(
+    'with a status: what kubectl quotes of the kubeconfig is taken out (%s)',
+    async (_, said, shown) => {
+      const script = `process.stderr.write(${JSON.stringify(said)}); process.exitCode = 1`
+      const error = await log(script).catch((it) => it)
+      expect(error.message).toMatch(shown)
+      expectNoLeak([error], [SECRET])
+    },
+  )
+
+  it('killed', async () => {
+    const script = `process.kill(process.pid, 'SIGKILL')`
+    await expect(log(script)).rejects.toThrow(/was ended by SIGKILL$/)
+  })
+
+  it('never: it is stopped, with its children', async () => {
+    const script = `const { pid } = require('node:child_process').spawn('sleep', ['600'])
+      require('node:fs').writeFileSync(__dirname + '/pid', String(pid))
+      setInterval(() => {}, 1000)`
+    await expect(log(script, { timeoutMs: 1500 })).rejects.toThrow(/did not answer within 1500 ms/)
+    const pid = Number(readFileSync(join(program.folder, 'pid'), 'utf8'))
+    await expect.poll(() => isRunning(pid)).toBe(false)
+  })
+
+  it('by an abort, which ends it at once', async () => {
+    const pidFile = join(program.folder, 'pid')
+    const controller = new AbortController()
+    const { signal } = controller
+    const script = `require('node:fs').writeFileSync(__dirname + '/pid', String(process.pid))
+      setInterval(() => {}, 1000)`
+    const login = log(script, {}, { signal })
+    login.catch(() => {})
+    await expect.poll(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8')).toMatch(/^\d+$/)
+    controller.abort(new Error('enough'))
+    await expect(login).rejects.toThrow('enough')
+    await expect.poll(() => isRunning(Number(readFileSync(pidFile, 'utf8')))).toBe(false)
+    await expect(log(script, {}, { signal })).rejects.toThrow('enough')
+  })
+
+  it('before it began: what cannot be run is an error', async () => {
+    const command = program.write('kubectl', 'no program', 0o600)
+    await expect(loginViaKubectl(CONTEXT, { command })).rejects.toMatchObject({
+      code: 'ERR_LOGIN_TOOL',
+      message: expect.stringMatching(/cannot run: permission denied/),
+    })
+    const other = program.write('other', '#!/nowhere/interpreter\n', 0o700)
+    await expect(loginViaKubectl(CONTEXT, { command: other })).rejects.toMatchObject({
+      code: 'ERR_LOGIN_TOOL',
+      message: expect.stringMatching(/cannot start: ENOENT/),
+    })
+  })
+})
+
+it('a program that everybody can change is used with a warning', async () => {
+  const context = loggingContext()
+  const { chmodSync } = await import('node:fs')
+  const content = print(JSON.stringify(oneContext({ server: 'https://one' }, {})))
+  const command = program.write('kubectl', `#!${process.execPath}\n${content}`)
+  chmodSync(command, 0o777)
+  await loginViaKubectl(context, { command, env: {} })
+  expect(context.lines).toEqual([expect.stringContaining('can be changed by every user')])
+})

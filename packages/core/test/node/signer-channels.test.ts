@@ -1,0 +1,154 @@
+import { spawn } from 'node:child_process'
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { createServer, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { dialSigner } from '../../src/node/signer-channels.ts'
+import { type MadePair, makePair } from '../fixtures/make-certificates.ts'
+import { SignerScene, toSign } from '../fixtures/signer-scene.ts'
+
+const isUnix = process.platform !== 'win32'
+const isRoot = process.getuid?.() === 0
+const NOBODY = 65_534
+const { signal } = new AbortController()
+
+describe.runIf(isUnix)('the socket of a signer', () => {
+  let folder = ''
+  let path = ''
+  let server: Server
+  beforeEach(async () => {
+    folder = join(mkdtempSync(join(tmpdir(), 'kubecred-dial-')), 'run')
+    mkdirSync(folder, { mode: 0o700 })
+    path = join(folder, 's')
+    server = createServer((socket) => socket.on('error', () => {}).resume())
+    await new Promise<void>((resolve) => server.listen(path, resolve))
+    chmodSync(path, 0o600)
+  })
+  afterEach(() => {
+    server.close()
+    rmSync(join(folder, '..'), { recursive: true })
+  })
+
+  const dial = (to = path) => dialSigner(to, { onOutput() {}, onEnd() {} }, signal)
+  const refused = (says: RegExp, hint = /./) => ({
+    code: 'ERR_SIGNER_SOCKET',
+    message: expect.stringMatching(says),
+    hint: expect.stringMatching(hint),
+  })
+
+  it('is used when it and its folder belong to us alone', async () => {
+    const channel = await dial()
+    await channel.end('now')
+  })
+
+  it('is not used in a folder that others can change', async () => {
+    for (const mode of [0o770, 0o702, 0o1777]) {
+      chmodSync(folder, mode)
+      await expect(dial()).rejects.toMatchObject(refused(/folder that others can change/, /chmod/))
+    }
+  })
+
+  it('is not used below a folder that others can change, or behind a link', async () => {
+    const above = join(folder, '..')
+    chmodSync(above, 0o777)
+    await expect(dial()).rejects.toMatchObject(refused(/below a folder that others can change/))
+    // As in /tmp: what is there can only be moved by its owner.
+    chmodSync(above, 0o1777)
+    await (await dial()).end('now')
+    const link = `${above}-link`
+    symlinkSync(above, link)
+    try {
+      await expect(dial(join(link, 'run', 's'))).rejects.toMatchObject(refused(/symbolic link/))
+    } finally {
+      rmSync(link)
+    }
+  })
+
+  it('is not used when others can change it', async () => {
+    chmodSync(path, 0o622)
+    await expect(dial()).rejects.toMatchObject(refused(/socket that others can change/, /chmod/))
+  })
+
+  it.runIf(isRoot)('is not used when it or its folder belongs to somebody else', async () => {
+    chownSync(path, NOBODY, NOBODY)
+    await expect(dial()).rejects.toMatchObject(refused(/a socket that belongs to somebody else/))
+    chownSync(path, 0, 0)
+    chownSync(folder, NOBODY, NOBODY)
+    await expect(dial()).rejects.toMatchObject(refused(/a folder that belongs to somebody else/))
+  })
+
+  it('is not used through a symbolic link', async () => {
+    const link = join(folder, 'link')
+    symlinkSync(path, link)
+    await expect(dial(link)).rejects.toMatchObject(refused(/no socket, or a symbolic link/))
+    const linked = join(folder, '..', 'linked')
+    symlinkSync(folder, linked)
+    await expect(dial(join(linked, 's'))).rejects.toMatchObject(refused(/no folder, or a symbolic/))
+  })
+
+  it('is not used when its name is longer than the kernel reads', async () => {
+    const long = join(folder, 'x'.repeat(100))
+    await expect(dial(long)).rejects.toMatchObject(refused(/more than 100 bytes/, /shorter/))
+  })
+
+  it('must be there, and somebody must listen', async () => {
+    await expect(dial(join(folder, 'none'))).rejects.toMatchObject(
+      refused(/does not exist/, /Start/),
+    )
+    await expect(dial(join(folder, 'no', 's'))).rejects.toMatchObject(refused(/does not exist/))
+    const left = join(folder, 'left')
+    const program = `require('net').createServer().listen(${JSON.stringify(left)}, () => process.kill(process.pid, 'SIGKILL'))`
+    await new Promise((resolve) => spawn(process.execPath, ['-e', program]).once('exit', resolve))
+    chmodSync(left, 0o600)
+    await expect(dial(left)).rejects.toMatchObject(refused(/nobody listens/, /Start/))
+  })
+})
+
+describe.runIf(isUnix)('a signer that the user started', () => {
+  let pair: MadePair
+
+  async function listen(scene: SignerScene) {
+    pair ??= await makePair()
+    const path = join(scene.folder, 's')
+    const child = spawn(process.execPath, [scene.program, scene.folder, path], { stdio: 'inherit' })
+    await vi.waitFor(() => expect(scene.log()).toHaveLength(1), 10_000)
+    chmodSync(path, 0o600)
+    return { at: { kind: 'socket', path } as const, child }
+  }
+
+  it('gets every request as a line over one connection', async () => {
+    pair = await makePair()
+    await using scene = new SignerScene(pair)
+    const { at, child } = await listen(scene)
+    try {
+      const key = await scene.key({}, { at })
+      for (const text of ['one', 'two']) {
+        const signature = await key.sign(toSign(text))
+        expect(scene.isValid('ecdsa_secp256r1_sha256', Buffer.from(text), signature)).toBe(true)
+      }
+      expect(scene.asked().slice(1)).toEqual([
+        'CertificateRequest by socket',
+        'SignRequest by socket',
+        'SignRequest by socket',
+      ])
+    } finally {
+      child.kill()
+    }
+  })
+
+  it('may hang up between requests; when it does not come back, that is said', async () => {
+    await using scene = new SignerScene(pair)
+    const { at, child } = await listen(scene)
+    try {
+      const key = await scene.key({ leaves: 'yes' }, { at })
+      await key.sign(toSign('one'))
+      await key.sign(toSign('two'))
+    } finally {
+      child.kill()
+    }
+    await new Promise((resolve) => child.once('exit', resolve))
+    const key = await scene.key({}, { at }).catch((error: unknown) => error)
+    expect(key).toMatchObject({ code: 'ERR_SIGNER_SOCKET' })
+  })
+})

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest'
+import {
+  API_VERSIONS,
+  INTERACTIVE_MODES,
+  isApiVersion,
+  isInteractiveMode,
+} from '../../src/plugin/exec-config.ts'
+
+describe('the versions of the protocol', () => {
+  it.each(API_VERSIONS)('%s is one', (version) => {
+    expect(isApiVersion(version)).toBe(true)
+  })
+
+  it.each([
+    '',
+    'v1',
+    'client.authentication.k8s.io/v2',
+    'client.authentication.k8s.io/V1',
+    'client.authentication.k8s.io/v1 ',
+    'client.authentication.k8s.io/__internal',
+    'toString',
+  ])('%j is none', (version) => {
+    expect(isApiVersion(version)).toBe(false)
+  })
+
+  it('begin with the newest, which errors suggest first', () => {
+    expect(API_VERSIONS[0]).toBe('client.authentication.k8s.io/v1')
+  })
+})
+
+describe('the interactive modes', () => {
+  it.each(INTERACTIVE_MODES)('%s is one', (mode) => {
+    expect(isInteractiveMode(mode)).toBe(true)
+  })
+
+  it.each(['', 'never', 'ALWAYS', 'IfAvailable ', 'constructor'])('%j is none', (mode) => {
+    expect(isInteractiveMode(mode)).toBe(false)
+  })
+})

@@ -1,0 +1,96 @@
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type ExecInfo, encodeExecInfo } from '../../../src/plugin/exec-info.ts'
+
+/** The built kit; bootstrap builds it before the tests run. */
+const KIT = new URL('../../../dist/plugin/kit/index.js', import.meta.url).href
+
+export const V1 = 'client.authentication.k8s.io/v1'
+export const INFO = encodeExecInfo({ apiVersion: V1, interactive: false })
+
+const folder = mkdtempSync(join(tmpdir(), 'kubecred-kit-'))
+let written = 0
+
+/** Writes a plugin to a file of its own. `kubecred/plugin` is the built kit. */
+export function writePlugin(source: string): string {
+  written += 1
+  const path = join(folder, `plugin-${written}.mjs`)
+  writeFileSync(path, source.replaceAll("'kubecred/plugin'", JSON.stringify(KIT)))
+  return path
+}
+
+/** A plugin around the body of its function; `tools` names what the body takes from its argument. */
+export function pluginWith(body: string, before = ''): string {
+  return writePlugin(`import { runPlugin } from 'kubecred/plugin'
+${before}
+await runPlugin(async ({ apiVersion, cluster, interactive, response, signal, prompt, clusterFetch }) => {
+${body}
+})`)
+}
+
+export interface Ended {
+  readonly status: number | null
+  readonly out: string
+  readonly err: string
+}
+
+/** A plugin on its way, with what it printed so far. */
+export class RunningPlugin {
+  readonly child: ChildProcess
+  out = ''
+  err = ''
+  readonly #closed: Promise<unknown[]>
+
+  constructor(command: string, args: readonly string[], options: SpawnOptions) {
+    this.child = spawn(command, args, { stdio: 'pipe', ...options })
+    this.#closed = once(this.child, 'close')
+    this.child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      this.out += text
+    })
+    this.child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.err += text
+    })
+  }
+
+  /** Waits until the plugin printed something on standard error, or on its terminal. */
+  async until(stream: 'out' | 'err', pattern: RegExp): Promise<void> {
+    while (!pattern.test(this[stream])) {
+      const source = this.child[stream === 'out' ? 'stdout' : 'stderr'] ?? this.child
+      const isOver = await Promise.race([
+        once(source, 'data').then(() => false),
+        this.#closed.then(() => true),
+      ])
+      if (isOver && !pattern.test(this[stream])) {
+        throw new Error(`ended without ${pattern}: ${this.out}${this.err}`)
+      }
+    }
+  }
+
+  async end(): Promise<Ended> {
+    const [status] = await this.#closed
+    return { status: status as number | null, out: this.out, err: this.err }
+  }
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+export function startPlugin(path: string, env: Environment = {}): RunningPlugin {
+  return new RunningPlugin(process.execPath, [path], {
+    env: { ...process.env, KUBERNETES_EXEC_INFO: INFO, ...env },
+  })
+}
+
+export function runPath(path: string, env?: Environment): Promise<Ended> {
+  const plugin = startPlugin(path, env)
+  plugin.child.stdin?.end()
+  return plugin.end()
+}
+
+/** Runs a plugin whose function has the given body, with the given input. */
+export function runBody(body: string, info: Partial<ExecInfo> = {}): Promise<Ended> {
+  const input = encodeExecInfo({ apiVersion: V1, interactive: false, ...info })
+  return runPath(pluginWith(body), { KUBERNETES_EXEC_INFO: input })
+}

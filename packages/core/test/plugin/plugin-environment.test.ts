@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest'
+import { forPlugins, forSigners } from '../../src/plugin/plugin-environment.ts'
+
+const HOST = {
+  PATH: '/bin',
+  UNSET: undefined,
+  EXTERNAL_SIGNER_PLUGIN_CONFIG: '{"pin":"4711"}',
+  KUBECRED_SIGNER_MESSAGE: 'AA==',
+  KUBECRED_SIGNER_FD: '3',
+  KUBECRED_PKCS11_PIN: '4711',
+  KUBECRED_PKCS11_PIN_WORK: '4712',
+  KUBECRED_PKCS11_PINS: '4713',
+  kubecred_pkcs11_pin_lower: '4714',
+  KUBECRED_PKCS11_MODULES: '/lib/p11.so',
+}
+
+describe('of the variables of this process', () => {
+  it('a plugin sees neither PINs nor requests to signers', () => {
+    expect(forPlugins(HOST)).toEqual({ PATH: '/bin', KUBECRED_PKCS11_MODULES: '/lib/p11.so' })
+  })
+
+  it('not even when they are let through by name', () => {
+    expect(forPlugins(HOST, ['PATH', 'KUBECRED_PKCS11_PIN', 'KUBECRED_SIGNER_FD'])).toEqual({
+      PATH: '/bin',
+    })
+  })
+
+  it('a signer sees PINs, and no request of another one', () => {
+    expect(Object.keys(forSigners(HOST))).toEqual([
+      'PATH',
+      'KUBECRED_PKCS11_PIN',
+      'KUBECRED_PKCS11_PIN_WORK',
+      'KUBECRED_PKCS11_PINS',
+      'kubecred_pkcs11_pin_lower',
+      'KUBECRED_PKCS11_MODULES',
+    ])
+    expect(forSigners(HOST, ['KUBECRED_PKCS11_PIN', 'KUBECRED_SIGNER_FD'])).toEqual({
+      KUBECRED_PKCS11_PIN: '4711',
+    })
+  })
+})

@@ -1,0 +1,182 @@
+import { posix } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  ALLOW_ALL,
+  checkPluginPolicy,
+  cleanPath,
+  type FoundExecutable,
+  judgePlugin,
+} from '../../src/plugin/plugin-policy.ts'
+
+const list = (...commands: string[]) => commands.map((command) => ({ command }))
+
+describe('a policy is checked as client-go checks it', () => {
+  const NON_NIL = 'an allowlist does nothing'
+  it.each([
+    { type: '', none: 'ok', empty: NON_NIL, some: NON_NIL },
+    { type: 'AllowAll', none: 'ok', empty: NON_NIL, some: NON_NIL },
+    { type: 'DenyAll', none: 'ok', empty: NON_NIL, some: NON_NIL },
+    { type: 'Allowlist', none: 'unspecified', empty: 'is empty', some: 'ok' },
+    { type: 'allowlist', none: 'unknown policy', empty: 'unknown policy', some: 'unknown policy' },
+    { type: 'ALLOWALL', none: 'unknown policy', empty: 'unknown policy', some: 'unknown policy' },
+    { type: 'toString', none: 'unknown policy', empty: 'unknown policy', some: 'unknown policy' },
+  ])('$type: no list $none, empty list $empty, one entry $some', ({ type, none, empty, some }) => {
+    const verdictOn = (allowlist: ReturnType<typeof list> | undefined): string => {
+      try {
+        checkPluginPolicy({ type, allowlist }, '/kuberc')
+        return 'ok'
+      } catch (error) {
+        return String(error)
+      }
+    }
+    expect(verdictOn(undefined)).toContain(none)
+    expect(verdictOn([])).toContain(empty)
+    expect(verdictOn(list('aws'))).toContain(some)
+  })
+
+  it('a missing policy allows everything', () => {
+    expect(checkPluginPolicy({ type: undefined, allowlist: undefined }, '/kuberc')).toBe(ALLOW_ALL)
+  })
+
+  it.each([
+    { entries: ['aws', ''], says: 'entry 2 is empty' },
+    { entries: ['./aws'], says: 'entry 1 is not in its shortest form: "./aws"' },
+    { entries: ['/usr//bin/aws'], says: 'shortest form' },
+    { entries: ['/usr/bin/../bin/aws'], says: 'shortest form' },
+    { entries: ['/usr/bin/'], says: 'shortest form' },
+  ])('the entries $entries are refused', ({ entries, says }) => {
+    const check = () => checkPluginPolicy({ type: 'Allowlist', allowlist: list(...entries) }, '/k')
+    expect(check).toThrow(says)
+    expect(check).toThrow('plugin policy in "/k"')
+  })
+})
+
+/** A machine: what each command is found as. */
+function machine(files: Readonly<Record<string, string | FoundExecutable>>) {
+  const find = (command: string): FoundExecutable | undefined => {
+    const found = files[command]
+    return typeof found === 'string' ? { path: found, realPath: found } : found
+  }
+  return {
+    found: (command: string) => find(command) ?? { path: command, realPath: command },
+    lookup: { find: async (command: string) => find(command), sha256: async () => 'ab'.repeat(32) },
+  }
+}
+
+async function isAllowed(
+  entry: { command: string; sha256?: string },
+  command: string,
+  files: Readonly<Record<string, string | FoundExecutable>>,
+): Promise<boolean> {
+  const { found, lookup } = machine(files)
+  const policy = checkPluginPolicy({ type: 'Allowlist', allowlist: [entry] }, '/kuberc')
+  return (await judgePlugin(policy, command, found(command), lookup)) === undefined
+}
+
+describe('an allowlist decides as KEP-3104 says', () => {
+  const both = { '/usr/bin/x': '/usr/bin/x', '/usr/local/bin/x': '/usr/local/bin/x' }
+  it.each([
+    { entry: 'x', command: '/usr/bin/x', x: '/usr/local/bin/x', allowed: false },
+    { entry: 'x', command: '/usr/bin/x', x: '/usr/bin/x', allowed: true },
+    { entry: '/usr/bin/x', command: '/usr/bin/x', x: '/usr/local/bin/x', allowed: true },
+    { entry: '/usr/bin/x', command: 'x', x: '/usr/bin/x', allowed: true },
+    { entry: '/usr/bin/x', command: 'x', x: '/usr/local/bin/x', allowed: false },
+    { entry: 'x', command: 'x', x: '/usr/bin/x', allowed: true },
+    { entry: 'y', command: 'x', x: '/usr/bin/x', allowed: false },
+    { entry: '/usr/bin/x', command: '/usr/bin/../bin/x', x: '/usr/bin/x', allowed: true },
+  ])(
+    'entry $entry, command $command, x at $x: $allowed',
+    async ({ entry, command, x, allowed }) => {
+      const files = { ...both, '/usr/bin/../bin/x': '/usr/bin/x', x, y: '/usr/bin/y' }
+      expect(await isAllowed({ command: entry }, command, files)).toBe(allowed)
+    },
+  )
+
+  it('one entry of many is enough', async () => {
+    const { found, lookup } = machine({ x: '/usr/bin/x', y: '/usr/bin/y' })
+    const policy = checkPluginPolicy({ type: 'Allowlist', allowlist: list('z', 'y', 'x') }, '/k')
+    expect(await judgePlugin(policy, 'x', found('x'), lookup)).toBeUndefined()
+  })
+
+  it('a refusal names the path and the file', async () => {
+    const { found, lookup } = machine({ x: '/usr/bin/x' })
+    const policy = checkPluginPolicy({ type: 'Allowlist', allowlist: list('y') }, '/kuberc')
+    expect(await judgePlugin(policy, 'x', found('x'), lookup)).toBe(
+      '"/usr/bin/x" is not in the allowlist of "/kuberc"',
+    )
+  })
+})
+
+describe('real paths only narrow', () => {
+  const shim = { path: '/shims/x', realPath: '/opt/shim' }
+
+  it('another name of the same file is not allowed by it', async () => {
+    const files = { '/shims/x': shim, '/shims/y': { path: '/shims/y', realPath: '/opt/shim' } }
+    expect(await isAllowed({ command: '/shims/y' }, '/shims/x', files)).toBe(false)
+  })
+
+  it('a link of the same name elsewhere is not allowed by it', async () => {
+    const files = {
+      x: { path: '/a/x', realPath: '/opt/x' },
+      '/b/x': { path: '/b/x', realPath: '/opt/x' },
+    }
+    expect(await isAllowed({ command: 'x' }, '/b/x', files)).toBe(false)
+  })
+
+  it('a link that was moved since the plugin was found does not match', async () => {
+    const { lookup } = machine({ '/usr/bin/x': { path: '/usr/bin/x', realPath: '/opt/new' } })
+    const found = { path: '/usr/bin/x', realPath: '/opt/old' }
+    const policy = checkPluginPolicy({ type: 'Allowlist', allowlist: list('/usr/bin/x') }, '/k')
+    expect(await judgePlugin(policy, '/usr/bin/x', found, lookup)).toContain('not in the allowlist')
+  })
+
+  it('an entry that is no longer there allows nothing', async () => {
+    expect(await isAllowed({ command: '/usr/bin/x' }, 'x', { x: '/usr/bin/x' })).toBe(false)
+  })
+
+  it('a digest must fit the file, in capitals or not', async () => {
+    const files = { x: '/usr/bin/x' }
+    expect(await isAllowed({ command: 'x', sha256: 'AB'.repeat(32) }, 'x', files)).toBe(true)
+    expect(await isAllowed({ command: 'x', sha256: 'cd'.repeat(32) }, 'x', files)).toBe(false)
+  })
+})
+
+describe('a path is shortened as Go shortens it', () => {
+  it.each([
+    ['', '.'],
+    ['.', '.'],
+    ['./x', 'x'],
+    ['a//b', 'a/b'],
+    ['a/b/', 'a/b'],
+    ['a/../b', 'b'],
+    ['../a', '../a'],
+    ['../../a', '../../a'],
+    ['a/../../b', '../b'],
+    ['/..', '/'],
+    ['/../a', '/a'],
+    ['//a', '/a'],
+    ['/', '/'],
+  ])('%j becomes %j', (path, shortest) => {
+    expect(cleanPath(path)).toBe(shortest)
+  })
+
+  it('to the form that Node gives, but for the final slash', () => {
+    const part = fc.constantFrom('..', '.', '', 'a', 'b', '...')
+    fc.assert(
+      fc.property(fc.array(part), fc.boolean(), (parts, rooted) => {
+        const path = `${rooted ? '/' : ''}${parts.join('/')}`
+        const normal = posix.normalize(path)
+        expect(cleanPath(path)).toBe(normal.length > 1 ? normal.replace(/\/$/, '') : normal)
+      }),
+    )
+  })
+
+  it('once and for all', () => {
+    fc.assert(
+      fc.property(fc.string(), (path) => {
+        expect(cleanPath(cleanPath(path))).toBe(cleanPath(path))
+      }),
+    )
+  })
+})

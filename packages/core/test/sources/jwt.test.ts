@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest'
+import { jwtExpiry } from '../../src/sources/oidc-source.ts'
+
+const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+const token = (claims: unknown): string => `${encode({ alg: 'none' })}.${encode(claims)}.c2ln`
+
+describe('the expiry of a JWT', () => {
+  it.each([
+    ['whole seconds', { exp: 1_800_000_000 }, 1_800_000_000_000],
+    ['parts of a second', { exp: 1.5 }, 1500],
+    ['letters of all kinds beside it', { exp: 2, name: 'Zoë ÿ >>>???' }, 2000],
+  ])('is read from %s', (_, claims, expected) => {
+    expect(jwtExpiry(token(claims))).toBe(expected)
+  })
+
+  it.each([
+    ['no exp', token({ sub: 'jane' })],
+    ['text', token({ exp: '1800000000' })],
+    [
+      'a number beyond all',
+      `${encode({})}.${Buffer.from('{"exp":1e999}').toString('base64url')}.x`,
+    ],
+    ['a list', token([1])],
+    ['null', token(null)],
+    ['no JSON', 'a.bm8ganNvbg.c'],
+    ['no base64', 'a.!!!.c'],
+    ['two parts', `a.${encode({ exp: 1 })}`],
+    ['four parts', `${token({ exp: 1 })}.d`],
+    ['nothing', ''],
+  ])('is not guessed from %s', (_, text) => {
+    expect(jwtExpiry(text)).toBeUndefined()
+  })
+})

@@ -1,0 +1,161 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { processRegistry } from '../../src/node/process-registry.ts'
+import { SIGNER_API_VERSION as apiVersion } from '../../src/signer/signer-protocol.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
+import { type MadePair, makePair, makeSelfSigned } from '../fixtures/make-certificates.ts'
+import { expectNoLeak } from '../fixtures/no-leak.ts'
+import { isRunning } from '../fixtures/processes.ts'
+import { SignerScene, toSign } from '../fixtures/signer-scene.ts'
+
+let pair: MadePair
+beforeAll(async () => {
+  pair = await makePair()
+})
+afterEach(async () => {
+  const { slots, running } = processRegistry()
+  await vi.waitFor(() => expect([slots.taken, running.size]).toEqual([0, 0]), 10_000)
+})
+
+const SECRETS = { pin: '4711', other: 'secret-parameter' }
+
+describe('a signer that', () => {
+  it.each([
+    [
+      'garbage',
+      'ERR_SIGNER_ANSWER',
+      /printed something that is no JSON object, where SignResponse/,
+    ],
+    ['binary', 'ERR_SIGNER_ANSWER', /bytes that are not UTF-8/],
+    ['huge', 'ERR_SIGNER_ANSWER', /printed more than 1048576 bytes/],
+    ['silent', 'ERR_SIGNER_ANSWER', /ended with status 0 without an answer, where SignResponse/],
+    ['fails', 'ERR_SIGNER_FAILED', /ended with status 7 and gave no signature/],
+    ['killed', 'ERR_SIGNER_FAILED', /was ended by SIGKILL and gave no signature/],
+    ['twice', 'ERR_SIGNER_ANSWER', /more than one answer/],
+    ['refuses', 'ERR_SIGNER_FAILED', /gave no signature: the PIN \[secret\] is wrong$/],
+    ['certificateOnly', 'ERR_SIGNER_ANSWER', /kind CertificateResponse, where SignResponse/],
+    ['other kind', 'ERR_SIGNER_ANSWER', /kind Certificate, where SignResponse/],
+  ])('%s gives %s, and no secret with it', async (behaviour, code, message) => {
+    await using scene = new SignerScene(pair)
+    const key = await scene.key({ ...SECRETS, behaviour, only: 'signature' })
+    const error = await key.sign(toSign('x')).catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ code, message: expect.stringMatching(message) })
+    const shown = [error, scene.events]
+    expectNoLeak(shown, Object.values(SECRETS))
+    expect(JSON.stringify(shown)).not.toContain('4711')
+    expect(scene.eventsOf('sign-failed')).toMatchObject([{ error: { code } }])
+  })
+
+  it('fails has the end of its standard error in the error, scrubbed', async () => {
+    await using scene = new SignerScene(pair)
+    await expect(scene.key({ ...SECRETS, behaviour: 'fails' })).rejects.toMatchObject({
+      exitStatus: 7,
+      stderrTail: 'wrong PIN [secret], [secret] is no good',
+    })
+    expect(scene.eventsOf('plugin-stderr')).toMatchObject([
+      { text: 'wrong PIN [secret], [secret] is no good\n' },
+    ])
+  })
+
+  it('does not answer is stopped with its children', async () => {
+    await using scene = new SignerScene(pair)
+    const parameters = { stays: 'yes', behaviour: 'hangs', only: 'signature' }
+    const key = await scene.key(parameters, { limits: { timeoutMs: 3000 } })
+    await expect(key.sign(toSign('x'))).rejects.toMatchObject({
+      code: 'ERR_SIGNER_FAILED',
+      message: expect.stringMatching(/did not answer within 3 s and was stopped$/),
+    })
+    const { pid = 0, child = 0 } = scene.log().at(-1) ?? {}
+    await vi.waitFor(() => expect([pid, child].filter(isRunning)).toEqual([]), 10_000)
+  })
+
+  it('says something it was not asked for is ended, and the next request starts it again', async () => {
+    await using scene = new SignerScene(pair)
+    const source = scene.source({ stays: 'yes' })
+    // It answers the request, and later once more.
+    const late = `setTimeout(() => say(answerTo(request, '')), 100)`
+    const code = readFileSync(scene.program, 'utf8')
+    writeFileSync(scene.program, code.replace('if (configuration.stays', `${late}\n$&`))
+    await scene.acquire(source)
+    await vi.waitFor(() => expect(scene.eventsOf('warning')).toHaveLength(1))
+    expect(scene.eventsOf('warning')[0]?.message).toContain('was not asked for')
+    writeFileSync(scene.program, code)
+    await scene.acquire(source)
+    expect(scene.asked()).toEqual(Array(2).fill('CertificateRequest by variable'))
+  })
+
+  it.each([
+    ['text', 'hello'],
+    ['half a certificate', 'half'],
+    ['a certificate and more', 'more'],
+    ['PEM without a certificate', '-----BEGIN X-----\nAAAA\n-----END X-----'],
+  ])('gives %s for a certificate is told so', async (_, what) => {
+    await using scene = new SignerScene(pair)
+    const der = Buffer.from(pair.certificate.split('\n').slice(1, -2).join(''), 'base64')
+    const bytes =
+      what === 'half'
+        ? der.subarray(0, der.length / 2)
+        : what === 'more'
+          ? Buffer.concat([der, Buffer.from('more')])
+          : Buffer.from(what)
+    const certificate = bytes.toString('base64')
+    const print = JSON.stringify({ apiVersion, kind: 'CertificateResponse', certificate })
+    await expect(scene.key({ print })).rejects.toMatchObject({ code: 'ERR_SIGNER_CERTIFICATE' })
+  })
+
+  it('gives a chain that no server takes is told so', async () => {
+    await using scene = new SignerScene(pair)
+    writeFileSync(join(scene.folder, 'certificate.pem'), pair.certificate.repeat(1000))
+    await expect(scene.key({ chain: 'yes' })).rejects.toMatchObject({
+      code: 'ERR_SIGNER_CERTIFICATE',
+      message: expect.stringContaining('the chain is longer than 60000 bytes'),
+    })
+  })
+
+  it('gives a certificate that has expired, or for a key of another kind', async () => {
+    await using old = new SignerScene(await makePair({ lifeMs: -60_000 }))
+    await expect(old.key()).rejects.toMatchObject({
+      code: 'ERR_SIGNER_CERTIFICATE',
+      message: expect.stringContaining('expired at'),
+    })
+    const other = await makeSelfSigned({ name: 'Ed25519' })
+    await using scene = new SignerScene(other)
+    const der = Buffer.from(other.certificate.split('\n').slice(1, -2).join(''), 'base64')
+    // Ed448 is the next number in the same family of object identifiers.
+    const changed = Buffer.from(der.toString('hex').replaceAll('06032b6570', '06032b6571'), 'hex')
+    writeFileSync(
+      join(scene.folder, 'certificate.pem'),
+      `-----BEGIN CERTIFICATE-----\n${changed.toString('base64')}\n-----END CERTIFICATE-----\n`,
+    )
+    await expect(scene.key({ chain: 'yes' })).rejects.toMatchObject({
+      code: 'ERR_SIGNER_CERTIFICATE',
+      message: expect.stringContaining('kubecred does not support Ed448 keys'),
+    })
+  })
+})
+
+describe('a wrong PIN', () => {
+  it('is tried once for all who wait, and then not before a pause', async () => {
+    await using scene = new SignerScene(pair)
+    const clock = new FakeClock(Date.now())
+    const parameters = { stays: 'yes', behaviour: 'refuses', only: 'signature', delay: '50' }
+    const key = await scene.key(parameters, { ports: { clock } })
+    const signing = Array.from({ length: 10 }, () => key.sign(toSign('x')))
+    const outcomes = await Promise.allSettled(signing)
+    expect(outcomes.map(({ status }) => status)).toEqual(Array(10).fill('rejected'))
+    await expect(key.sign(toSign('x'))).rejects.toMatchObject({
+      code: 'ERR_SIGNER_FAILED',
+      nextTryAt: expect.any(Number),
+    })
+    const count = () => scene.asked().filter((each) => each.startsWith('SignRequest')).length
+    expect(count()).toBe(1)
+    clock.advance(1500)
+    await expect(key.sign(toSign('x'))).rejects.toMatchObject({ code: 'ERR_SIGNER_FAILED' })
+    await expect(key.sign(toSign('x'))).rejects.toMatchObject({ code: 'ERR_SIGNER_FAILED' })
+    expect(count()).toBe(2)
+    clock.advance(1500)
+    await expect(key.sign(toSign('x'))).rejects.toMatchObject({ code: 'ERR_SIGNER_FAILED' })
+    expect(count()).toBe(2)
+  })
+})
