@@ -13,7 +13,7 @@ import type { Incoming } from '../request/incoming.ts'
 const SMALL = 16 * 1024
 
 /** What to do when an answer cannot be sent to its end. */
-export interface AnswerFailures {
+interface AnswerFailures {
   /** Called when its body breaks off, so that the client does not take what it has for all of it. */
   readonly cutOff: (error: Error | undefined) => void
   /** Called when it cannot be written at all; by default `cutOff` is. */

@@ -187,7 +187,7 @@ function explainParseError(error: Error & { code?: string }): Error {
   return Object.assign(new Error(message, { cause: error }), { code: error.code })
 }
 
-export interface BridgeAgentOptions {
+interface BridgeAgentOptions {
   /**
    * Uses a connection for one request after another, which saves a third of the cost of a request.
    * Without it, a connection ends with its answer.

@@ -12,7 +12,7 @@ export const SIGNATURE_SCHEMES = {
 export type SignatureScheme = keyof typeof SIGNATURE_SCHEMES
 
 /** What a scheme signs with. */
-export interface SchemeFacts {
+interface SchemeFacts {
   /** Null: the scheme hashes by itself. */
   readonly hash: 'sha256' | 'sha384' | 'sha512' | null
   readonly keyType: 'ec' | 'rsa' | 'ed25519'
@@ -34,7 +34,7 @@ export const SCHEME_FACTS: Readonly<Record<SignatureScheme, SchemeFacts>> = {
 }
 
 /** A public key as Node describes it. */
-export interface KeyFacts {
+interface KeyFacts {
   readonly asymmetricKeyType?: string | undefined
   readonly asymmetricKeyDetails?:
     | { readonly namedCurve?: string | undefined; readonly modulusLength?: number | undefined }

@@ -66,7 +66,7 @@ export function spanOf(milliseconds: number): string {
   return `${shown} ${name === 'days' && shown === 1 ? 'day' : name}`
 }
 
-export interface Claims {
+interface Claims {
   readonly issuer: string | undefined
   readonly audience: string | undefined
   /** Milliseconds since the epoch. */

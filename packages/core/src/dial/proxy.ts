@@ -144,7 +144,7 @@ function inCgi(name: string): NotSupportedError {
 }
 
 /** A server as NO_PROXY sees it. */
-export interface Destination {
+interface Destination {
   /** In lower case; IPv6 without brackets. */
   readonly host: string
   readonly port: number
@@ -155,12 +155,12 @@ export interface Destination {
  *
  * Every form and its meaning are those of Go's httpproxy, so that kubectl and we take the same way.
  */
-export function isExempt(destination: Destination, noProxy: string): boolean {
+function isExempt(destination: Destination, noProxy: string): boolean {
   return noProxy.split(',').some((entry) => matches(entry.trim().toLowerCase(), destination))
 }
 
 /** Whether the server is on this machine: the environment's proxy is never asked for it. */
-export function isLoopback({ host }: Destination): boolean {
+function isLoopback({ host }: Destination): boolean {
   return host === 'localhost' || isWithin(host, '127.0.0.0', 8) || isWithin(host, '::1', 128)
 }
 

@@ -193,7 +193,7 @@ function checkVersion([first]: Buffer, expected: number, { label }: ProxyServer)
 }
 
 /** A reply found at the beginning of what was read, and how many bytes it took. */
-export interface Taken<T> {
+interface Taken<T> {
   readonly value: T
   readonly length: number
 }
@@ -203,7 +203,7 @@ export interface Taken<T> {
  *
  * @param take Gives undefined as long as more is needed, and throws when no more would help.
  */
-export function readReply<T>(
+function readReply<T>(
   socket: Socket,
   proxy: ProxyServer,
   take: (bytes: Buffer) => Taken<T> | undefined,

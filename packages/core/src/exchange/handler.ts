@@ -41,7 +41,7 @@ export interface Handler {
   onResponseStarted?(): void
 }
 
-export interface ControllerCallbacks {
+interface ControllerCallbacks {
   onAbort(reason: Error | undefined): void
   onPause(): void
   onResume(): void
@@ -99,7 +99,7 @@ export class CallbackController implements Controller {
  * - `busy`: it did not look at it, and would do the same again at once.
  * - `stale`: a connection that was kept alive had ended before the request was sent on it.
  */
-export type NoResponseReason = 'unprocessed' | 'busy' | 'stale'
+type NoResponseReason = 'unprocessed' | 'busy' | 'stale'
 
 /** There was no response, and the exchange knows more than the error of the connection says. */
 export class NoResponseError extends Error {

@@ -206,7 +206,7 @@ export function broken(code: 'ECONNRESET' | 'ETIMEDOUT', message: string): Error
   return Object.assign(new Error(message), { code })
 }
 
-export interface PulseTimes {
+interface PulseTimes {
   /** How often to look. */
   readonly lookMs: number
   /** How long nothing may come while streams are open before we ask. */
@@ -216,7 +216,7 @@ export interface PulseTimes {
   readonly idleMs: number
 }
 
-export interface PulseOwner {
+interface PulseOwner {
   /** Whether streams are open. */
   isBusy(): boolean
   /** Called when there were none for long. */
@@ -228,7 +228,7 @@ export interface PulseOwner {
  *
  * A machine that is gone closes nothing: without a ping, a watch would wait for its next event for ever.
  */
-export class Http2Pulse {
+class Http2Pulse {
   readonly #session: ClientHttp2Session
   readonly #socket: Socket
   readonly #times: PulseTimes
@@ -286,7 +286,7 @@ function silent(answerMs: number): Error {
   return Object.assign(new Error(message), { code: 'ETIMEDOUT' })
 }
 
-export interface Http2DialOptions {
+interface Http2DialOptions {
   readonly times: Http2Times
   readonly signal: AbortSignal
   /** Called when a stream or the connection has ended. */

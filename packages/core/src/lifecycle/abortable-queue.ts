@@ -1,5 +1,5 @@
 /** Starts what may end a wait later, such as a timer. Returns how to stop it; it is stopped when the wait ends. */
-export type WaitLimit = (leave: (reason: unknown) => void) => () => void
+type WaitLimit = (leave: (reason: unknown) => void) => () => void
 
 interface Waiting<T> {
   readonly proceed: (value: T) => void

@@ -42,7 +42,7 @@ export function staleUntil(
   return now + Math.max(STALE_LIFE_MS, backOff(count, policy, jitter))
 }
 
-export interface Lifespan {
+interface Lifespan {
   readonly now: number
   readonly expiresAt: number
   /** Validity of the certificate, where there is one. */

@@ -18,7 +18,7 @@ export interface Held<C> {
 export type Reason = 'first' | 'expired' | 'ahead' | 'refused'
 
 /** The one run in flight. */
-export interface Attempt {
+interface Attempt {
   readonly ticket: number
   readonly reason: Reason
 }

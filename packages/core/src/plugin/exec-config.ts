@@ -36,7 +36,7 @@ export function isInteractiveMode(value: string): value is InteractiveMode {
 }
 
 /** What is known about the person who could be asked. */
-export interface Asking {
+interface Asking {
   /** Whether standard input is a terminal. */
   readonly isTerminal: boolean
   /** Set when the program reads standard input itself; the text says what for, and may be empty. */
@@ -45,7 +45,7 @@ export interface Asking {
   readonly early?: boolean
 }
 
-export type Interactivity =
+type Interactivity =
   | { readonly interactive: boolean }
   /** Why a plugin that must ask cannot. */
   | { readonly refused: string }

@@ -230,7 +230,7 @@ function readProxy(cluster: ExecInfoFields): Secret | undefined {
  * As in Go's decoder `null`, an absent key and empty text mean the same: undefined here. A value of another
  * type is an error that names the type that came, never the value.
  */
-export class ExecInfoFields {
+class ExecInfoFields {
   readonly #values: Fields
   readonly #path: string
 

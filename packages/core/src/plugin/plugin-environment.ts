@@ -22,7 +22,7 @@ export function isPinVariable(name: string): boolean {
 }
 
 /** Whether a variable is part of a request to a signer, which only the signer it was made for may see. */
-export function isRequestVariable(name: string): boolean {
+function isRequestVariable(name: string): boolean {
   return REQUEST.includes(name.toUpperCase())
 }
 

@@ -33,7 +33,7 @@ interface Lookup {
 }
 
 /** The parts of a policy as somebody wrote them: `undefined` and an empty list mean different things. */
-export interface RawPluginPolicy {
+interface RawPluginPolicy {
   readonly type: string | undefined
   readonly allowlist: readonly AllowlistEntry[] | undefined
 }

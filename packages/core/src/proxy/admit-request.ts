@@ -5,7 +5,7 @@ import { type AskedPath, type RequestHead, readAskedPath, readHead } from './req
 import { brokenRule, type ProxyRules } from './rules.ts'
 
 /** What of the options decides about a request. */
-export interface GuardOptions {
+interface GuardOptions {
   readonly hosts: readonly string[] | 'any'
   readonly secret?: string | undefined
   readonly rules: ProxyRules
@@ -149,7 +149,7 @@ const ODD_UPGRADE = badRequest(
  *
  * Its length is no secret: it is the same for every one that we make.
  */
-export function bearerCheck(secret: string): (authorization: string | undefined) => boolean {
+function bearerCheck(secret: string): (authorization: string | undefined) => boolean {
   const expected = Buffer.from(secret, 'latin1')
   return (authorization = '') => {
     const given = Buffer.from(BEARER.test(authorization) ? authorization.slice(7) : '', 'latin1')

@@ -184,7 +184,7 @@ const POLICY = 'content-security-policy'
  * A page that comes through the proxy, as by the `proxy` subresource of a service, has the proxy's origin. In a
  * sandbox it has none, runs no script and sends no form.
  */
-export function answerHeaders({
+function answerHeaders({
   statusCode,
   headers,
 }: Pick<Incoming, 'statusCode' | 'headers'>): OutgoingHttpHeader[] {

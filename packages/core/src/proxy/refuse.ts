@@ -126,7 +126,7 @@ const REASONS: Readonly<Record<number, string>> = {
 }
 
 /** A `Status` of Kubernetes that says whose answer it is. */
-export function statusText({ status, message, code }: StatusAnswer): string {
+function statusText({ status, message, code }: StatusAnswer): string {
   return JSON.stringify({
     kind: 'Status',
     apiVersion: 'v1',
@@ -140,7 +140,7 @@ export function statusText({ status, message, code }: StatusAnswer): string {
 }
 
 /** Headers of an answer of our own. */
-export function statusHeaders(answer: StatusAnswer, text: string): Record<string, string> {
+function statusHeaders(answer: StatusAnswer, text: string): Record<string, string> {
   return {
     'content-type': 'application/json',
     'content-length': String(Buffer.byteLength(text)),

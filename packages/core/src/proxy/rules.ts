@@ -21,7 +21,7 @@ export const DEFAULT_RULES: ProxyRules = {
 }
 
 /** One request, as the rules see it. */
-export interface Asked {
+interface Asked {
   readonly method: string
   /** Decoded, because that is how the server understands it. */
   readonly path: string

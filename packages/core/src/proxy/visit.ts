@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { splitPath } from '../request/request-target.ts'
 
 /** Whoever wants to know about requests. */
-export type Listener = (note: RequestNote) => void
+type Listener = (note: RequestNote) => void
 
 /** As much of a path as is told about a request; the rest is no help. */
 const MOST_PATH = 1_000

@@ -63,7 +63,7 @@ async function fetchSlowly(
  * Every body that the global classes allow is taken. Streams are recorded while they are sent, so that
  * a small one can be sent again after a 401.
  */
-export function makeOutgoing(
+function makeOutgoing(
   input: string | URL | Request,
   init: RequestInit = {},
   defaults: HeaderValues = {},
@@ -142,7 +142,7 @@ function isAsyncIterable(body: unknown): body is AsyncIterable<Uint8Array> {
 const STATUSES = new Set([301, 302, 303, 307, 308])
 const MAX_HOPS = 5
 
-export function isRedirect({ statusCode, headers }: Incoming): boolean {
+function isRedirect({ statusCode, headers }: Incoming): boolean {
   return STATUSES.has(statusCode) && typeof headers['location'] === 'string'
 }
 
@@ -158,7 +158,7 @@ interface Following {
  *
  * @throws {ForeignOriginError} When it leads to another origin: our credential is not for that one.
  */
-export function followTo(
+function followTo(
   { headers }: Incoming,
   from: RequestTarget,
   { target, mode, method, hops }: Following,

@@ -2,7 +2,7 @@ import type { HeaderValues } from '../exchange/exchange.ts'
 import type { Lease } from '../keeper/lease.ts'
 import type { Impersonation } from '../kubeconfig/connection.ts'
 
-export interface HeaderDefaults {
+interface HeaderDefaults {
   readonly userAgent: string
   readonly disableCompression: boolean
   readonly impersonate?: Impersonation | undefined
@@ -36,12 +36,12 @@ export function mergeHeaders(defaults: HeaderValues, own: HeaderValues): HeaderV
 const OURS = new Set(['host', 'connection', 'content-length', 'transfer-encoding'])
 
 /** Adds whom to act as to the headers of a request, unless they say it themselves. */
-export function actAs(impersonate: Impersonation, headers: HeaderValues): HeaderValues {
+function actAs(impersonate: Impersonation, headers: HeaderValues): HeaderValues {
   return layOver(impersonationHeaders(impersonate), headers)
 }
 
 /** What of a lease goes into headers; connections without one have nothing. */
-export type Attachable = Partial<Pick<Lease, 'authorization' | 'endpoint'>>
+type Attachable = Partial<Pick<Lease, 'authorization' | 'endpoint'>>
 
 /**
  * The headers of one try: those of the request, whom the login acts as, and its credential.

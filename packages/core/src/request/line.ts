@@ -34,7 +34,7 @@ export function lineOf(cluster: HasLine, caller: string): Line {
   )
 }
 
-export interface LineParts {
+interface LineParts {
   readonly target: Target
   readonly keeper: Access
   /** Headers of requests whose caller set none. */
@@ -48,7 +48,7 @@ export interface LineParts {
 }
 
 /** Something with an end of its own that must come no later than the connection's. */
-export interface Endable {
+interface Endable {
   destroy(reason: Error): void | Promise<void>
 }
 
@@ -309,7 +309,7 @@ type Belonging = Pick<Lease, 'endpoint'> & Partial<Pick<Lease, 'derived' | 'tick
  * There may be several, and others later. Every credential says where it belongs; this says which server to show, and
  * which to take where a request has no credential of ours.
  */
-export class Servers {
+class Servers {
   readonly #targetFor: (endpoint: Endpoint) => Target
   readonly #known = new WeakMap<Endpoint, Target>()
   /** What connections of an identity were last made for. */

@@ -60,7 +60,7 @@ const MAX_BUSY_REPEATS = 3
 const FIRST_PAUSE_MS = 25
 
 /** A request without a response. */
-export interface Unanswered {
+interface Unanswered {
   readonly method: string
   /** How often it was sent again with the same credential. */
   readonly repeats: number

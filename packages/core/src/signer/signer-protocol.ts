@@ -59,13 +59,13 @@ export type SignerProtocol = keyof typeof SIGNER_KINDS
 /** The parameters of the auth-provider, all of them, as they are told to the signer. */
 export type SignerParameters = ReadonlyMap<string, Secret>
 
-export interface SignerDialect {
+interface SignerDialect {
   readonly protocol: SignerProtocol
   readonly parameters: SignerParameters
 }
 
 /** What is to be signed, and how. */
-export interface ToSign {
+interface ToSign {
   readonly scheme: SignatureScheme
   readonly digest: Uint8Array
   readonly message: Uint8Array

@@ -14,7 +14,7 @@ import {
 import type { Source } from './source.ts'
 import { staticPairSource, staticSource } from './static-source.ts'
 
-export interface StaticPorts {
+interface StaticPorts {
   readonly crypto: Crypto
   readonly files: Files
   readonly clock: Clock
@@ -71,7 +71,7 @@ function certificateSource(
 }
 
 /** Several sources whose credentials are used together, such as a token file beside a client certificate. */
-export function combinedSource(sources: readonly [Source, ...Source[]]): Source {
+function combinedSource(sources: readonly [Source, ...Source[]]): Source {
   const [first] = sources
   if (sources.length === 1) return first
   return {

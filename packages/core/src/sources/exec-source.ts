@@ -8,7 +8,8 @@ import {
 import { encodeJson } from '../formats/json.ts'
 import { formatRfc3339 } from '../formats/rfc3339.ts'
 import { decideInteractivity, type ExecConfig } from '../plugin/exec-config.ts'
-import { decodeExecCredential, type ExecAnswer } from '../plugin/exec-credential.ts'
+import { decodeExecCredential } from '../plugin/exec-credential.ts'
+import { type ExecAnswer } from '../plugin/exec-status.ts'
 import { type ExecCluster, encodeExecInfo } from '../plugin/exec-info.ts'
 import { forPlugins, isLoaderVariable } from '../plugin/plugin-environment.ts'
 import type { PluginPolicy } from '../plugin/plugin-policy.ts'
@@ -48,7 +49,7 @@ export interface ExecPlugin {
   readonly limits: ExecLimits
 }
 
-export interface ExecPorts {
+interface ExecPorts {
   readonly programs: Programs
   readonly terminal: Terminal
   readonly crypto: Crypto
@@ -202,7 +203,7 @@ const PLAIN_FLAG = /^--?[a-z][a-z-]*(?:=|$)/
 const SHORT_WITH_VALUE = /^-[A-Za-z](?=.*[^a-z-])/
 
 /** What of a cluster is told to a plugin and must not appear in text. */
-export interface ToldCluster {
+interface ToldCluster {
   /** The extension of the cluster entry. */
   readonly config?: unknown
   readonly proxyUrl?: string | Secret | undefined

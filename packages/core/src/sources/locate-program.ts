@@ -10,7 +10,7 @@ import { showControlCharacters } from '../secret/scrub.ts'
 import type { Ask } from './source.ts'
 
 /** A program that the kubeconfig names, and what decides whether it may run. */
-export interface NamedProgram {
+interface NamedProgram {
   readonly command: string
   readonly policy: PluginPolicy
   /** What it is for; a credential plugin unless told. */

@@ -12,7 +12,7 @@ const BEFORE_EXPIRY_MS = 10_000
 /** What the machine asks for ahead of time before this part of a life has passed is asked for another's sake. */
 const EARLIEST_REFRESH = 0.4
 
-export interface OidcPorts {
+interface OidcPorts {
   readonly issuer: OidcIssuer
   readonly clock: Clock
 }
@@ -242,7 +242,7 @@ function expiryOf(token: Secret | undefined): number {
   return (token && jwtExpiry(token.expose())) ?? 0
 }
 
-export function isSame(a: Secret | undefined, b: Secret | undefined): boolean {
+function isSame(a: Secret | undefined, b: Secret | undefined): boolean {
   return a?.expose() === b?.expose()
 }
 

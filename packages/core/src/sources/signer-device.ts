@@ -30,7 +30,7 @@ export interface DeviceRequest {
 }
 
 /** Around one request. */
-export interface Asking {
+interface Asking {
   readonly signal: AbortSignal
   /** Whether a person can be asked at the terminal. */
   readonly interactive: boolean

@@ -15,7 +15,7 @@ import { oneLine, type SignerScrubber } from './signer-secrets.ts'
 export type ExchangeOutcome = { readonly is: 'answer'; readonly bytes: Uint8Array } | Unanswered
 
 /** Why a request has no answer. */
-export type Unanswered =
+type Unanswered =
   /** The signer says why there is no answer, and stays. */
   | { readonly is: 'failure'; readonly text: string }
   /** What it printed is no answer. */
@@ -32,7 +32,7 @@ export interface ExchangeLimits {
   readonly outputBytes: number
 }
 
-export interface ExchangeInit {
+interface ExchangeInit {
   readonly asked: SignerAsked
   readonly limits: ExchangeLimits
   readonly clock: Clock
@@ -246,7 +246,7 @@ export class AnswerReader {
 const SHOWN_TAIL = 4096
 const SHOWN_REASON = 500
 
-export interface Failing {
+interface Failing {
   readonly asked: SignerAsked
   readonly scrub: SignerScrubber
   readonly tookMs: number

@@ -227,21 +227,21 @@ function pinsOf(env: Readonly<Record<string, string | undefined>>): readonly str
 /** The descriptor that further requests come from: the first one after standard error. */
 const REQUESTS_FD = '3'
 
-export interface OpenerInit {
+interface OpenerInit {
   readonly config: SignerConfig
   readonly policy: PluginPolicy
   readonly passEnv?: readonly string[]
   readonly refuseWritable?: boolean
 }
 
-export interface OpenerPorts {
+interface OpenerPorts {
   readonly programs: Programs
   readonly channels: SignerChannels
   readonly hostEnv: () => Readonly<Record<string, string | undefined>>
 }
 
 /** Makes the function that gets a signer to talk: starts its program, or connects to its socket. */
-export function signerOpener(
+function signerOpener(
   { config, policy, passEnv, refuseWritable }: OpenerInit,
   { programs, channels, hostEnv }: OpenerPorts,
   { scrub, report }: { readonly scrub: SignerScrubber; readonly report: Ask['report'] },
@@ -296,7 +296,7 @@ export function signerOpener(
   }
 }
 
-export interface ChainCheck {
+interface ChainCheck {
   /** The program or socket, for messages. */
   readonly signer: string
   readonly protocol: SignerProtocol
@@ -309,7 +309,7 @@ export interface ChainCheck {
  *
  * @throws {SignerCertificateError} When it cannot be used, or not any more.
  */
-export function readSignerChain(
+function readSignerChain(
   bytes: Uint8Array,
   { signer, protocol, crypto, now }: ChainCheck,
 ): ChainFacts {

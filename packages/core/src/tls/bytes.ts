@@ -67,7 +67,7 @@ export function uint16(value: number): Buffer {
   return bytes
 }
 
-export function uint24(value: number): Buffer {
+function uint24(value: number): Buffer {
   const bytes = Buffer.allocUnsafe(3)
   bytes.writeUIntBE(value, 0, 3)
   return bytes

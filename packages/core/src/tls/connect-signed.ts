@@ -201,7 +201,7 @@ const PROPERTIES = [
  * no addresses. The session and the Finished that OpenSSL knows belong to a flight that the server never
  * saw: a resumption with them fails, so nobody gets them.
  */
-export function faceSocket(secured: TLSSocket, socket: Socket): void {
+function faceSocket(secured: TLSSocket, socket: Socket): void {
   for (const name of METHODS) {
     const call = socket[name] as (...args: unknown[]) => unknown
     define(secured, name, (...args: unknown[]): TLSSocket => {

@@ -177,7 +177,7 @@ function checkFlight(flight: readonly HandshakeMessage[], known: Known): void {
 }
 
 /** What a server says in the clear, and the records after it. */
-export interface ServerHellos {
+interface ServerHellos {
   readonly suite: CipherSuite
   /** There only if the server asked the client to begin again. */
   readonly retry: HandshakeMessage | undefined
@@ -194,7 +194,7 @@ interface Hello extends ServerHello {
  *
  * @throws {HandshakeProblem} Something else is there, or something is missing.
  */
-export function readServerHellos(bytes: Buffer): ServerHellos {
+function readServerHellos(bytes: Buffer): ServerHellos {
   const records = new RecordSplitter().push(bytes)
   const joiner = new MessageJoiner()
   let retry: Hello | undefined
@@ -236,7 +236,7 @@ function checkRetry(retry: Hello | undefined, hello: Hello): void {
  *
  * @throws {HandshakeProblem} Messages are missing, in another order, or others than these.
  */
-export function readServerFlight(
+function readServerFlight(
   records: readonly TlsRecord[],
   protection: RecordProtection,
 ): readonly HandshakeMessage[] {

@@ -24,7 +24,7 @@ export interface HandshakeMessage {
 
 const HEADER_LENGTH = 4
 /** More than OpenSSL takes in a server's certificates, which are the longest message. */
-export const MAX_MESSAGE = 2 ** 17
+const MAX_MESSAGE = 2 ** 17
 
 /**
  * Joins the fragments of handshake messages: several may share a record, one may need many.
@@ -69,7 +69,7 @@ function readMessage(bytes: Buffer): HandshakeMessage | undefined {
 }
 
 /** Reads a list of extensions; each may be there once (RFC 8446, section 4.2). */
-export function readExtensions(message: ByteReader, name: string): ReadonlyMap<number, Buffer> {
+function readExtensions(message: ByteReader, name: string): ReadonlyMap<number, Buffer> {
   const found = new Map<number, Buffer>()
   const list = new Reader(message.vector16(), name)
   while (!list.isAtEnd) {

@@ -14,11 +14,11 @@ export interface TlsRecord {
   readonly bytes: Buffer
 }
 
-export const HEADER_LENGTH = 5
+const HEADER_LENGTH = 5
 /** The most that a record may carry (RFC 8446, section 5.1). */
-export const MAX_PLAINTEXT = 2 ** 14
+const MAX_PLAINTEXT = 2 ** 14
 /** The most that a record may be long when it is encrypted (section 5.2). */
-export const MAX_CIPHERTEXT = MAX_PLAINTEXT + 256
+const MAX_CIPHERTEXT = MAX_PLAINTEXT + 256
 
 /**
  * Cuts a stream of bytes into records, however it was split on its way.
@@ -69,7 +69,7 @@ function readRecord(bytes: Buffer): TlsRecord | undefined {
 }
 
 /** What was in an encrypted record. */
-export interface OpenedRecord {
+interface OpenedRecord {
   readonly type: number
   readonly content: Buffer
 }

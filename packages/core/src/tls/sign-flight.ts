@@ -102,7 +102,7 @@ function wrong(signature: Buffer): SignatureWrongError {
 const PREFIX = Buffer.from(`${' '.repeat(64)}TLS 1.3, client CertificateVerify\0`, 'latin1')
 
 /** The schemes among `offered` that go with the key, in the order of the server: it names its best first. */
-export function schemesFor(key: KeyObject, offered: readonly number[]): SignatureScheme[] {
+function schemesFor(key: KeyObject, offered: readonly number[]): SignatureScheme[] {
   const names = Object.keys(SIGNATURE_SCHEMES) as SignatureScheme[]
   const known = new Map(names.map((name) => [SIGNATURE_SCHEMES[name] as number, name]))
   const wanted = new Set(offered.flatMap((number) => known.get(number) ?? []))
@@ -115,13 +115,13 @@ export function messageToSign(transcriptHash: Uint8Array): Buffer {
 }
 
 /** What a signer that takes only digests signs; Ed25519 has none. */
-export function digestToSign(scheme: SignatureScheme, message: Buffer): Buffer {
+function digestToSign(scheme: SignatureScheme, message: Buffer): Buffer {
   const { hash } = SCHEME_FACTS[scheme]
   return hash === null ? Buffer.from(message) : createHash(hash).update(message).digest()
 }
 
 /** Whether a signature over `message` was made by the private key of `publicKey`. */
-export function isSignature(
+function isSignature(
   signature: Buffer,
   message: Buffer,
   scheme: SignatureScheme,

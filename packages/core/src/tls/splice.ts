@@ -13,7 +13,7 @@ interface Chunk {
 }
 
 /** The end of a connection that somebody still waits for. */
-export interface Loss {
+interface Loss {
   readonly cause: Error | undefined
 }
 

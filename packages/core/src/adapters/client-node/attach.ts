@@ -66,7 +66,7 @@ export interface AttachOptions
 }
 
 /** Names of all options. */
-export const ATTACH_OPTIONS: readonly string[] = Object.keys({
+const ATTACH_OPTIONS: readonly string[] = Object.keys({
   policy: true,
   observer: true,
   kuberc: true,

@@ -158,13 +158,13 @@ async function isUncompressed(way: Way, headers: Record<string, unknown>): Promi
 }
 
 /** What to do in place of client-node; each says whether it did it. */
-export interface Overrides {
+interface Overrides {
   applySecurityAuthentication(context: RequestContextLike): Promise<boolean>
   applyToHTTPSOptions(options: HttpsOptionsLike): Promise<boolean>
 }
 
 /** Replaces the two methods of one KubeConfig through which every request passes. Returns how to undo it. */
-export function overrideMethods(kc: KubeConfigLike, overrides: Overrides): () => void {
+function overrideMethods(kc: KubeConfigLike, overrides: Overrides): () => void {
   const undos = [
     override(kc, 'applySecurityAuthentication', overrides),
     override(kc, 'applyToHTTPSOptions', overrides),

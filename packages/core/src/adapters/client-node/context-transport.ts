@@ -67,7 +67,7 @@ export interface FetchDispatcher {
 }
 
 /** A dispatcher that sends over a line. The handler receives whatever goes wrong. */
-export function lineDispatcher(passages: Passages): FetchDispatcher {
+function lineDispatcher(passages: Passages): FetchDispatcher {
   return {
     dispatch(options, handler) {
       void send(passages, options, asHandler(handler))
@@ -94,7 +94,7 @@ async function send(passages: Passages, options: DispatchOptions, handler: Handl
 }
 
 /** Makes an outgoing request from one that came to a dispatcher. */
-export async function dispatchedRequest(
+async function dispatchedRequest(
   options: DispatchOptions,
   defaults: HeaderValues,
   signal: AbortSignal,
@@ -124,14 +124,14 @@ async function readBody(body: unknown, size: number): Promise<Uint8Array | Reada
 }
 
 /** Where requests go. */
-export interface Passages {
+interface Passages {
   line(): Line | Promise<Line>
   /** Notes that a request is on the way. Returns how to say that it is over. */
   hold(): () => void
 }
 
 /** An agent that sends over a line. It knows of each request when it begins and when it is over. */
-export function passageAgent(passages: Passages, protocol: 'http:' | 'https:'): Agent {
+function passageAgent(passages: Passages, protocol: 'http:' | 'https:'): Agent {
   const bridge = new Bridge(() => passages.line())
   const agent = bridgeAgent(bridge, protocol, { keepAlive: true })
   const { createConnection, keepSocketAlive, reuseSocket } = agent

@@ -113,7 +113,7 @@ export interface Http2Headers {
 }
 
 /** Makes an outgoing request; nothing of the caller's changes. */
-export function outgoingHttp2(
+function outgoingHttp2(
   given: HeaderValues,
   {
     body,
@@ -139,7 +139,7 @@ const PSEUDO = new Set([':method', ':path', ':scheme', ':authority'])
  *
  * @throws {TypeError} It names the header, and never shows its value.
  */
-export function copyHeaders(given: Http2Headers): HeaderValues {
+function copyHeaders(given: Http2Headers): HeaderValues {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     throw new TypeError("The headers must be an object: client.request({ ':path': '/api' })")
   }
@@ -198,7 +198,7 @@ function passes(check: () => void): boolean {
 }
 
 /** A header that says what or where; there is only one of each. */
-export function pseudo(headers: HeaderValues, name: `:${string}`): string | undefined {
+function pseudo(headers: HeaderValues, name: `:${string}`): string | undefined {
   const value = headers[name]
   return value === undefined ? undefined : String(value)
 }
@@ -214,7 +214,7 @@ function ordinary(given: HeaderValues): HeaderValues {
  *
  * @throws {ForeignOriginError} Nothing was sent.
  */
-export function targetOf(headers: HeaderValues, line: Line): RequestTarget {
+function targetOf(headers: HeaderValues, line: Line): RequestTarget {
   const found = line.find(pseudo(headers, ':path') ?? '/')
   const named = namedOrigins(headers, line.target)
   const meant = line.isOpenEnded ? (found.origin ?? named[0]) : line.target.origin

@@ -60,7 +60,7 @@ interface Adding {
  * over the bridge, which can wait: no credential yet, an own Authorization, a connection to hand over. So does
  * what has a key that only signs: there, a connection costs more than the bridge.
  */
-export function sendDirectly(agent: Agent, line: Line, protocol: Destination['protocol']): void {
+function sendDirectly(agent: Agent, line: Line, protocol: Destination['protocol']): void {
   const adding = agent as unknown as Adding
   const overBridge = adding.addRequest.bind(agent)
   adding.addRequest = (request, options) => {

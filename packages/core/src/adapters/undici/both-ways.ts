@@ -12,7 +12,7 @@ import {
 import type { LegacyHandler } from './handlers.ts'
 
 /** What happens to a request of the user's undici that concerns its connection. */
-export interface ConnectionHooks {
+interface ConnectionHooks {
   /** Called when the connection is free again, or was handed over. */
   onDone?(): void
   onUpgrade?(socket: Duplex): void

@@ -90,7 +90,7 @@ function settle(ended: Promise<void>, done: Done | undefined): Promise<void> | u
 type PoolEvent = 'connect' | 'disconnect' | 'connectionError'
 
 /** What a dispatcher of ours is, apart from the class that undici wants it to have. */
-export class DispatcherCore implements UserConnections {
+class DispatcherCore implements UserConnections {
   /** Called with what happens to connections. */
   onEvent: (name: PoolEvent, origin: URL, targets: object[], error?: Error) => void = () => {}
   readonly line: Line
@@ -208,7 +208,7 @@ interface Abortable {
 }
 
 /** Requests that are on their way. */
-export class Ongoing {
+class Ongoing {
   readonly #all = new Set<Abortable>()
   #waiting: (() => void)[] = []
 
@@ -233,7 +233,7 @@ export class Ongoing {
 }
 
 /** The pools of several dispatchers under the same identity; none sees those of another. */
-export class PoolsByOwner implements Closable {
+class PoolsByOwner implements Closable {
   readonly #pools = new Map<object, Pools>()
   #isClosed = false
 

@@ -122,7 +122,7 @@ export function targetOf({ origin, path }: DispatchOptions, line: Line): Request
 }
 
 /** @throws {NotSupportedError} */
-export function checkOptions({ method, maxRedirections }: DispatchOptions): void {
+function checkOptions({ method, maxRedirections }: DispatchOptions): void {
   if (method === 'CONNECT') {
     throw new NotSupportedError('CONNECT asks for a proxy, and an API server is none', {
       hint: 'Use upgrade() to open a connection to a pod.',
@@ -180,14 +180,14 @@ function flatPairs(list: readonly unknown[]): [unknown, unknown][] {
 }
 
 /** A body that may have to be sent twice. */
-export interface SentBody {
+interface SentBody {
   /** The body for one try; call it again for the next. */
   open(): unknown
   canReplay(): boolean
 }
 
 /** What comes only once (streams, and the generator that undici's fetch makes of every body) is recorded while small. */
-export function bodyOf({ body }: DispatchOptions): SentBody {
+function bodyOf({ body }: DispatchOptions): SentBody {
   if (!comesOnce(body)) return { open: () => body, canReplay: () => true }
   const source = isStream(body) ? body : Readable.from(body)
   const recorded = new RecordedBody(source)

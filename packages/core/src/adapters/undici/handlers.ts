@@ -90,7 +90,7 @@ class Modernised implements Handler {
 }
 
 /** Headers as name, value, name, value; made from an object where the exchange gave none. */
-export function rawFrom(
+function rawFrom(
   raw: RawHeaders | ResponseHeaders | null | undefined,
   headers: ResponseHeaders,
 ): RawHeaders {
@@ -100,7 +100,7 @@ export function rawFrom(
   )
 }
 
-export interface HandlerCallerOptions {
+interface HandlerCallerOptions {
   /** Whether the request asks for another protocol. */
   readonly isUpgrade?: boolean
   /** What an abort without a reason fails with. */

@@ -39,7 +39,7 @@ class OnlyHttp1Error extends NoResponseError {
 }
 
 /** What pools are made for and of. */
-export interface PoolsParts {
+interface PoolsParts {
   readonly undici: Undici
   readonly target: Target
   readonly certificate: CertificatePair | undefined

@@ -176,7 +176,7 @@ const MOST_SHOWN = 200
  *
  * @param secrets What the server may have been sent, and must not be in the message.
  */
-export async function readRefusal(
+async function readRefusal(
   response: IncomingMessage,
   secrets: Iterable<Secret>,
 ): Promise<UpgradeRefusedError> {

@@ -1,11 +1,9 @@
-import { PluginAnswerError, PluginCertificateError } from '../../errors/index.ts'
+import { PluginAnswerError } from '../../errors/index.ts'
 import { isFields, nameType } from '../../formats/plain-object.ts'
 import { formatRfc3339 } from '../../formats/rfc3339.ts'
-import { nodeCrypto } from '../../node/node-crypto.ts'
 import { Secret } from '../../secret/secret.ts'
-import { describePairProblem } from '../../sources/static-source.ts'
-import { type ExecAnswer, readExecStatus } from '../exec-credential.ts'
 import type { PluginInfo } from '../exec-info.ts'
+import { type ExecAnswer, readExecStatus } from '../exec-status.ts'
 import { programName } from './program.ts'
 
 interface Expiring {
@@ -42,7 +40,7 @@ export function answer(credential: PluginCredential, info: Pick<PluginInfo, 'api
   return checkedAnswer(credential, info).text
 }
 
-export interface CheckedAnswer {
+interface CheckedAnswer {
   readonly text: string
   /** The same as a client will read it. */
   readonly read: ExecAnswer
@@ -111,19 +109,4 @@ function writeTime(time: unknown, command: string): unknown {
     )
   }
   return formatRfc3339(milliseconds)
-}
-
-/**
- * Refuses a certificate and a key that are no pair, as the client would.
- *
- * @throws {PluginCertificateError}
- */
-export function checkCertificate({ chain, key }: NonNullable<ExecAnswer['certificate']>): void {
-  const pair = nodeCrypto.readPair(chain, key)
-  if (typeof pair !== 'string') return
-  throw new PluginCertificateError(
-    programName(),
-    `returned a certificate that cannot be used: ${describePairProblem(pair)}`,
-    { hint: 'Return the PEM of a certificate, and of the private key that belongs to it.' },
-  )
 }

@@ -1,21 +1,7 @@
-import { proxyFromEnvironment, readProxy } from '../../dial/proxy.ts'
-import { makeTarget, type Target } from '../../dial/target.ts'
 import { ClosedError } from '../../errors/index.ts'
-import type { HeaderValues } from '../../exchange/exchange.ts'
-import { httpsExchange } from '../../exchange/https.ts'
-import { Keeper } from '../../keeper/keeper.ts'
-import { loadAuthority } from '../../node/certificate-authority.ts'
-import { hostEnvironment } from '../../node/environment.ts'
-import { nodeCrypto } from '../../node/node-crypto.ts'
-import { nodeFiles } from '../../node/node-files.ts'
-import { systemClock } from '../../node/system-clock.ts'
-import { fetchOver } from '../../request/fetch.ts'
-import { defaultHeaders } from '../../request/headers.ts'
-import { Line } from '../../request/line.ts'
-import { staticSource } from '../../sources/static-source.ts'
-import { VERSION } from '../../version.ts'
-import type { PluginCluster, PluginInfo } from '../exec-info.ts'
-import { checkCluster, knownCluster } from './known-cluster.ts'
+import type { PluginInfo } from '../exec-info.ts'
+import { knownCluster } from './known-cluster.ts'
+import type { AnonymousCluster } from './open-cluster.ts'
 
 /** The global `fetch` for one cluster: takes a path, or a URL of that cluster. */
 export interface ClusterFetch {
@@ -42,7 +28,7 @@ export function clusterFetch(info: PluginInfo): ClusterFetch {
   let isClosed = false
   const open = async (): Promise<AnonymousCluster> => {
     // Loaded with the first request: most plugins send none, and all of them should start fast.
-    const { openCluster } = await import('./cluster-fetch.ts')
+    const { openCluster } = await import('./open-cluster.ts')
     return openCluster(cluster)
   }
   const fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
@@ -56,55 +42,4 @@ export function clusterFetch(info: PluginInfo): ClusterFetch {
     await opened?.then((made) => made.close()).catch(() => {})
   }
   return Object.assign(fetch, { close })
-}
-
-/** Connections to a cluster without any identity. */
-export class AnonymousCluster {
-  readonly #line: Line
-  readonly #keeper = new Keeper(staticSource({}), { clock: systemClock, crypto: nodeCrypto })
-
-  constructor(target: Target, defaults: HeaderValues) {
-    this.#line = new Line({
-      target,
-      keeper: this.#keeper,
-      defaults,
-      refreshOn: [],
-      limits: LIMITS,
-      loadExchange: async () => httpsExchange(),
-    })
-  }
-
-  /** Does as `cluster.fetch` does, but attaches nothing: the same rule about origins and redirects. */
-  fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
-    return fetchOver(this.#line, input, init)
-  }
-
-  async close(): Promise<void> {
-    await Promise.all([this.#line.close(), this.#keeper.close()])
-  }
-}
-
-/** A plugin sends few requests. */
-const LIMITS = { requests: 64, streams: 1000 }
-
-/**
- * Opens the cluster that a plugin was told of, under the rules a kubeconfig's entry has.
- *
- * @throws {ExecInfoError | CertificateInvalidError} Nothing was sent.
- */
-export async function openCluster(cluster: PluginCluster): Promise<AnonymousCluster> {
-  const checked = checkCluster(cluster)
-  const ca = await loadAuthority(checked, nodeFiles)
-  const { server, tlsServerName, insecureSkipTlsVerify, disableCompression, proxyUrl } = checked
-  const proxy =
-    proxyUrl === undefined
-      ? proxyFromEnvironment(server, hostEnvironment())
-      : readProxy(proxyUrl, 'proxy-url')
-  const target = makeTarget(
-    server,
-    { ca, serverName: tlsServerName, insecure: insecureSkipTlsVerify },
-    proxy,
-  )
-  const userAgent = `kubecred-plugin/${VERSION}`
-  return new AnonymousCluster(target, defaultHeaders({ userAgent, disableCompression }))
 }

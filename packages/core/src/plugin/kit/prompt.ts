@@ -115,7 +115,7 @@ function readLine(input: ReadStream, prompting: Prompting): Promise<string> {
 }
 
 /** The terminal of the person who waits for the plugin. */
-export interface AskingTerminal {
+interface AskingTerminal {
   readonly input: ReadStream
   write(text: string): void
 }
@@ -127,7 +127,7 @@ export interface AskingTerminal {
  *
  * @returns undefined when there is none.
  */
-export function openTerminal(): AskingTerminal | undefined {
+function openTerminal(): AskingTerminal | undefined {
   const input = openInput()
   return input && { input, write: openOutput() }
 }

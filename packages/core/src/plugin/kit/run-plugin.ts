@@ -95,7 +95,7 @@ async function attemptUnlessStopped(work: PluginFunction, watch: ProcessWatch): 
 async function checkAnswer(credential: unknown, info: PluginInfo): Promise<string> {
   const { text, read } = checkedAnswer(credential, info)
   if (read.certificate !== undefined) {
-    const { checkCertificate } = await import('./answer.ts')
+    const { checkCertificate } = await import('./check-certificate.ts')
     checkCertificate(read.certificate)
   }
   if (read.expiresAt <= Date.now()) {

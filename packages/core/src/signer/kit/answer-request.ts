@@ -14,7 +14,7 @@ const LONGEST_SIGNATURE = 4096
 
 const PEM = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
-export interface AnswerTools extends Omit<SignerContext, 'configuration'> {
+interface AnswerTools extends Omit<SignerContext, 'configuration'> {
   /** Whether the client reads a whole chain as PEM. The specification has one certificate as DER. */
   readonly takesChain: boolean
 }

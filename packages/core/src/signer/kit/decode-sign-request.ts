@@ -112,7 +112,7 @@ const AS_LONG_AS_THE_HASH: readonly unknown[] = [-1, 0]
  *
  * @throws {SignRequestError} When it is none that TLS 1.3 knows for client certificates.
  */
-export function schemeOf(fields: Fields, digest: Uint8Array): SignatureScheme {
+function schemeOf(fields: Fields, digest: Uint8Array): SignatureScheme {
   const type = fields['signerOptsType'] ?? RSA_PSS
   if (type !== RSA_PSS && type !== PLAIN_HASH) {
     throw new SignRequestError('signerOptsType', `is neither ${RSA_PSS} nor ${PLAIN_HASH}`)
@@ -122,7 +122,7 @@ export function schemeOf(fields: Fields, digest: Uint8Array): SignatureScheme {
 }
 
 /** The hash of a scheme, by its name in node:crypto. Ed25519 has none of its own. */
-export function hashOf(scheme: Exclude<SignatureScheme, 'ed25519'>): Hash['name'] {
+function hashOf(scheme: Exclude<SignatureScheme, 'ed25519'>): Hash['name'] {
   return HASHES.find(({ ecdsa, pss }) => ecdsa === scheme || pss === scheme)?.name ?? 'sha256'
 }
 
@@ -183,7 +183,7 @@ function readOptions(value: unknown): unknown {
 }
 
 /** Decodes standard base64 with full padding into bytes, as strictly as Go does. Undefined for anything else. */
-export function decodeBytes(encoded: string): Uint8Array | undefined {
+function decodeBytes(encoded: string): Uint8Array | undefined {
   const bytes = Buffer.from(encoded, 'base64')
   return bytes.toString('base64') === encoded ? bytes : undefined
 }
@@ -200,7 +200,7 @@ interface Asked {
 }
 
 /** A client wants the certificate. */
-export interface AskedCertificate extends Asked {
+interface AskedCertificate extends Asked {
   readonly is: 'certificate'
 }
 

@@ -114,7 +114,7 @@ function listen(server: Server, path: string): Promise<void> {
 /** Requests of one client that wait; clients send one at a time. */
 const MOST_WAITING = 64
 
-export interface Serving {
+interface Serving {
   /** Takes its turn after the requests of other clients. */
   readonly answer: (
     asked: AskedOfSigner,
@@ -126,7 +126,7 @@ export interface Serving {
 }
 
 /** Answers one client, in the order it asked. What it waits for is given up when it leaves. */
-export function serveClient(socket: Socket, { answer, closing }: Serving): void {
+function serveClient(socket: Socket, { answer, closing }: Serving): void {
   const leaving = new AbortController()
   const signal = AbortSignal.any([leaving.signal, closing])
   const splitter = new LineSplitter()
@@ -177,7 +177,7 @@ const OPEN_TO_OTHERS = 0o077
  *
  * @throws {SignerSocketError}
  */
-export async function claimSocketPath(path: string): Promise<void> {
+async function claimSocketPath(path: string): Promise<void> {
   if (!isAbsolute(path))
     throw refuse(path, 'has a path that is not absolute', 'Begin the path with a slash.')
   if (Buffer.byteLength(path) > LONGEST_PATH_BYTES) {

@@ -124,10 +124,7 @@ async function attempt(run: Run): Promise<Outcome> {
     const first = readRequest(environment)
     configuration = first.configuration
     if (descriptor === undefined) await hand(await answer(first), run)
-    else {
-      const { stayAndAnswer } = await import('./run-signer.ts')
-      await stayAndAnswer(first, { ...run, descriptor, answer, signal })
-    }
+    else await stayAndAnswer(first, { ...run, descriptor, answer, signal })
     return { is: 'done' }
   } catch (error) {
     return { is: 'failed', error, configuration }
@@ -171,7 +168,7 @@ async function finish(outcome: Outcome): Promise<number> {
   return error instanceof SignRequestError ? 2 : exitStatusOf(error)
 }
 
-export interface Staying {
+interface Staying {
   readonly answer: (asked: AskedOfSigner) => Promise<string>
   readonly write: (text: string) => Promise<void>
   /** Where further requests come from. */
@@ -185,7 +182,7 @@ export interface Staying {
 const PARENT_CHECK_MS = 1000
 
 /** Answers the first request and then those from the descriptor, in order, until nobody has any more. */
-export async function stayAndAnswer(first: AskedOfSigner, staying: Staying): Promise<void> {
+async function stayAndAnswer(first: AskedOfSigner, staying: Staying): Promise<void> {
   const watch = watchParent()
   // Node's own answer to this signal is a debugger, in a process that may be logged in to a device.
   process.on('SIGUSR1', () => {})

@@ -1,0 +1,20 @@
+import { PluginCertificateError } from '../../errors/index.ts'
+import { nodeCrypto } from '../../node/node-crypto.ts'
+import { describePairProblem } from '../../sources/static-source.ts'
+import type { ExecAnswer } from '../exec-status.ts'
+import { programName } from './program.ts'
+
+/**
+ * Refuses a certificate and a key that are no pair, as the client would.
+ *
+ * @throws {PluginCertificateError}
+ */
+export function checkCertificate({ chain, key }: NonNullable<ExecAnswer['certificate']>): void {
+  const pair = nodeCrypto.readPair(chain, key)
+  if (typeof pair !== 'string') return
+  throw new PluginCertificateError(
+    programName(),
+    `returned a certificate that cannot be used: ${describePairProblem(pair)}`,
+    { hint: 'Return the PEM of a certificate, and of the private key that belongs to it.' },
+  )
+}
