@@ -12,12 +12,7 @@ import {
 } from './handshake-messages.ts'
 import { type CipherSuite, messageHash, Transcript, verifyData } from './key-schedule.ts'
 import { KeylogSecrets, type Side } from './keylog-secrets.ts'
-import {
-  RecordProtection,
-  RecordSplitter,
-  type TlsRecord,
-  withoutChangeCipherSpec,
-} from './records.ts'
+import { RecordProtection, RecordSplitter, type TlsRecord } from './records.ts'
 
 /** A handshake up to the server's Finished, checked against OpenSSL's own view of it. */
 export interface FollowedHandshake {
@@ -276,3 +271,22 @@ function checkOrder(last: HandshakeMessage | undefined, { type }: HandshakeMessa
     throw unexpected(`the server sent the message ${type} out of its turn`)
   }
 }
+
+/**
+ * Leaves out the records that mean nothing in TLS 1.3, and are only there for boxes on the way (RFC 8446, appendix D.4).
+ *
+ * @param joiner Knows whether a message has begun: within one, no other record may come.
+ * @yields The place of each other record, and the record.
+ */
+function* withoutChangeCipherSpec(
+  records: readonly TlsRecord[],
+  joiner: MessageJoiner,
+): Generator<[number, TlsRecord]> {
+  for (const [index, record] of records.entries()) {
+    if (record.type !== RECORD.changeCipherSpec) yield [index, record]
+    else if (!joiner.isBetween) throw unexpected('a message was interrupted by another record')
+    else if (!record.fragment.equals(ONE)) throw malformed('an odd change of cipher spec')
+  }
+}
+
+const ONE = Buffer.of(1)

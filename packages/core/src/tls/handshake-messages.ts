@@ -1,18 +1,7 @@
-import { SIGNATURE_SCHEMES, type SignatureScheme } from '../credential/signing-key.ts'
 import { HandshakeProblem, malformed } from './alert.ts'
-import {
-  ByteReader,
-  handshakeMessage,
-  ByteReader as Reader,
-  uint16,
-  vector8,
-  vector16,
-  vector24,
-} from './bytes.ts'
-import { ALERT, type Alert, EXTENSION, MESSAGE, RECORD, TLS_1_3 } from './constants.ts'
-import type { FollowedHandshake } from './handshake-follower.ts'
-import { type CipherSuite, cipherSuite, type Transcript, verifyData } from './key-schedule.ts'
-import type { RecordProtection } from './records.ts'
+import { ByteReader, ByteReader as Reader } from './bytes.ts'
+import { ALERT, EXTENSION, TLS_1_3 } from './constants.ts'
+import { type CipherSuite, cipherSuite } from './key-schedule.ts'
 
 /** One handshake message. */
 export interface HandshakeMessage {
@@ -156,36 +145,3 @@ function readSchemes(extension: Buffer): number[] {
     throw malformed(`${CERTIFICATE_REQUEST} has an empty list of signature schemes`)
   return schemes
 }
-
-/** A Certificate (RFC 8446, section 4.4.2): no context, no extensions. */
-export function certificateMessage(certificates: readonly Uint8Array[]): Buffer {
-  const entries = certificates.flatMap((der) => [vector24(der), vector16()])
-  return handshakeMessage(MESSAGE.certificate, vector8(), vector24(...entries))
-}
-
-/** A CertificateVerify (section 4.4.3). */
-export function certificateVerifyMessage(scheme: SignatureScheme, signature: Uint8Array): Buffer {
-  const number = uint16(SIGNATURE_SCHEMES[scheme])
-  return handshakeMessage(MESSAGE.certificateVerify, number, vector16(signature))
-}
-
-/** A Finished over everything in the transcript (section 4.4.4). */
-export function finishedMessage(
-  { suite, secret }: Pick<FollowedHandshake, 'suite' | 'secret'>,
-  transcript: Transcript,
-): Buffer {
-  return handshakeMessage(MESSAGE.finished, verifyData(suite, secret, transcript.digest()))
-}
-
-/** Alerts as records, for the end of a handshake. */
-export function sealAlert(protection: RecordProtection, alert: Alert): Buffer {
-  if (alert !== ALERT.userCanceled) return protection.seal(RECORD.alert, Buffer.of(FATAL, alert))
-  // Section 6.1: it only says why the close_notify after it comes so early.
-  return Buffer.concat([
-    protection.seal(RECORD.alert, Buffer.of(WARNING, ALERT.userCanceled)),
-    protection.seal(RECORD.alert, Buffer.of(WARNING, ALERT.closeNotify)),
-  ])
-}
-
-const WARNING = 1
-const FATAL = 2

@@ -1,8 +1,7 @@
 import { type CipherGCM, createCipheriv, createDecipheriv, type DecipherGCM } from 'node:crypto'
-import { HandshakeProblem, malformed, unexpected } from './alert.ts'
+import { HandshakeProblem, malformed } from './alert.ts'
 import { uint8, uint16 } from './bytes.ts'
-import { ALERT, RECORD } from './constants.ts'
-import type { MessageJoiner } from './handshake-messages.ts'
+import { ALERT, type Alert, RECORD } from './constants.ts'
 import { type CipherSuite, type RecordKeys, recordKeys } from './key-schedule.ts'
 
 /** One TLS record as it is on the wire. */
@@ -159,21 +158,15 @@ function withoutPadding(inner: Buffer): OpenedRecord {
   return { type, content: inner.subarray(0, end) }
 }
 
-/**
- * Leaves out the records that mean nothing in TLS 1.3, and are only there for boxes on the way (RFC 8446, appendix D.4).
- *
- * @param joiner Knows whether a message has begun: within one, no other record may come.
- * @yields The place of each other record, and the record.
- */
-export function* withoutChangeCipherSpec(
-  records: readonly TlsRecord[],
-  joiner: MessageJoiner,
-): Generator<[number, TlsRecord]> {
-  for (const [index, record] of records.entries()) {
-    if (record.type !== RECORD.changeCipherSpec) yield [index, record]
-    else if (!joiner.isBetween) throw unexpected('a message was interrupted by another record')
-    else if (!record.fragment.equals(ONE)) throw malformed('an odd change of cipher spec')
-  }
+/** Alerts as records, for the end of a handshake. */
+export function sealAlert(protection: RecordProtection, alert: Alert): Buffer {
+  if (alert !== ALERT.userCanceled) return protection.seal(RECORD.alert, Buffer.of(FATAL, alert))
+  // Section 6.1: it only says why the close_notify after it comes so early.
+  return Buffer.concat([
+    protection.seal(RECORD.alert, Buffer.of(WARNING, ALERT.userCanceled)),
+    protection.seal(RECORD.alert, Buffer.of(WARNING, ALERT.closeNotify)),
+  ])
 }
 
-const ONE = Buffer.of(1)
+const WARNING = 1
+const FATAL = 2

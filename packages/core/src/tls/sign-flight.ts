@@ -9,15 +9,12 @@ import {
 } from '../credential/signing-key.ts'
 import { SignatureWrongError } from '../errors/index.ts'
 import { HandshakeProblem } from './alert.ts'
+import { handshakeMessage, uint16, vector8, vector16, vector24 } from './bytes.ts'
 import type { CertificateChain } from './certificate-chain.ts'
-import { ALERT, RECORD } from './constants.ts'
+import { ALERT, MESSAGE, RECORD } from './constants.ts'
 import type { FollowedHandshake } from './handshake-follower.ts'
-import {
-  type CertificateRequest,
-  certificateMessage,
-  certificateVerifyMessage,
-  finishedMessage,
-} from './handshake-messages.ts'
+import type { CertificateRequest } from './handshake-messages.ts'
+import { type Transcript, verifyData } from './key-schedule.ts'
 import type { RecordProtection } from './records.ts'
 
 /** Who signs, and for which certificate. */
@@ -131,4 +128,24 @@ function isSignature(
   const padding = constants.RSA_PKCS1_PSS_PADDING
   const key = saltLength === undefined ? publicKey : { key: publicKey, padding, saltLength }
   return verify(hash, message, key, signature)
+}
+
+/** A Certificate (RFC 8446, section 4.4.2): no context, no extensions. */
+export function certificateMessage(certificates: readonly Uint8Array[]): Buffer {
+  const entries = certificates.flatMap((der) => [vector24(der), vector16()])
+  return handshakeMessage(MESSAGE.certificate, vector8(), vector24(...entries))
+}
+
+/** A CertificateVerify (section 4.4.3). */
+export function certificateVerifyMessage(scheme: SignatureScheme, signature: Uint8Array): Buffer {
+  const number = uint16(SIGNATURE_SCHEMES[scheme])
+  return handshakeMessage(MESSAGE.certificateVerify, number, vector16(signature))
+}
+
+/** A Finished over everything in the transcript (section 4.4.4). */
+export function finishedMessage(
+  { suite, secret }: Pick<FollowedHandshake, 'suite' | 'secret'>,
+  transcript: Transcript,
+): Buffer {
+  return handshakeMessage(MESSAGE.finished, verifyData(suite, secret, transcript.digest()))
 }

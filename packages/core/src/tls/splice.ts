@@ -3,7 +3,7 @@ import { Duplex } from 'node:stream'
 import { HandshakeProblem } from './alert.ts'
 import { ALERT, type Alert, RECORD } from './constants.ts'
 import type { HandshakeFollower } from './handshake-follower.ts'
-import { sealAlert } from './handshake-messages.ts'
+import { sealAlert } from './records.ts'
 
 const CHANGE_CIPHER_SPEC = Buffer.of(RECORD.changeCipherSpec, 3, 3, 0, 1, 1)
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { type CredentialError, isCredentialError } from '../../src/errors/index.ts'
 import { API_VERSIONS, type ApiVersion } from '../../src/plugin/exec-config.ts'
 import { decodeExecCredential } from '../../src/plugin/exec-credential.ts'
-import { type ExecAnswer } from '../../src/plugin/exec-status.ts'
+import type { ExecAnswer } from '../../src/plugin/exec-status.ts'
 
 const [V1, BETA, ALPHA] = API_VERSIONS
 const PAIR = { clientCertificateData: 'CERT', clientKeyData: 'KEY' }

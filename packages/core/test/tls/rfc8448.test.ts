@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { HandshakeFollower } from '../../src/tls/handshake-follower.ts'
+import { MessageJoiner } from '../../src/tls/handshake-messages.ts'
+import { cipherSuite, expandLabel, recordKeys, verifyData } from '../../src/tls/key-schedule.ts'
+import { RecordProtection, RecordSplitter } from '../../src/tls/records.ts'
 import {
   certificateMessage,
   certificateVerifyMessage,
   finishedMessage,
-  MessageJoiner,
-} from '../../src/tls/handshake-messages.ts'
-import { cipherSuite, expandLabel, recordKeys, verifyData } from '../../src/tls/key-schedule.ts'
-import { RecordProtection, RecordSplitter } from '../../src/tls/records.ts'
-import { messageToSign } from '../../src/tls/sign-flight.ts'
+  messageToSign,
+} from '../../src/tls/sign-flight.ts'
 import { hex, keylogLine, sealEmptyFlight } from './followed.ts'
 import { CLIENT_AUTHENTICATION, MIDDLEBOX, RETRY, SIMPLE } from './rfc8448.ts'
 

@@ -11,7 +11,7 @@ import type {
   HttpsOptionsLike,
   KubeConfigLike,
   RequestContextLike,
-} from './attach.ts'
+} from './attach-options.ts'
 import { brokenWay, makeWay, type Way } from './context-transport.ts'
 import { OpenClusters } from './open-clusters.ts'
 

@@ -1,3 +1,3 @@
-export type { AttachOptions, KubeConfigLike } from './attach.ts'
 export { attach } from './attach.ts'
+export type { AttachOptions, KubeConfigLike } from './attach-options.ts'
 export type { Attachment, AttachmentStatus } from './attachment.ts'

@@ -9,7 +9,7 @@ import {
   type Selection,
 } from '../../logins/kube-config-object.ts'
 import { LINE, type Line } from '../../request/line.ts'
-import type { AttachOptions } from './attach.ts'
+import type { AttachOptions } from './attach-options.ts'
 
 /** How many connections without a request stay open, for programs that go from context to context. */
 const MOST_IDLE = 8

@@ -3,9 +3,16 @@ import { connect, createServer, type Server, type Socket } from 'node:net'
 import { dirname, isAbsolute } from 'node:path'
 import process from 'node:process'
 import { ClosedError, SignerSocketError } from '../../errors/index.ts'
-import { answerRequest, LineSplitter, refusalLine } from './answer-request.ts'
+import {
+  answerRequest,
+  isOurClient,
+  LineSplitter,
+  makeTell,
+  refusalLine,
+  terminalPrompt,
+} from './answer-request.ts'
 import { type AskedOfSigner, decodeSignRequest } from './decode-sign-request.ts'
-import { isOurClient, makeTell, type SignerHandlers, terminalPrompt } from './handlers.ts'
+import type { SignerHandlers } from './handlers.ts'
 
 export interface ListenOptions {
   /** Where the socket is made: absolute, at most 100 bytes, in a folder that is yours and closed to others. */

@@ -15,19 +15,22 @@ import {
   SIGNER_MESSAGE_VARIABLE,
   SIGNER_REQUEST_VARIABLE,
 } from '../signer-protocol.ts'
-import { answerRequest, hideConfiguration, LineSplitter, refusalLine } from './answer-request.ts'
+import {
+  answerRequest,
+  hideConfiguration,
+  isOurClient,
+  LineSplitter,
+  makeTell,
+  refusalLine,
+  type Telling,
+  terminalPrompt,
+} from './answer-request.ts'
 import {
   type AskedOfSigner,
   decodeSignRequest,
   type SignerConfiguration,
 } from './decode-sign-request.ts'
-import {
-  isOurClient,
-  makeTell,
-  type SignerHandlers,
-  type Telling,
-  terminalPrompt,
-} from './handlers.ts'
+import type { SignerHandlers } from './handlers.ts'
 
 export interface SignerOptions {
   /** Whether it stays for further requests where the client offers that. True unless told. */
