@@ -14,7 +14,7 @@ export default defineConfig({
         find: /^kubecred\/diagnose$/,
         replacement: source('packages/core/src/diagnose/index.ts'),
       },
-      { find: /^kubecred\/errors$/, replacement: source('packages/core/src/errors/index.ts') },
+      { find: /^kubecred\/errors$/, replacement: source('packages/core/src/errors/public.ts') },
       { find: /^kubecred\/metrics$/, replacement: source('packages/core/src/metrics/index.ts') },
       { find: /^kubecred\/plugin$/, replacement: source('packages/core/src/plugin/kit/index.ts') },
       { find: /^kubecred\/proxy$/, replacement: source('packages/core/src/proxy/index.ts') },

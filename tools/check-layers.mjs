@@ -22,7 +22,8 @@ const ORDER = [
   ['bridge'],
   ['logins', 'plugin/kit'],
   ['connect', 'signer/kit'],
-  ['adapters', 'diagnose', 'metrics', 'proxy', 'testing', 'internal.ts', 'index.ts'],
+  ['adapters', 'diagnose', 'metrics', 'proxy', 'testing', 'index.ts'],
+  ['internal.ts'],
 ]
 
 /** Modules of others and our own packages, and the folders or files that may import each. */

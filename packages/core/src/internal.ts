@@ -1,7 +1,19 @@
 // For our own packages alone. It has no version: anything here may change with every release.
-export { execCluster } from './connect/open-keeper.ts'
 export type { Credential } from './credential/credential.ts'
 export { UNAUTHORIZED } from './credential/refusal.ts'
+export { type ExecContext, execContexts } from './diagnose/exec-contexts.ts'
+export {
+  AgentLockedError,
+  AgentUnusableError,
+  ContextNotFoundError,
+  ExecInfoError,
+  exhaustedError,
+  NotSupportedError,
+  ServerAnswerError,
+  ServerUnreachableError,
+  TimedOutError,
+  UserNotFoundError,
+} from './errors/index.ts'
 export { editYaml, editYamlList } from './formats/edit-yaml.ts'
 export { encodeJson, parseJson } from './formats/json.ts'
 export { type Fields, isFields } from './formats/plain-object.ts'
@@ -9,32 +21,23 @@ export { formatRfc3339 } from './formats/rfc3339.ts'
 export { Keeper } from './keeper/keeper.ts'
 export type { Lease } from './keeper/lease.ts'
 export type { KeeperStatus } from './keeper/status.ts'
-export { buildConnection } from './kubeconfig/build-connection.ts'
 export type { ExecEntry, Kubeconfig, UserEntry } from './kubeconfig/kubeconfig.ts'
 export { mergeKubeconfigs } from './kubeconfig/merge-kubeconfigs.ts'
 export { parseKubeconfigText } from './kubeconfig/parse-kubeconfig.ts'
-export { loadAuthority } from './node/certificate-authority.ts'
 export { hostEnvironment } from './node/environment.ts'
-export {
-  MAX_KUBECONFIG_BYTES,
-  placesOf,
-  readKubeconfigFiles,
-  surroundings,
-} from './node/load-kubeconfig.ts'
+export { readKubeconfigs, readRegularKubeconfig } from './node/load-kubeconfig.ts'
 export { findKuberc, loadPluginPolicy } from './node/load-plugin-policy.ts'
 export { nodeCrypto } from './node/node-crypto.ts'
-export { nodeFiles, readBoundedFile } from './node/node-files.ts'
-export { findExecutable, nodePrograms, runProcess } from './node/node-programs.ts'
+export { nodeFiles } from './node/node-files.ts'
+export { findExecutable, nodePrograms } from './node/node-programs.ts'
 export { systemClock } from './node/system-clock.ts'
 export { replaceFile, withLocks } from './node/write-kubeconfig.ts'
 export { API_VERSIONS, type ApiVersion, type ExecConfig } from './plugin/exec-config.ts'
-export { decodeExecInfo, encodeExecInfo } from './plugin/exec-info.ts'
+export { decodeExecInfo } from './plugin/exec-info.ts'
 export { forPlugins } from './plugin/plugin-environment.ts'
 export { ALLOW_ALL } from './plugin/plugin-policy.ts'
 export type { Clock } from './ports/clock.ts'
 export type { Located, Programs, RunOutcome, RunRequest } from './ports/programs.ts'
-export { Secret } from './secret/secret.ts'
 export { type ExecLimits, execSource, showArgs } from './sources/exec-source.ts'
 export { locateProgram } from './sources/locate-program.ts'
 export type { Acquired, Report, Source } from './sources/source.ts'
-export { VERSION } from './version.ts'

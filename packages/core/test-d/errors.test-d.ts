@@ -48,7 +48,7 @@ describe('kubecred/errors', () => {
   it('recognises errors from unknown values', () => {
     const caught: unknown = undefined
     if (isCredentialError(caught)) {
-      expectTypeOf(caught).toEqualTypeOf<CredentialError>()
+      expectTypeOf(caught).toEqualTypeOf<AnyCredentialError>()
       expectTypeOf(caught.code).toEqualTypeOf<Code>()
       expectTypeOf(caught.retryable).toBeBoolean()
       expectTypeOf(caught.nextTryAt).toEqualTypeOf<number | undefined>()

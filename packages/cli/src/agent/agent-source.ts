@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises'
+import { Secret } from 'kubecred'
 import {
   ALLOW_ALL,
   type ApiVersion,
@@ -16,7 +17,6 @@ import {
   parseJson,
   type RunOutcome,
   type RunRequest,
-  Secret,
   type Source,
 } from 'kubecred/internal'
 import { joinExecInfo } from './exec-info-text.ts'

@@ -1,10 +1,11 @@
 import process from 'node:process'
 import { isCredentialError } from 'kubecred/errors'
+import { type ExecContext, execContexts } from 'kubecred/internal'
 import { programWords } from '../render/program-words.ts'
 import type { ContextStatus } from '../render/status-table.ts'
 import { makeRequest } from '../token-program/make-request.ts'
 import { readArguments } from '../token-program/read-arguments.ts'
-import { type WrappedContext, wrappedContexts } from '../wrap/wrapped-contexts.ts'
+import { isWrapped } from '../wrap/plan.ts'
 import { askAgent } from './ask-agent.ts'
 import { type AgentPlace, agentPlace } from './place.ts'
 import type { EntryStatus } from './protocol.ts'
@@ -26,7 +27,7 @@ export async function agentView(
   const seen = new Map<string, SeenByAgent>()
   try {
     const place = agentPlace(options.env)
-    for (const wrapped of await wrappedContexts(options)) {
+    for (const wrapped of await execContexts(options, isWrapped)) {
       const entry = await lookFor(wrapped, place, options.env)
       const told = entry && describeEntry(entry, now)
       if (told !== undefined) seen.set(wrapped.context, told)
@@ -39,7 +40,7 @@ export async function agentView(
 }
 
 async function lookFor(
-  { args, env: own }: WrappedContext,
+  { args, env: own }: ExecContext,
   place: AgentPlace,
   env: Environment,
 ): Promise<EntryStatus | undefined> {

@@ -1,5 +1,4 @@
-import { AgentLockedError } from 'kubecred/errors'
-import { nodeCrypto, type RunOutcome } from 'kubecred/internal'
+import { AgentLockedError, nodeCrypto, type RunOutcome } from 'kubecred/internal'
 import { describeFailed } from './describe-failed.ts'
 import { Entry, type EntryPorts } from './entry.ts'
 import { identityText } from './identity.ts'

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import { AgentUnusableError } from 'kubecred/errors'
+import { AgentUnusableError } from 'kubecred/internal'
 import { type AgentPlace, checkSocket } from './place.ts'
 import {
   type Answer,

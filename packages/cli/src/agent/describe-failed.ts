@@ -1,5 +1,6 @@
-import { CODES, describeUnexpected, exhaustedError, isCredentialError } from 'kubecred/errors'
-import type { Secret } from 'kubecred/internal'
+import type { Secret } from 'kubecred'
+import { CODES, describeUnexpected, isCredentialError } from 'kubecred/errors'
+import { exhaustedError } from 'kubecred/internal'
 import type { Failed } from './protocol.ts'
 
 /** Exit status for an error that should not happen, as the program has it too. */

@@ -1,3 +1,4 @@
+import type { Secret } from 'kubecred'
 import {
   type Acquired,
   type Clock,
@@ -8,7 +9,6 @@ import {
   type Lease,
   nodeCrypto,
   type RunOutcome,
-  type Secret,
   type Source,
   showArgs,
   UNAUTHORIZED,

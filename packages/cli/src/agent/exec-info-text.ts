@@ -1,8 +1,8 @@
-import { ExecInfoError } from 'kubecred/errors'
 import {
   API_VERSIONS,
   type ApiVersion,
   decodeExecInfo,
+  ExecInfoError,
   encodeJson,
   type Fields,
   isFields,

@@ -2,7 +2,7 @@ import { lstatSync, mkdirSync, type Stats, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import process from 'node:process'
-import { AgentUnusableError } from 'kubecred/errors'
+import { AgentUnusableError } from 'kubecred/internal'
 
 /** Where an agent is, for one user. */
 export interface AgentPlace {

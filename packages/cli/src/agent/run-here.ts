@@ -1,10 +1,10 @@
+import { Secret } from 'kubecred'
 import {
   type ExecLimits,
   forPlugins,
+  nodePrograms,
   type Report,
   type RunOutcome,
-  runProcess,
-  Secret,
   systemClock,
 } from 'kubecred/internal'
 import { agentSource, credentialAnswer, execConfigOf } from './agent-source.ts'
@@ -14,7 +14,7 @@ import type { DepositedOutcome, GetRequest } from './protocol.ts'
 /** Runs the plugin at this terminal, as the client would have. Never rejects. */
 export function runAtTerminal(request: GetRequest, signal: AbortSignal): Promise<RunOutcome> {
   const { command, path, args, env, cwd, execInfo } = request
-  return runProcess({
+  return nodePrograms(env).run({
     command,
     path,
     args: args.map((arg) => new Secret(arg)),

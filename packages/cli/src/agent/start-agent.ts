@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { AgentUnusableError } from 'kubecred/errors'
+import { AgentUnusableError } from 'kubecred/internal'
 import { type AgentPlace, checkSocket } from './place.ts'
 import { takeStartLock } from './start-lock.ts'
 

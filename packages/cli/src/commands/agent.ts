@@ -1,4 +1,4 @@
-import { AgentUnusableError } from 'kubecred/errors'
+import { AgentUnusableError } from 'kubecred/internal'
 import { askAgent } from '../agent/ask-agent.ts'
 import { type AgentPlace, agentPlace } from '../agent/place.ts'
 import type { AgentStatus, PlainRequest } from '../agent/protocol.ts'

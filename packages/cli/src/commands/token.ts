@@ -1,5 +1,5 @@
 import type { HandedOut } from 'kubecred'
-import { NotSupportedError } from 'kubecred/errors'
+import { NotSupportedError } from 'kubecred/internal'
 import type { Call, Run } from '../command.ts'
 import { EXIT } from '../exit-status.ts'
 import { wantsJson } from '../flags/wants-json.ts'

@@ -1,5 +1,5 @@
 import type { Cluster, SourceLabel } from 'kubecred'
-import { ServerAnswerError } from 'kubecred/errors'
+import { ServerAnswerError } from 'kubecred/internal'
 import type { Call, Run } from '../command.ts'
 import { EXIT } from '../exit-status.ts'
 import { explainRefusal } from '../fetch/explain-refusal.ts'

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { ServerUnreachableError } from 'kubecred/errors'
+import { ServerUnreachableError } from 'kubecred/internal'
 import type { Io } from '../command.ts'
 
 /** How much of a refusal is kept to be explained; a Kubernetes Status has a few hundred bytes. */

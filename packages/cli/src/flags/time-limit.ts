@@ -1,4 +1,4 @@
-import { TimedOutError } from 'kubecred/errors'
+import { TimedOutError } from 'kubecred/internal'
 import { UsageError } from '../usage-error.ts'
 import { parseDuration } from './duration.ts'
 import type { FlagValues } from './flag-values.ts'

@@ -1,10 +1,5 @@
-import {
-  CODES,
-  type CredentialError,
-  describeUnexpected,
-  exhaustedError,
-  isCredentialError,
-} from 'kubecred/errors'
+import { CODES, type CredentialError, describeUnexpected, isCredentialError } from 'kubecred/errors'
+import { exhaustedError } from 'kubecred/internal'
 import { EXIT } from '../exit-status.ts'
 import { UsageError } from '../usage-error.ts'
 import { printable, printableLine, printableOutput } from './printable.ts'

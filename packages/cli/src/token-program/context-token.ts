@@ -1,5 +1,5 @@
 import { connect } from 'kubecred'
-import { NotSupportedError } from 'kubecred/errors'
+import { NotSupportedError } from 'kubecred/internal'
 import { credentialAnswer } from '../agent/agent-source.ts'
 import { splitExecInfo } from '../agent/exec-info-text.ts'
 import { clientEnvironment, policyFiles } from '../agent/plugin-policy.ts'

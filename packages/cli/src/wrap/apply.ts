@@ -2,9 +2,8 @@ import { open, readFile, realpath, rm } from 'node:fs/promises'
 import {
   editYaml,
   editYamlList,
-  MAX_KUBECONFIG_BYTES,
   parseKubeconfigText,
-  readBoundedFile,
+  readRegularKubeconfig,
   replaceFile,
   withLocks,
 } from 'kubecred/internal'
@@ -29,7 +28,7 @@ export async function applyWrap(plan: WrapPlan): Promise<Wrapped> {
   const real = await realpath(plan.file)
   const backup = `${real}.kubecred-backup`
   return withLocks([plan.file, real], async () => {
-    const text = decode(await readBoundedFile(real, { mostBytes: MAX_KUBECONFIG_BYTES }))
+    const text = decode(await readRegularKubeconfig(real))
     const edited = editStanza(text, plan)
     if (!plan.isUndo) {
       await keepOriginal(backup, text)

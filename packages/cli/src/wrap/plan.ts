@@ -1,16 +1,14 @@
 import { dirname, isAbsolute, join } from 'node:path'
-import process from 'node:process'
-import { ContextNotFoundError, NotSupportedError, UserNotFoundError } from 'kubecred/errors'
 import {
+  ContextNotFoundError,
   type ExecEntry,
   type Kubeconfig,
-  MAX_KUBECONFIG_BYTES,
   mergeKubeconfigs,
-  placesOf,
-  readBoundedFile,
-  readKubeconfigFiles,
+  NotSupportedError,
+  readKubeconfigs,
   showArgs,
   type UserEntry,
+  UserNotFoundError,
 } from 'kubecred/internal'
 
 /** Which exec stanza is to be changed, and how. */
@@ -93,11 +91,7 @@ interface Stanza {
 }
 
 async function findStanza(options: Omit<WrapOptions, 'program'>): Promise<Stanza> {
-  const places = placesOf(options, process.cwd())
-  const absent = places.from === 'flag' ? 'an error' : 'skipped'
-  const { configs } = await readKubeconfigFiles(places.files, absent, (path) =>
-    readBoundedFile(path, { mostBytes: MAX_KUBECONFIG_BYTES }),
-  )
+  const { configs } = await readKubeconfigs(options)
   const config = mergeKubeconfigs(configs)
   const context = options.context ?? config.currentContext ?? ''
   const entry = userOf(config, context)

@@ -1,4 +1,5 @@
 import type { Code } from './codes.ts'
+import type { AnyCredentialError } from './index.ts'
 
 const BRAND: unique symbol = Symbol.for('kubecred.CredentialError')
 
@@ -45,7 +46,7 @@ export abstract class CredentialError<C extends Code = Code> extends Error {
 }
 
 /** Tells our errors from others, also when another copy of this package made them. */
-export function isCredentialError(value: unknown): value is CredentialError {
+export function isCredentialError(value: unknown): value is AnyCredentialError {
   return typeof value === 'object' && value !== null && BRAND in value
 }
 

@@ -1,5 +1,6 @@
-import { describeUnexpected, PluginExitedError } from 'kubecred/errors'
+import { describeUnexpected } from 'kubecred/errors'
 import { describe, expect, it } from 'vitest'
+import { PluginExitedError } from '../../src/errors/index.ts'
 import { isProgramError } from '../../src/errors/unexpected-error.ts'
 import { Secret } from '../../src/secret/secret.ts'
 

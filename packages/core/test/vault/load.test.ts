@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Sandbox, startSandbox } from '@kubecred/sandbox'
 import { type Cluster, connect } from 'kubecred'
-import { LoginError } from 'kubecred/errors'
 import { Vault } from 'kubecred/vault'
 import { afterEach, beforeEach, expect, inject, it } from 'vitest'
+import { LoginError } from '../../src/errors/index.ts'
 import { ID_HEADER, MovingLogin, seededRandom, watchServer } from './load-scene.ts'
 
 /** Set KUBECRED_SEED to the seed that a failure prints to see it again. */

@@ -1,5 +1,5 @@
-import { LoginError } from 'kubecred/errors'
 import { describe, expect, it } from 'vitest'
+import { LoginError } from '../../src/errors/index.ts'
 import type { Lease } from '../../src/keeper/lease.ts'
 import type { LoginHandler } from '../../src/vault/login-handler.ts'
 import { expectNoLeak } from '../fixtures/no-leak.ts'

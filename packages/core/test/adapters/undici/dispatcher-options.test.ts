@@ -1,8 +1,8 @@
-import { NotSupportedError } from 'kubecred/errors'
 import { createDispatcher, type UndiciModule } from 'kubecred/undici'
 import * as undici from 'undici'
 import * as undici6 from 'undici-6'
 import { describe, expect, it } from 'vitest'
+import { NotSupportedError } from '../../../src/errors/index.ts'
 import { openScene } from './scene.ts'
 
 describe('allowH2', () => {

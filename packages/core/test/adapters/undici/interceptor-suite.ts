@@ -1,6 +1,6 @@
-import { ClosedError } from 'kubecred/errors'
 import { createInterceptor } from 'kubecred/undici'
 import { describe, expect, it } from 'vitest'
+import { ClosedError } from '../../../src/errors/index.ts'
 import { LINE } from '../../../src/request/line.ts'
 import { type AnyUndici, ask, NAMESPACES, openScene, type Scene, statuses } from './scene.ts'
 

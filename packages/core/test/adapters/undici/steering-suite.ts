@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import type { Sandbox } from '@kubecred/sandbox'
 import { connect } from 'kubecred'
-import { ClosedError } from 'kubecred/errors'
 import type { Dispatcher } from 'undici'
 import { describe, expect, it } from 'vitest'
+import { ClosedError } from '../../../src/errors/index.ts'
 import { type AnyUndici, ask, NAMESPACES, openScene, type Scene, statuses } from './scene.ts'
 
 /** More than all the buffers on the way can hold. */

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { type Sandbox, SERVER_NAME, startSandbox } from '@kubecred/sandbox'
 import { KubeConfig, VersionApi } from '@kubernetes/client-node'
 import { connect } from 'kubecred'
-import { ExecInfoError } from 'kubecred/errors'
 import {
   clientNodeOptions,
   connectOptions,
@@ -13,6 +12,7 @@ import {
 } from 'kubecred/plugin'
 import { Vault } from 'kubecred/vault'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { ExecInfoError } from '../../../src/errors/index.ts'
 import { V1 } from './spawn-plugin.ts'
 
 const NAMESPACES = '/api/v1/namespaces'

@@ -1,5 +1,6 @@
-import { isCredentialError, SignerFailedError } from 'kubecred/errors'
+import { isCredentialError } from 'kubecred/errors'
 import { expect } from 'vitest'
+import { SignerFailedError } from '../../../src/errors/index.ts'
 import { codesOf } from '../../transports/codes-of.ts'
 import type { Driver } from '../../transports/driver.ts'
 import { openSigned } from '../signed-stage.ts'

@@ -1,0 +1,69 @@
+import process from 'node:process'
+import { execCluster } from '../connect/open-keeper.ts'
+import { isCredentialError } from '../errors/index.ts'
+import { buildConnection } from '../kubeconfig/build-connection.ts'
+import type { Kubeconfig } from '../kubeconfig/kubeconfig.ts'
+import { mergeKubeconfigs } from '../kubeconfig/merge-kubeconfigs.ts'
+import { loadAuthority } from '../node/certificate-authority.ts'
+import { readKubeconfigs, surroundings } from '../node/load-kubeconfig.ts'
+import { nodeFiles } from '../node/node-files.ts'
+import { encodeExecInfo } from '../plugin/exec-info.ts'
+
+/** A context with a credential plugin, and how a client starts that plugin. */
+export interface ExecContext {
+  readonly context: string
+  readonly args: readonly string[]
+  /** The variables of the stanza, and `KUBERNETES_EXEC_INFO`. */
+  readonly env: Readonly<Record<string, string>>
+}
+
+/**
+ * Lists the contexts whose credential plugin is a given one.
+ *
+ * Reads files only. Contexts that cannot be used are left out.
+ *
+ * @param isWanted Whether a plugin with this command counts.
+ * @throws {CredentialError} When the files cannot be read.
+ */
+export async function execContexts(
+  options: {
+    readonly kubeconfig?: string | undefined
+    readonly env: Readonly<Record<string, string | undefined>>
+  },
+  isWanted: (command: string) => boolean,
+): Promise<ExecContext[]> {
+  const { configs } = await readKubeconfigs(options)
+  const config = mergeKubeconfigs(configs)
+  const found = await Promise.all(
+    [...config.contexts.keys()].map((name) =>
+      describeContext(config, name, isWanted).catch((error: unknown) => {
+        if (isCredentialError(error)) return undefined
+        throw error
+      }),
+    ),
+  )
+  return found.filter((context) => context !== undefined)
+}
+
+async function describeContext(
+  config: Kubeconfig,
+  context: string,
+  isWanted: (command: string) => boolean,
+): Promise<ExecContext | undefined> {
+  const around = surroundings(process.cwd(), undefined)
+  const { cluster, user } = buildConnection(config, { context }, around)
+  const { exec } = user
+  if (exec === undefined || !isWanted(exec.command)) return undefined
+  const shown = exec.provideClusterInfo
+    ? execCluster(cluster, await loadAuthority(cluster, nodeFiles))
+    : undefined
+  const { apiVersion } = exec
+  return {
+    context,
+    args: exec.args.map((arg) => arg.expose()),
+    env: {
+      ...Object.fromEntries(exec.env.map(({ name, value }) => [name, value.expose()])),
+      KUBERNETES_EXEC_INFO: encodeExecInfo({ apiVersion, interactive: false, cluster: shown }),
+    },
+  }
+}
