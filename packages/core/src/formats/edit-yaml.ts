@@ -1,6 +1,19 @@
-import { isMap, isScalar, isSeq, type Scalar, type YAMLMap, type YAMLSeq } from 'yaml'
+import {
+  isMap,
+  isScalar,
+  isSeq,
+  type Node,
+  type Pair,
+  type Scalar,
+  type YAMLMap,
+  type YAMLSeq,
+} from 'yaml'
 import { encodeJson } from './json.ts'
 import { parseYaml, readDocument, YamlError } from './yaml.ts'
+
+// The library finds the place of each value, and we write there. Its own ways to edit do not fit: a document written
+// with `toString` changes spaces, quotes and line breaks everywhere; `CST.setScalarValue` has no place for a value that
+// is empty, and writes escapes such as `\a`, with which a kubeconfig in JSON is no longer JSON.
 
 /** One step into a document: a key, or the item of a list that has this `name`. */
 export type YamlStep = string | { readonly named: string }
@@ -10,72 +23,94 @@ export type YamlPath = readonly YamlStep[]
 /**
  * Sets texts in one mapping of a YAML document; every other byte stays as it is.
  *
- * The text is edited in place rather than written anew from what was parsed: comments, order, quotes and line
- * breaks are somebody's work. What came out is parsed again and compared, so that a case nobody thought of
- * (an alias that leads elsewhere, a key in a form of its own) is an error and not a broken file.
+ * The result is parsed again and compared, so that a text that cannot be edited in place (an alias that leads
+ * elsewhere, a key in an unusual form) is an error and not a broken file.
  *
  * @throws {YamlError} Never with a piece of the text.
  */
-export function editYaml(text: string, path: YamlPath, values: Readonly<Record<string, string>>) {
-  let edited = text
-  for (const [key, value] of Object.entries(values)) edited = setText(edited, path, key, value)
-  const expected = parseYaml(text)
-  Object.assign(Object(findData(expected, path)), values)
-  if (canonical(parseYaml(edited)) !== canonical(expected)) {
-    throw new YamlError('it is written in a way that cannot be edited without touching other parts')
-  }
-  return edited
-}
-
-function setText(text: string, path: YamlPath, key: string, value: string): string {
-  const mapping = findMapping(readDocument(text)?.contents, path)
-  const pair = mapping.items.findLast((item) => isScalar(item.key) && item.key.value === key)
-  return pair === undefined
-    ? insertPair(text, mapping, key, writeText(value, undefined), JSON.stringify(value))
-    : replaceValue(text, pair.value, (style) => writeText(value, style))
-}
-
-/** Writes something else in the place of a value; `write` is told how the old one was quoted. */
-export function replaceValue(
+export function editYaml(
   text: string,
-  node: unknown,
-  write: (style: Scalar['type']) => string,
+  path: YamlPath,
+  values: Readonly<Record<string, string>>,
 ): string {
-  const { range } = Object(node) as { range?: readonly number[] }
-  const [start, end] = range ?? []
-  if (start === undefined || end === undefined) throw new YamlError('a value has no place')
+  let edited = text
+  for (const [key, value] of Object.entries(values)) {
+    edited = setValue(edited, path, key, (style) => writeText(value, style))
+  }
+  return check(edited, text, path, values)
+}
+
+/** A change of the beginning of a list. */
+export interface ListChange {
+  /** How many items to remove. */
+  readonly removed: number
+  /** The items to put in their place. */
+  readonly inserted: readonly string[]
+}
+
+/**
+ * Exchanges the first items of a list of texts in a YAML document; every other byte stays as it is.
+ *
+ * A list that is missing or empty is written on one line. As in `editYaml`, the result is parsed again and compared.
+ *
+ * @param path Leads to the mapping that has the list.
+ * @throws {YamlError} Never with a piece of the text.
+ */
+export function editYamlList(
+  text: string,
+  path: YamlPath,
+  key: string,
+  { removed, inserted }: ListChange,
+): string {
+  const list = findPair(findMapping(text, path), key)?.value
+  const items = inserted.map((item) => JSON.stringify(item))
+  const edited =
+    isSeq<Node>(list) && list.items.length > 0
+      ? exchangeFirst(text, list, removed, items)
+      : setValue(text, path, key, () => `[${items.join(', ')}]`)
+  const old = Object(findData(parseYaml(text), path))[key]
+  const kept = Array.isArray(old) ? old.slice(removed) : []
+  return check(edited, text, path, { [key]: [...inserted, ...kept] })
+}
+
+/** Returns the edited text if it says what the old one said, with `values` in the mapping at `path`. */
+function check(
+  edited: string,
+  old: string,
+  path: YamlPath,
+  values: Readonly<Record<string, unknown>>,
+): string {
+  const expected = parseYaml(old)
+  Object.assign(Object(findData(expected, path)), values)
+  if (canonical(parseYaml(edited)) === canonical(expected)) return edited
+  throw new YamlError('it is written in a way that cannot be edited without touching other parts')
+}
+
+type Write = (style: Scalar['type']) => string
+
+/** Writes a value in the place of the old one, or before the first pair and like it. */
+function setValue(text: string, path: YamlPath, key: string, write: Write): string {
+  const mapping = findMapping(text, path)
+  const pair = findPair(mapping, key)
+  if (pair !== undefined) return replaceValue(text, pair.value as Node | null, write)
+  const at = placeOf(mapping.items[0]?.key as Node | undefined).start
+  if (!mapping.flow) {
+    return `${text.slice(0, at)}${key}: ${write(undefined)}${newLine(text, at)}${text.slice(at)}`
+  }
+  const before = text.slice(placeOf(mapping).start + 1, at)
+  const gap = before.trim() === '' && before !== '' ? before : ' '
+  const added = `${JSON.stringify(key)}: ${write('QUOTE_DOUBLE')},${gap}`
+  return text.slice(0, at) + added + text.slice(at)
+}
+
+function replaceValue(text: string, node: Node | null, write: Write): string {
+  const { start, end } = placeOf(node)
   const old = text.slice(start, end)
-  const style = isScalar(node) ? node.type : undefined
   // Around an empty value there need not be a space, and a block ends with its line.
   const before = old === '' && text[start - 1] === ':' ? ' ' : ''
   const after = old === '' && text[end] === '#' ? ' ' : (/\r?\n$/.exec(old)?.[0] ?? '')
-  return text.slice(0, start) + before + write(style) + after + text.slice(end)
-}
-
-/** Puts a pair before the first one, in the same manner; its value is YAML already. */
-export function insertPair(
-  text: string,
-  mapping: YAMLMap,
-  key: string,
-  value: string,
-  inFlow = value,
-): string {
-  const [start, end] = mapping.range ?? []
-  const first = Object(mapping.items[0]?.key) as Partial<Scalar>
-  const at = first.range?.[0]
-  if (start === undefined || end === undefined || at === undefined) {
-    throw new YamlError('a mapping has no place')
-  }
-  if (mapping.flow) {
-    const between = text.slice(start + 1, at)
-    const gap = between.trim() === '' && between !== '' ? between : ' '
-    const pair = `${JSON.stringify(key)}: ${inFlow},`
-    return text.slice(0, at) + pair + gap + text.slice(at)
-  }
-  const indent = ' '.repeat(at - (text.lastIndexOf('\n', at - 1) + 1))
-  const lineBreak = text.includes('\r\n') ? '\r\n' : '\n'
-  const pair = `${key}: ${value}${lineBreak}${indent}`
-  return text.slice(0, at) + pair + text.slice(at)
+  const value = write(isScalar(node) ? node.type : undefined)
+  return text.slice(0, start) + before + value + after + text.slice(end)
 }
 
 /** Only what no reader could take for a number, a word such as `yes` or a mark is written without quotes. */
@@ -87,24 +122,60 @@ function writeText(value: string, style: Scalar['type']): string {
   return isPlain ? value : JSON.stringify(value)
 }
 
-export function findMapping(root: unknown, path: YamlPath): YAMLMap {
-  let node = root
-  for (const step of path) node = stepInto(node, step)
+function exchangeFirst(
+  text: string,
+  list: YAMLSeq<Node>,
+  removed: number,
+  inserted: readonly string[],
+): string {
+  const { items } = list
+  const { start, end } = placeOf(list)
+  const next = items[removed]
+  if (list.flow) {
+    const first = placeOf(items[0]).start
+    const rest = next === undefined ? placeOf(items.at(-1)).end : placeOf(next).start
+    return text.slice(0, first) + inserted.map((item) => `${item}, `).join('') + text.slice(rest)
+  }
+  const added = inserted.map((item) => `- ${item}${newLine(text, start)}`).join('')
+  if (next !== undefined) {
+    const rest = text.lastIndexOf('-', placeOf(next).start - 1)
+    return text.slice(0, start) + added + text.slice(rest)
+  }
+  const after = /\r?\n$/.exec(text.slice(start, end))?.[0] ?? ''
+  return text.slice(0, start) + (added.trimEnd() || '[]') + after + text.slice(end)
+}
+
+/** A line break, and spaces up to the column of a place. */
+function newLine(text: string, at: number): string {
+  const column = at - (text.lastIndexOf('\n', at - 1) + 1)
+  return (text.includes('\r\n') ? '\r\n' : '\n') + ' '.repeat(column)
+}
+
+function placeOf(node: Pick<Node, 'range'> | null | undefined): { start: number; end: number } {
+  const [start, end] = node?.range ?? []
+  if (start === undefined || end === undefined) throw new YamlError('a value has no place')
+  return { start, end }
+}
+
+function findMapping(text: string, path: YamlPath): YAMLMap {
+  let node: unknown = readDocument(text)?.contents
+  for (const step of path) {
+    if (typeof step === 'string') node = isMap(node) ? findPair(node, step)?.value : undefined
+    else
+      node = isSeq(node)
+        ? node.items.find((item) => isMap(item) && item.get('name') === step.named)
+        : undefined
+  }
   if (isMap(node)) return node
   throw new YamlError('the entry is not written out where it stands')
 }
 
-function stepInto(node: unknown, step: YamlStep): unknown {
-  if (typeof step === 'string') {
-    if (!isMap(node)) return undefined
-    return node.items.findLast(({ key }) => isScalar(key) && key.value === step)?.value
-  }
-  return isSeq(node)
-    ? node.items.find((item) => isMap(item) && item.get('name') === step.named)
-    : undefined
+/** Of two equal keys the last counts. */
+function findPair(mapping: YAMLMap, name: string): Pair | undefined {
+  return mapping.items.findLast(({ key }) => isScalar(key) && key.value === name)
 }
 
-export function findData(root: unknown, path: YamlPath): unknown {
+function findData(root: unknown, path: YamlPath): unknown {
   let data = root
   for (const step of path) {
     data =
@@ -116,103 +187,11 @@ export function findData(root: unknown, path: YamlPath): unknown {
 }
 
 /** The same text for the same data, in whichever order it was written. */
-export function canonical(value: unknown): string {
+function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
   if (typeof value !== 'object' || value === null) return encodeJson(value)
   const members = Object.entries(value).map(
     ([key, member]) => `${encodeJson(key)}:${canonical(member)}`,
   )
   return `{${members.sort().join(',')}}`
-}
-
-/** What becomes of the beginning of a list. */
-export interface ListChange {
-  /** How many items go. */
-  readonly removed: number
-  /** What stands there then. */
-  readonly inserted: readonly string[]
-}
-
-/**
- * Exchanges the first items of a list of texts in a YAML document; every other byte stays as it is.
- *
- * A list that is not there, or empty, is written on one line. As in `editYaml`, what came out is parsed again and
- * compared.
- *
- * @param path Leads to the mapping that has the list.
- * @throws {YamlError} Never with a piece of the text.
- */
-export function editYamlList(
-  text: string,
-  path: YamlPath,
-  key: string,
-  change: ListChange,
-): string {
-  const mapping = findMapping(readDocument(text)?.contents, path)
-  const pair = mapping.items.findLast((item) => isScalar(item.key) && item.key.value === key)
-  const list = pair?.value
-  const line = `[${change.inserted.map((item) => JSON.stringify(item)).join(', ')}]`
-  const edited =
-    isSeq(list) && list.items.length > 0
-      ? editItems(text, list, change)
-      : pair === undefined
-        ? insertPair(text, mapping, key, line)
-        : replaceValue(text, list, () => line)
-  checkEdited(text, edited, path, key, change)
-  return edited
-}
-
-function checkEdited(
-  text: string,
-  edited: string,
-  path: YamlPath,
-  key: string,
-  { removed, inserted }: ListChange,
-): void {
-  const expected = parseYaml(text)
-  const data = Object(findData(expected, path)) as Record<string, unknown>
-  const old = Array.isArray(data[key]) ? data[key] : []
-  data[key] = [...inserted, ...old.slice(removed)]
-  if (canonical(parseYaml(edited)) === canonical(expected)) return
-  throw new YamlError('it is written in a way that cannot be edited without touching other parts')
-}
-
-function editItems(text: string, list: YAMLSeq, { removed, inserted }: ListChange): string {
-  const [start, end] = list.range ?? []
-  const first = startOf(list.items[0])
-  const next = removed < list.items.length ? startOf(list.items[removed]) : undefined
-  if (start === undefined || end === undefined || first === undefined) {
-    throw new YamlError('a list has no place')
-  }
-  if (list.flow) {
-    const items = inserted.map((item) => `${JSON.stringify(item)}, `).join('')
-    const rest = next ?? endOf(list.items.at(-1)) ?? end
-    return text.slice(0, first) + items + text.slice(rest)
-  }
-  const lineBreak = text.includes('\r\n') ? '\r\n' : '\n'
-  const indent = ' '.repeat(start - (text.lastIndexOf('\n', start - 1) + 1))
-  const items = inserted.map((item) => `- ${JSON.stringify(item)}${lineBreak}${indent}`).join('')
-  if (next !== undefined) return text.slice(0, start) + items + text.slice(dashBefore(text, next))
-  const after = /\r?\n$/.exec(text.slice(start, end))?.[0] ?? ''
-  const rest = items === '' ? '[]' : items.trimEnd()
-  return text.slice(0, start) + rest + after + text.slice(end)
-}
-
-function dashBefore(text: string, at: number): number {
-  const dash = text.lastIndexOf('-', at - 1)
-  if (dash === -1) throw new YamlError('an item has no dash')
-  return dash
-}
-
-function startOf(node: unknown): number | undefined {
-  return rangeOf(node)[0]
-}
-
-function endOf(node: unknown): number | undefined {
-  return rangeOf(node)[1]
-}
-
-function rangeOf(node: unknown): readonly number[] {
-  if (!isScalar(node) && !isMap(node) && !isSeq(node)) return []
-  return node.range ?? []
 }

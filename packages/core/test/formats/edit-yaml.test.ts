@@ -71,6 +71,13 @@ it('a JWT stands without quotes, as kubectl writes it', () => {
   expect(edited).toBe(around('\n        id: eyJhbGciOi.eyJzdWIi.c2ln'))
 })
 
+it('a document in JSON stays JSON, whatever the value', () => {
+  const text = JSON.stringify({ users: [{ name: 'u', user: { config: { id: 'old' } } }] })
+  const value = 'bell \u0007, no-break space \u00a0, \u{1f600}'
+  const edited = JSON.parse(editYaml(text, PATH, { id: value, refresh: value }))
+  expect(edited.users[0].user.config).toEqual({ id: value, refresh: value })
+})
+
 describe('a text that cannot be edited in place is refused', () => {
   const shared = 'base: &b\n  id: x\nusers:\n- name: u\n  user:\n    config: *b\n'
   it.each([
