@@ -1,12 +1,9 @@
+import { styleText } from 'node:util'
+
+const STYLES = ['bold', 'dim', 'red', 'green', 'yellow', 'blue'] as const
+
 /** Marks parts of a text for a person's eyes; the identity where colours would not be welcome. */
-export interface Palette {
-  readonly bold: (text: string) => string
-  readonly dim: (text: string) => string
-  readonly red: (text: string) => string
-  readonly green: (text: string) => string
-  readonly yellow: (text: string) => string
-  readonly blue: (text: string) => string
-}
+export type Palette = Readonly<Record<(typeof STYLES)[number], (text: string) => string>>
 
 /** Colours on a terminal, unless NO_COLOR or a terminal that cannot show them says otherwise. */
 export function choosePalette(
@@ -14,29 +11,10 @@ export function choosePalette(
   env: Readonly<Record<string, string | undefined>>,
 ): Palette {
   const isWanted = isTerminal && !env['NO_COLOR'] && env['TERM'] !== 'dumb'
-  return isWanted ? COLOURS : PLAIN
-}
-
-const same = (text: string): string => text
-const paint =
-  (begin: number, end: number) =>
-  (text: string): string =>
-    `\u001b[${begin}m${text}\u001b[${end}m`
-
-const PLAIN: Palette = {
-  bold: same,
-  dim: same,
-  red: same,
-  green: same,
-  yellow: same,
-  blue: same,
-}
-
-const COLOURS: Palette = {
-  bold: paint(1, 22),
-  dim: paint(2, 22),
-  red: paint(31, 39),
-  green: paint(32, 39),
-  yellow: paint(33, 39),
-  blue: paint(34, 39),
+  const styles = STYLES.map((style) => [
+    style,
+    // The decision is made here: the stream that Node would look at is not always the one we write to.
+    (text: string) => (isWanted ? styleText(style, text, { validateStream: false }) : text),
+  ])
+  return Object.fromEntries(styles)
 }
