@@ -35,6 +35,7 @@ const OWNERS = {
   ws: ['sandbox/src', 'core/src/adapters/ws'],
   pkcs11js: 'pkcs11/src',
   'prom-client': 'cli/src/proxy',
+  'fast-string-width': 'cli/src/render',
   kubecred: ['cli/src', 'demo/src'],
   'kubecred/internal': 'cli/src',
   'kubecred/diagnose': 'cli/src',

@@ -20,7 +20,7 @@ it('the program needs no other package', () => {
 
 it('the program has the licenses of all that is in its bundle', () => {
   const licenses = read('-xOzf', tarball('@kubecred/cli'), 'package/dist/bundle/LICENSES.txt')
-  for (const name of ['undici', 'yaml', 'oauth4webapi', 'prom-client']) {
+  for (const name of ['undici', 'yaml', 'oauth4webapi', 'prom-client', 'fast-string-width']) {
     expect(licenses).toMatch(new RegExp(`^${name} \\d`, 'm'))
   }
 })

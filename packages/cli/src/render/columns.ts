@@ -1,20 +1,9 @@
-/** What terminals show two columns wide: East Asian scripts, their full-width forms and punctuation, and emoji. */
-const WIDE =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3001-\u303e\uff01-\uff60\uffe0-\uffe6]/u
-/** Half-width forms of the same scripts. */
-const NARROW = /[\uff61-\uffdc]/
-/** Marks that stand on the character before them. */
-const COMBINING = /\p{M}/u
-/** Most text is: one column for each character. */
-const PLAIN = /^[\x20-\x7e]*$/
+// Not string-width: it is a little more exact about scripts that are rare in names, but compiles the table of all emoji
+// when it is loaded, which takes as long as the start of Node.
+import columnsOf from 'fast-string-width'
 
 /** How many columns of a terminal printable text takes. */
-export function columnsOf(text: string): number {
-  if (PLAIN.test(text)) return text.length
-  let columns = 0
-  for (const character of text) columns += widthOf(character)
-  return columns
-}
+export { columnsOf }
 
 /** Fills text up with spaces to a number of columns. */
 export function fill(text: string, columns: number): string {
@@ -26,16 +15,10 @@ export function cut(text: string, columns: number): string {
   if (columnsOf(text) <= columns) return text
   let kept = ''
   let room = columns - 1
-  for (const character of text) {
-    room -= widthOf(character)
+  for (const { segment } of new Intl.Segmenter().segment(text)) {
+    room -= columnsOf(segment)
     if (room < 0) break
-    kept += character
+    kept += segment
   }
   return `${kept}…`
-}
-
-function widthOf(character: string): number {
-  if (NARROW.test(character)) return 1
-  if (WIDE.test(character)) return 2
-  return COMBINING.test(character) ? 0 : 1
 }

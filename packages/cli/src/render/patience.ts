@@ -1,4 +1,5 @@
 import type { CredentialEvent, SourceLabel } from 'kubecred'
+import { cut } from './columns.ts'
 import { isProgram, shortName } from './describe-event.ts'
 import { describeSource } from './describe-source.ts'
 import { printableLine } from './printable.ts'
@@ -122,8 +123,7 @@ export class Patience {
     const seconds = Math.round((performance.now() - wait.since) / 1000)
     const end = `, for ${seconds} s now`
     const room = this.#options.columns - '… waiting for '.length - end.length - 1
-    const what =
-      wait.what.length > room ? `${wait.what.slice(0, Math.max(0, room - 1))}…` : wait.what
+    const what = cut(wait.what, room)
     if (!this.#rewrites) {
       this.#told.add(wait)
       this.#words.line(`kubecred: waiting for ${what}${end}`)

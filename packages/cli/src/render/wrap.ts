@@ -1,13 +1,19 @@
-/** Breaks text at blanks into lines of at most `width` characters; a longer word stays whole, so that it can be copied. */
+import { columnsOf } from './columns.ts'
+
+/** Breaks text at blanks into lines of at most `width` columns; a longer word stays whole, so that it can be copied. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = []
   for (const paragraph of text.split('\n')) {
     let line = ''
+    let used = 0
     for (const word of paragraph.split(' ')) {
-      if (line !== '' && line.length + 1 + word.length > width) {
+      const columns = columnsOf(word)
+      if (line !== '' && used + 1 + columns > width) {
         lines.push(line)
-        line = word
-      } else line = line === '' ? word : `${line} ${word}`
+        line = ''
+      }
+      used = line === '' ? columns : used + 1 + columns
+      line = line === '' ? word : `${line} ${word}`
     }
     lines.push(line)
   }

@@ -42,11 +42,14 @@ describe('status', () => {
       'cafe\u0301',
       '🚀-prod',
       'Ａ',
+      '㍿',
+      '👍🏽',
+      '🇩🇪',
     ]
     const rows = names.map((name) => row(name))
     const lines = statusTable(rows, PLAIN, { now: 0, columns: 80 }).trimEnd().split('\n')
     // What a terminal shows: the width of each name, as its own documents give it.
-    const widths = [5, 8, 14, 9, 4, 4, 7, 2]
+    const widths = [5, 8, 14, 9, 4, 4, 7, 2, 2, 2, 2]
     const places = lines.slice(1).map((line, at) => {
       const name = names[at] ?? ''
       return line.indexOf('plugin') - name.length + (widths[at] ?? 0)
@@ -64,6 +67,19 @@ describe('status', () => {
     const columns = [...line].reduce((sum, each) => sum + (/\p{Script=Han}/u.test(each) ? 2 : 1), 0)
     expect(line).toMatch(/[证书已过期]…$/u)
     expect([59, 60]).toContain(columns)
+  })
+
+  it('cuts no character of several parts in two', () => {
+    const cell = (message: string, columns: number): string => {
+      const problem = { message }
+      const rows = [row('a', { state: 'broken', problem })]
+      return statusTable(rows, PLAIN, { now: 0, columns }).split('broken: ')[1] ?? ''
+    }
+    for (const columns of [60, 61]) {
+      expect(cell('🇩🇪'.repeat(40), columns)).toMatch(/^(🇩🇪)+…\n$/u)
+      expect(cell('𠮷'.repeat(40), columns)).toMatch(/^𠮷+…\n$/u)
+      expect(cell('e\u0301'.repeat(60), columns)).toMatch(/^(e\u0301)+…\n$/u)
+    }
   })
 
   it('has one line for each context where there is room, else two', () => {
@@ -112,6 +128,10 @@ describe('an error', () => {
       'kubecred: it was not found in\n/one/folder, /another/folder,\n/a/third/folder\n',
     )
     expect(write(undefined, text)).toBe(`kubecred: ${text}\n`)
+  })
+
+  it('is broken where the terminal would, below wide characters too', () => {
+    expect(write(24, '证书已过期 证书 证书')).toBe('kubecred: 证书已过期\n证书 证书\n')
   })
 
   it('keeps what is to be pasted', () => {
