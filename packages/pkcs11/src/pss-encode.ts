@@ -1,7 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto'
 
 /**
- * Pads a digest as EMSA-PSS (RFC 8017, 9.1.1) does, for tokens that know RSA only without any padding.
+ * Pads a digest as EMSA-PSS (RFC 8017, 9.1.1) does, for tokens that know RSA without padding (CKM_RSA_X_509) only.
+ *
+ * libtpm2_pkcs11 needs it: a TPM makes the salt as long as it can, TLS 1.3 wants it as long as the hash, so the library
+ * does not list CKM_RSA_PKCS_PSS. SoftHSM, ykcs11 and OpenSC since 0.20 list it, and pad by themselves if they must.
  *
  * The salt is as long as the hash, as TLS 1.3 wants it.
  *
