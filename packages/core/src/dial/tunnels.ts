@@ -4,6 +4,11 @@ import { ProxyFailedError } from '../errors/index.ts'
 import { hostAndPort, type Login, type ProxyServer } from './proxy.ts'
 import type { Address } from './sockets.ts'
 
+// Why not undici's, whose behaviour was compared with version 7.30. Every transport needs the socket, and ProxyAgent
+// hands out none. `Client.connect` does, but loads undici for all of them, refuses a head of more than 16 KiB, and
+// its errors name no proxy. Socks5ProxyAgent is experimental and warns about it, loses bytes that come with the reply,
+// waits 5 seconds where the proxy closes or leaves the address out of a refusal, and sends no login without a password.
+
 const MOST_HEAD_BYTES = 64 * 1024
 const BEGINNING = 'HTTP/1.'
 const STATUS_LINE = /^HTTP\/1\.[01] (\d{3})(?: [^\r\n]*)?\r\n/
