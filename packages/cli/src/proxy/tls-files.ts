@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { closeSync, constants, openSync, readFileSync, unwatchFile, watchFile } from 'node:fs'
+import { closeSync, constants, openSync, readFileSync } from 'node:fs'
 import type { Server, ServerOptions } from 'node:https'
+import { nodeFiles } from 'kubecred/internal'
 import { UsageError } from '../usage-error.ts'
 
 /** Where the certificate of the proxy itself is, and its key. */
@@ -11,9 +12,6 @@ export interface TlsFiles {
 
 /** What goes into a TLS server. */
 type Identity = Required<Pick<ServerOptions, 'cert' | 'key'>>
-
-/** How often the files are looked at. Renewals are made days ahead. */
-const LOOK_MS = 5000
 
 /**
  * Reads the certificate of the proxy itself.
@@ -39,8 +37,10 @@ export function readTlsFiles({
 /**
  * Takes a renewed certificate into use when its files have changed; open connections go on.
  *
- * @param onProblem Told in a sentence why the old one stays in use.
- * @returns How to stop.
+ * They are read once at the beginning, because they may have changed since the server was made.
+ *
+ * @param onProblem Called with a sentence that says why the old one stays in use.
+ * @returns A function that stops it.
  */
 export function followTlsFiles(
   files: TlsFiles,
@@ -55,10 +55,10 @@ export function followTlsFiles(
       onProblem(`the old certificate stays in use: ${(error as Error).message}`)
     }
   }
-  const paths = [files.certificate, files.key]
-  for (const path of paths) watchFile(path, { interval: LOOK_MS, persistent: false }, renew)
+  const stops = [files.certificate, files.key].map((path) => nodeFiles.watch(path, renew))
+  renew()
   return () => {
-    for (const path of paths) unwatchFile(path, renew)
+    for (const stop of stops) stop()
   }
 }
 
