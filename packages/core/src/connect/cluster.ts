@@ -8,6 +8,7 @@ import { type HasLine, LINE, type Line } from '../request/line.ts'
 import { hideSecrets } from '../secret/scrub.ts'
 import type { Secret } from '../secret/secret.ts'
 import type { VaultStatus } from '../vault/vault-status.ts'
+import { MADE_BY, VERSION } from '../version.ts'
 import { PlainValues, type TlsOptions } from './exposed-credential.ts'
 import { execCluster } from './open-keeper.ts'
 
@@ -55,6 +56,11 @@ export class Cluster implements HasLine, HasExecCluster {
     this.#parts = parts
     this[LINE] = parts.line
     this.#plain = new PlainValues(parts.line)
+  }
+
+  /** For the adapters of other clients: those of another version do not take it. */
+  get [MADE_BY](): string {
+    return VERSION
   }
 
   /** The cluster as plugins see it. */

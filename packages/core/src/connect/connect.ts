@@ -9,11 +9,11 @@ import { followAuthority, loadAuthority } from '../node/certificate-authority.ts
 import { hostEnvironment, RUNTIME } from '../node/environment.ts'
 import { loadConnection } from '../node/load-kubeconfig.ts'
 import { nodeFiles } from '../node/node-files.ts'
-import { processRegistry } from '../node/process-registry.ts'
+import { processProtocol } from '../node/process-registry.ts'
 import type { Observer } from '../ports/observer.ts'
 import { defaultHeaders } from '../request/headers.ts'
 import { Line } from '../request/line.ts'
-import { VERSION } from '../version.ts'
+import { checkVersion, VERSION } from '../version.ts'
 import { Cluster } from './cluster.ts'
 import { type ConnectOptions, checkOptions, promptObserver } from './connect-options.ts'
 import { openKeeper } from './open-keeper.ts'
@@ -56,6 +56,7 @@ async function openVault(own: Vault, options: ConnectOptions): Promise<Cluster> 
   const { policy = {}, signal, env = hostEnvironment(), disableCompression = false } = options
   // What is asked for here counts for every login, as if each request said it.
   const impersonate = askedImpersonation(options)
+  checkVersion(own, 'connect()', 'Vault')
   const { vault, release } = own.borrow(options)
   const stopWatching = watchAll(vault, options)
   try {
@@ -127,7 +128,7 @@ export async function openCluster(
   const targetWith = (caPem: string | undefined): Target => targetOf(connection.cluster, caPem, env)
   // Now, so that a mistake in it shows before a plugin is looked for.
   const target = targetWith(ca)
-  if (policy.pluginLimit !== undefined) processRegistry().slots.limit = policy.pluginLimit
+  if (policy.pluginLimit !== undefined) processProtocol().setSlotLimit(policy.pluginLimit)
   const borrowed = await openKeeper(connection, ca, options)
   const stopWatching = watchAll(borrowed.keeper, options)
   const line = new Line({

@@ -5,11 +5,12 @@ import { DEFAULT_LIFECYCLE, type LifecyclePolicy } from '../lifecycle/policy.ts'
 import { nodeTerminal } from '../node/environment.ts'
 import { nodeCrypto } from '../node/node-crypto.ts'
 import { nodePrograms } from '../node/node-programs.ts'
-import { type Borrowed, borrowKeeper, borrowTurns } from '../node/process-registry.ts'
+import { type Borrowed, borrowKeeper, processProtocol } from '../node/process-registry.ts'
 import { nodeSignerChannels } from '../node/signer-channels.ts'
 import { systemClock } from '../node/system-clock.ts'
 import type { Programs } from '../ports/programs.ts'
 import { type ExternalSigner, externalSignerSource } from '../sources/signer-source.ts'
+import { VERSION } from '../version.ts'
 
 export interface SignerSurroundings {
   readonly env: Readonly<Record<string, string | undefined>>
@@ -31,8 +32,8 @@ export async function openSignerKeeper(
   const { config, ...how } = signer
   const programs = nodePrograms(env, folders)
   const device = nodeCrypto.digest(encodeJson(['signer', await describeDevice(config, programs)]))
-  const turns = borrowTurns(device)
-  const borrowed = borrowKeeper(
+  const line = `${VERSION} signer ${device}`
+  return borrowKeeper(
     nodeCrypto.digest(encodeJson(['signer keeper', device, how, lifecycle, identity])),
     () => {
       const source = externalSignerSource(
@@ -44,7 +45,7 @@ export async function openSignerKeeper(
           crypto: nodeCrypto,
           clock: systemClock,
           hostEnv: () => env,
-          turns: turns.turns,
+          turns: { take: (signal) => processProtocol().takeLock(line, signal) },
           policy: { ...DEFAULT_LIFECYCLE, ...lifecycle },
         },
         device,
@@ -52,13 +53,6 @@ export async function openSignerKeeper(
       return new Keeper(source, { crypto: nodeCrypto, clock: systemClock }, lifecycle)
     },
   )
-  return {
-    keeper: borrowed.keeper,
-    async release() {
-      await borrowed.release()
-      turns.release()
-    },
-  }
 }
 
 /** Everything the signer is told, and where it is: by the file, since a name may mean another one elsewhere. */

@@ -9,6 +9,7 @@ import type { LoginHandler, LoginOptions } from '../vault/login-handler.ts'
 import { LoginSource } from '../vault/login-source.ts'
 import { DEFAULT_VAULT, LoginVault } from '../vault/login-vault.ts'
 import type { VaultStatus } from '../vault/vault-status.ts'
+import { MADE_BY, VERSION } from '../version.ts'
 import type { ConnectOptions } from './connect-options.ts'
 import { fallbackLogins } from './fallback-logins.ts'
 import { lifecycleOf } from './open-keeper.ts'
@@ -132,6 +133,11 @@ export class Vault {
   /** How it is doing: plain data, no secrets. Undefined before `connect()` and after the last cluster is closed. */
   status(): VaultStatus | undefined {
     return this.#open?.vault.status()
+  }
+
+  /** @internal */
+  get [MADE_BY](): string {
+    return VERSION
   }
 
   /** @internal */

@@ -16,11 +16,11 @@ import {
 } from '../credential/signing-key.ts'
 import type { ChainFacts, ChainProblem, Crypto, PairProblem } from '../ports/crypto.ts'
 import { Secret } from '../secret/secret.ts'
-import { processRegistry } from './process-registry.ts'
+import { versionRegistry } from './process-registry.ts'
 
 /** Hashing and certificates by Node's own OpenSSL. */
 export const nodeCrypto: Crypto = {
-  digest: (text) => createHmac('sha256', processRegistry().hmacKey).update(text).digest('base64'),
+  digest: (text) => createHmac('sha256', versionRegistry().hmacKey).update(text).digest('base64'),
   readPair,
   readChain,
   isSignature,

@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises'
 import type { Located, Programs, RunOutcome, RunRequest } from '../ports/programs.ts'
 import { collectBytes, followText } from './bounded-output.ts'
 import { endProcessTree, killTree } from './end-process-tree.ts'
-import { endWithUs, processRegistry } from './process-registry.ts'
+import { processProtocol, takePlace } from './process-registry.ts'
 import { FOREIGN_FORMAT, isForNobody, notStarted, spawnProgram } from './spawn-program.ts'
 
 /** Real programs on this machine, found through the PATH of the given environment. */
@@ -124,10 +124,9 @@ type Stopped = 'timed-out' | 'too-loud' | 'aborted'
 
 /** Runs a program without a shell, within its limits, when there is a place for it. Never rejects. */
 export async function runProcess(request: RunRequest): Promise<RunOutcome> {
-  const { slots } = processRegistry()
   let giveBack: () => void
   try {
-    giveBack = await slots.take(request.signal)
+    giveBack = await takePlace(request)
   } catch {
     return { ended: 'aborted', tookMs: 0, stderrTail: '' }
   }
@@ -172,7 +171,7 @@ function follow(
     const limit = setTimeout(() => stop('timed-out'), request.timeoutMs)
     timers.push(limit)
     request.signal.addEventListener('abort', abort, { once: true })
-    const endAlone = endWithUs(killNow)
+    const endAlone = processProtocol().endWithProcess(killNow)
 
     const leave = (): void => {
       for (const timer of timers) clearTimeout(timer)

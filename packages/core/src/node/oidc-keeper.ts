@@ -10,7 +10,7 @@ import type { Source } from '../sources/source.ts'
 import { nodeCrypto } from './node-crypto.ts'
 import { nodeFiles } from './node-files.ts'
 import { nodeOidcIssuer } from './oidc-issuer.ts'
-import { type Borrowed, borrowKeeper, processRegistry } from './process-registry.ts'
+import { type Borrowed, borrowKeeper, versionRegistry } from './process-registry.ts'
 import { systemClock } from './system-clock.ts'
 import { writeTokens } from './write-kubeconfig.ts'
 
@@ -64,14 +64,14 @@ function findSession(config: OidcConfig): OidcSession {
   if (refreshToken === undefined) return new OidcSession('', tokens)
   const key = keyOf(config, refreshToken)
   const session =
-    processRegistry().logins.get(key) ??
+    versionRegistry().logins.get(key) ??
     new OidcSession(key, tokens, (next) => remember(keyOf(config, next), session))
   remember(key, session)
   return session
 }
 
 function remember(key: string, session: OidcSession): void {
-  const { logins } = processRegistry()
+  const { logins } = versionRegistry()
   // What was used last is forgotten last.
   logins.delete(key)
   logins.set(key, session)

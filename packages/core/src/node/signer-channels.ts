@@ -16,7 +16,7 @@ import type {
 } from '../ports/signer-channel.ts'
 import { followText } from './bounded-output.ts'
 import { endProcessTree, killTree } from './end-process-tree.ts'
-import { endWithUs, processRegistry } from './process-registry.ts'
+import { processProtocol, takePlace } from './process-registry.ts'
 import { FOREIGN_FORMAT, isForNobody, notStarted, spawnProgram } from './spawn-program.ts'
 
 /** Real processes and sockets. */
@@ -32,7 +32,7 @@ const AFTER_STOP_MS = 5000
 /**
  * Starts a signer, with a pipe for further requests as descriptor 3.
  *
- * It takes one of the places for plugins until nobody waits for it the first time. Never rejects.
+ * It has one of the slots for plugins, and the terminal if it gets that, until its first answer. Never rejects.
  */
 export async function startSigner(
   start: SignerStart,
@@ -42,7 +42,7 @@ export async function startSigner(
   const aborted: RunFailure = { ended: 'aborted', tookMs: 0, stderrTail: '' }
   let giveBack: () => void
   try {
-    giveBack = await processRegistry().slots.take(signal)
+    giveBack = await takePlace(start)
   } catch {
     return aborted
   }
@@ -82,7 +82,7 @@ function follow(
   child.stdout?.on('data', (bytes: Buffer) => listener.onOutput(bytes))
   const tail = child.stderr && followText(child.stderr, onStderr)
   const stderrTail = (): string => tail?.() ?? ''
-  const endAlone = endWithUs(() => killTree(child, 'SIGKILL', isGroup))
+  const endAlone = processProtocol().endWithProcess(() => killTree(child, 'SIGKILL', isGroup))
   const timers: NodeJS.Timeout[] = []
   const streams = [child.stdout, child.stderr, requests] as (Socket | null)[]
   let finished: () => void = () => {}

@@ -6,6 +6,7 @@ import { type Access, type LeaseOptions, pinnedAccess } from '../keeper/access.t
 import { Derived } from '../keeper/derived.ts'
 import type { Lease } from '../keeper/lease.ts'
 import type { Endpoint } from '../kubeconfig/connection.ts'
+import { checkVersion, MADE_BY } from '../version.ts'
 import { Call, type Caller } from './call.ts'
 import { Gate } from './gate.ts'
 import { attachLease } from './headers.ts'
@@ -18,17 +19,21 @@ export const LINE = Symbol.for('kubecred/line/1')
 /** Something that has a line: a `Cluster`. */
 export interface HasLine {
   readonly [LINE]: Line
+  readonly [MADE_BY]?: string
 }
 
 /**
  * The line of a cluster.
  *
  * @param caller Whose argument it is, for the message.
- * @throws {TypeError} When it has none, as the promise of a cluster.
+ * @throws {TypeError} When it has none, as the promise of a cluster, or another version of this package made it.
  */
 export function lineOf(cluster: HasLine, caller: string): Line {
   const line = (cluster as HasLine | null | undefined)?.[LINE]
-  if (line !== undefined) return line
+  if (line !== undefined) {
+    checkVersion(cluster, `${caller}()`, 'Cluster')
+    return line
+  }
   throw new TypeError(
     `${caller}() takes a Cluster, as connect() resolves to: did you forget to await connect()?`,
   )

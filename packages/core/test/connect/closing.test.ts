@@ -4,7 +4,7 @@ import { inspect } from 'node:util'
 import { type Sandbox, startSandbox } from '@kubecred/sandbox'
 import { type ConnectOptions, connect } from 'kubecred'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { processRegistry } from '../../src/node/process-registry.ts'
+import { versionRegistry } from '../../src/node/process-registry.ts'
 
 let sandbox: Sandbox
 
@@ -96,12 +96,12 @@ describe('a signal', () => {
   })
 
   it('that is aborted while connect() is busy ends it', async () => {
-    const before = processRegistry().keepers.size
+    const before = versionRegistry().keepers.size
     const ending = new AbortController()
     const connecting = open({ signal: ending.signal })
     ending.abort(new Error('changed my mind'))
     await expect(connecting).rejects.toThrow('changed my mind')
-    expect(processRegistry().keepers.size).toBe(before)
+    expect(versionRegistry().keepers.size).toBe(before)
   })
 })
 

@@ -8,7 +8,7 @@ import { startSandbox } from '@kubecred/sandbox'
 import { type Cluster, type ConnectOptions, type CredentialEvent, connect } from 'kubecred'
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { SigningKey } from '../../src/credential/signing-key.ts'
-import { processRegistry } from '../../src/node/process-registry.ts'
+import { processProtocol, versionRegistry } from '../../src/node/process-registry.ts'
 import { LINE } from '../../src/request/line.ts'
 import { type MadePair, makePair } from '../fixtures/make-certificates.ts'
 import { expectNoLeak } from '../fixtures/no-leak.ts'
@@ -29,11 +29,9 @@ beforeEach(() => {
 afterEach(async () => {
   await Promise.all(clusters.map((cluster) => cluster.close()))
   await scene[Symbol.asyncDispose]()
-  const { slots, running, keepers, signers } = processRegistry()
-  await vi.waitFor(
-    () => expect([slots.taken, running.size, keepers.size, signers.size]).toEqual([0, 0, 0, 0]),
-    10_000,
-  )
+  const none = { slots: 0, locks: 0, ends: 0 }
+  await vi.waitFor(() => expect(processProtocol().counts()).toMatchObject(none), 10_000)
+  expect(versionRegistry().keepers.size).toBe(0)
 })
 
 function writeConfig(
@@ -117,15 +115,13 @@ describe('connect() with an external signer', () => {
     await keyOf(await open(writeConfig({ objectId: '1' }, 'one')))
     await keyOf(await open(writeConfig({ objectId: '2' }, 'other')))
     expect(certificates()).toBe(2)
-    expect(processRegistry().signers.size).toBe(2)
   })
 
   it('lets those stand in one line that ask the same signer in other ways', async () => {
     const path = writeConfig({ exclusive: 'yes', delay: '30' })
     const one = await open(path)
     const other = await open(path, { policy: { signerIdleMs: 1000 } })
-    expect(processRegistry().keepers.size).toBe(2)
-    expect(processRegistry().signers.size).toBe(1)
+    expect(versionRegistry().keepers.size).toBe(2)
     const keys = await Promise.all([keyOf(one), keyOf(other)])
     await Promise.all(keys.map((key) => key.sign(toSign('x'))))
     expect(scene.asked()).toHaveLength(4)

@@ -2,10 +2,15 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { type KubeconfigExec, type Sandbox, startSandbox } from '@kubecred/sandbox'
-import { type ConnectOptions, connect, isCredentialError } from 'kubecred'
+import { type ConnectOptions, connect } from 'kubecred'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Keeper } from '../../src/keeper/keeper.ts'
-import { borrowKeeper, endWithUs, processRegistry } from '../../src/node/process-registry.ts'
+import {
+  borrowKeeper,
+  processProtocol,
+  takePlace,
+  versionRegistry,
+} from '../../src/node/process-registry.ts'
 import { makePlugin } from '../fixtures/plugin-folder.ts'
 import { findProcesses } from '../fixtures/processes.ts'
 
@@ -23,10 +28,10 @@ interface Variant extends Partial<KubeconfigExec> {
   readonly options?: ConnectOptions
 }
 
-function open({ extension, options, ...change }: Variant = {}, connectBy = connect) {
+function open({ extension, options, ...change }: Variant = {}) {
   const user = { exec: { ...exec, ...change, env: { ...exec.env, ...change.env } } }
   const kubeconfig = sandbox.writeKubeconfig({ user, extension })
-  return connectBy({ kubeconfig, env: { HOME: sandbox.folder }, ...options })
+  return connect({ kubeconfig, env: { HOME: sandbox.folder }, ...options })
 }
 
 async function status(cluster: Awaited<ReturnType<typeof connect>>): Promise<number> {
@@ -37,9 +42,9 @@ async function status(cluster: Awaited<ReturnType<typeof connect>>): Promise<num
 
 describe('connections of one process', () => {
   it('share a run when they mean the same plugin with the same input', async () => {
-    const before = processRegistry().keepers.size
+    const before = versionRegistry().keepers.size
     const clusters = await Promise.all([open(), open(), open({ args: [] })])
-    expect(processRegistry().keepers.size).toBe(before + 1)
+    expect(versionRegistry().keepers.size).toBe(before + 1)
     expect(await Promise.all(clusters.map(status))).toEqual([200, 200, 200])
     expect(sandbox.pluginRuns).toBe(1)
     for (const cluster of clusters) await cluster.close()
@@ -78,7 +83,7 @@ describe('connections of one process', () => {
   })
 
   it('keep a credential until the last of them closes, and leave nothing then', async () => {
-    const before = processRegistry().keepers.size
+    const before = versionRegistry().keepers.size
     const [one, other] = await Promise.all([open(), open()])
     await status(one)
     await one.close()
@@ -86,7 +91,7 @@ describe('connections of one process', () => {
     expect(await status(other)).toBe(200)
     expect(sandbox.pluginRuns).toBe(1)
     await other.close()
-    expect(processRegistry().keepers.size).toBe(before)
+    expect(versionRegistry().keepers.size).toBe(before)
     await using later = await open()
     await status(later)
     expect(sandbox.pluginRuns).toBe(2)
@@ -102,23 +107,23 @@ describe('connections of one process', () => {
     expect(close).not.toHaveBeenCalled()
     await other.release()
     expect(close).toHaveBeenCalledOnce()
-    expect(processRegistry().keepers.has('id')).toBe(false)
+    expect(versionRegistry().keepers.has('id')).toBe(false)
   })
 
   it('leave nothing when they fail', async () => {
-    const before = processRegistry().keepers.size
+    const before = versionRegistry().keepers.size
     const cluster = await open({ command: '/nowhere/plugin' })
     await expect(status(cluster)).rejects.toMatchObject({ code: 'ERR_PLUGIN_NOT_FOUND' })
     await cluster.close()
-    expect(processRegistry().keepers.size).toBe(before)
+    expect(versionRegistry().keepers.size).toBe(before)
   })
 })
 
 describe('the limit of plugins at once', () => {
   it('is eight, and those who wait for a place get one', async () => {
-    const { slots } = processRegistry()
+    const { counts } = processProtocol()
     const seen = new Set<number>()
-    const observer = () => void seen.add(slots.taken)
+    const observer = () => void seen.add(counts().slots)
     const variants = Array.from({ length: 12 }, (_, i) => ({
       args: [`${i}`],
       options: { observer },
@@ -127,41 +132,62 @@ describe('the limit of plugins at once', () => {
     expect(await Promise.all(clusters.map(status))).toEqual(clusters.map(() => 200))
     expect(sandbox.pluginRuns).toBe(12)
     expect(Math.max(...seen)).toBe(8)
-    expect(slots.taken).toBe(0)
+    expect(counts().slots).toBe(0)
     for (const cluster of clusters) await cluster.close()
   })
 
   it('is changed for the whole process by who connects', async () => {
-    const { slots } = processRegistry()
+    const { counts, setSlotLimit } = processProtocol()
     await using _ = await open({ options: { policy: { pluginLimit: 3 } } })
-    expect(slots.limit).toBe(3)
-    slots.limit = 8
+    expect(counts().slotLimit).toBe(3)
+    setSlotLimit(8)
   })
 })
 
-// Node itself loads what the matrix has installed: there resetModules makes no copy.
-const isInstalled = process.env['KUBECRED_INSTALLED'] !== undefined
+describe('a lock', () => {
+  const { takeLock, counts } = processProtocol()
 
-describe.skipIf(isInstalled)('two copies of the package', () => {
-  it('share runs, and know each other’s errors', async () => {
-    vi.resetModules()
-    const copy = await import('kubecred')
-    expect(copy.connect).not.toBe(connect)
-    await using ours = await open()
-    await using theirs = await open({}, copy.connect)
-    expect(await Promise.all([status(ours), status(theirs)])).toEqual([200, 200])
-    expect(sandbox.pluginRuns).toBe(1)
-    await using broken = await open({ command: '/nowhere/plugin' }, copy.connect)
-    const error: unknown = await status(broken).catch((reason) => reason)
-    expect(isCredentialError(error)).toBe(true)
+  it('belongs to one at a time, in the order of asking, and to each name its own', async () => {
+    const got: string[] = []
+    const take = async (name: string, who: string) => {
+      const release = await takeLock(name)
+      got.push(who)
+      return release
+    }
+    const [first, second, other] = [take('a', '1'), take('a', '2'), take('b', '3')]
+    const release = await first
+    ;(await other)()
+    expect(got).toEqual(['1', '3'])
+    release()
+    release()
+    const third = take('a', '4')
+    ;(await second)()
+    ;(await third)()
+    expect(got).toEqual(['1', '3', '2', '4'])
+    expect(counts().locks).toBe(0)
   })
 
-  it('share the limit', async () => {
-    const { slots } = processRegistry()
-    vi.resetModules()
-    const copy = await import('../../src/node/process-registry.ts')
-    expect(copy.processRegistry).not.toBe(processRegistry)
-    expect(copy.processRegistry().slots).toBe(slots)
+  it('is not given to a caller that left', async () => {
+    const release = await takeLock('a')
+    const leaving = new AbortController()
+    const waiting = takeLock('a', leaving.signal)
+    leaving.abort(new Error('gone'))
+    await expect(waiting).rejects.toThrow('gone')
+    release()
+    await expect(takeLock('a', leaving.signal)).rejects.toThrow('gone')
+    expect(counts().locks).toBe(0)
+  })
+
+  it('on the terminal is waited for without a slot, and released if the caller leaves', async () => {
+    const signal = new AbortController().signal
+    const leaving = new AbortController()
+    const giveBack = await takePlace({ interactive: true, signal })
+    const waiting = takePlace({ interactive: true, signal: leaving.signal })
+    expect(counts()).toMatchObject({ slots: 1, locks: 1 })
+    giveBack()
+    leaving.abort(new Error('gone'))
+    await expect(waiting).rejects.toThrow('gone')
+    expect(counts()).toMatchObject({ slots: 0, locks: 0 })
   })
 })
 
@@ -213,7 +239,8 @@ describe.runIf(process.platform === 'linux')('a plugin that still runs is ended'
 
   it('and signals are left alone while none runs', async () => {
     const before = listeners()
-    const [one, other] = [endWithUs(() => {}), endWithUs(() => {})]
+    const { endWithProcess } = processProtocol()
+    const [one, other] = [endWithProcess(() => {}), endWithProcess(() => {})]
     expect(listeners()).toEqual(before.map((count) => count + 1))
     one()
     other()
@@ -226,7 +253,7 @@ describe.runIf(process.platform === 'linux')('a plugin that still runs is ended'
     const others = process.listeners('SIGINT')
     process.removeAllListeners('SIGINT')
     try {
-      endWithUs(() => {})()
+      processProtocol().endWithProcess(() => {})()
       process.emit('SIGINT', 'SIGINT')
       expect(kill).toHaveBeenCalledWith(process.pid, 'SIGINT')
     } finally {

@@ -12,7 +12,7 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { runProcess } from '../../src/node/node-programs.ts'
-import { processRegistry } from '../../src/node/process-registry.ts'
+import { processProtocol } from '../../src/node/process-registry.ts'
 import type { RunOutcome, RunRequest } from '../../src/ports/programs.ts'
 import { Secret } from '../../src/secret/secret.ts'
 import { isRunning } from '../fixtures/processes.ts'
@@ -25,8 +25,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 afterEach(() => {
-  const { slots, running } = processRegistry()
-  expect([slots.taken, running.size]).toEqual([0, 0])
+  expect(processProtocol().counts()).toMatchObject({ slots: 0, locks: 0, ends: 0 })
 })
 
 type Asked = Partial<Omit<RunRequest, 'args'>> & { args?: readonly string[] }
@@ -190,8 +189,8 @@ describe('a program that cannot be started is', () => {
 
 describe('a place to run', () => {
   it('is waited for, and given up when the caller leaves', async () => {
-    const { slots } = processRegistry()
-    const giveBack = await Promise.all(Array.from({ length: 8 }, () => slots.take()))
+    const { takeSlot } = processProtocol()
+    const giveBack = await Promise.all(Array.from({ length: 8 }, () => takeSlot()))
     const abort = new AbortController()
     const [patient, leaving] = [tell('1'), run(FOR_EVER, { signal: abort.signal })]
     abort.abort()
@@ -202,8 +201,8 @@ describe('a place to run', () => {
   })
 
   it('is not used by somebody who leaves in the moment it comes', async () => {
-    const { slots } = processRegistry()
-    const giveBack = await Promise.all(Array.from({ length: 8 }, () => slots.take()))
+    const { takeSlot } = processProtocol()
+    const giveBack = await Promise.all(Array.from({ length: 8 }, () => takeSlot()))
     const abort = new AbortController()
     const outcome = run(FOR_EVER, { signal: abort.signal })
     for (const back of giveBack) back()

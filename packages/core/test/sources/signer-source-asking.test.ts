@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { processRegistry, Slots } from '../../src/node/process-registry.ts'
+import { processProtocol } from '../../src/node/process-registry.ts'
+import { Slots } from '../../src/node/slots.ts'
 import { type MadePair, makePair } from '../fixtures/make-certificates.ts'
 import { isRunning } from '../fixtures/processes.ts'
 import { SignerScene, toSign } from '../fixtures/signer-scene.ts'
@@ -12,8 +13,8 @@ beforeAll(async () => {
   pair = await makePair()
 })
 afterEach(async () => {
-  const { slots, running } = processRegistry()
-  await vi.waitFor(() => expect([slots.taken, running.size]).toEqual([0, 0]), 10_000)
+  const none = { slots: 0, locks: 0, ends: 0 }
+  await vi.waitFor(() => expect(processProtocol().counts()).toMatchObject(none), 10_000)
 })
 
 describe('one thing at a time', () => {
@@ -181,6 +182,6 @@ describe('a signer that may not or cannot run', () => {
     await using scene = new SignerScene(pair)
     writeFileSync(scene.program, 'a text')
     await expect(scene.key()).rejects.toMatchObject({ code: 'ERR_PLUGIN_FORMAT' })
-    expect(processRegistry().slots.taken).toBe(0)
+    expect(processProtocol().counts().slots).toBe(0)
   })
 })

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { processRegistry } from '../../src/node/process-registry.ts'
+import { processProtocol } from '../../src/node/process-registry.ts'
 import { SIGNER_API_VERSION as apiVersion } from '../../src/signer/signer-protocol.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { type MadePair, makePair, makeSelfSigned } from '../fixtures/make-certificates.ts'
@@ -14,8 +14,8 @@ beforeAll(async () => {
   pair = await makePair()
 })
 afterEach(async () => {
-  const { slots, running } = processRegistry()
-  await vi.waitFor(() => expect([slots.taken, running.size]).toEqual([0, 0]), 10_000)
+  const none = { slots: 0, locks: 0, ends: 0 }
+  await vi.waitFor(() => expect(processProtocol().counts()).toMatchObject(none), 10_000)
 })
 
 const SECRETS = { pin: '4711', other: 'secret-parameter' }

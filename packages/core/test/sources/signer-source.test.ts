@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { processRegistry } from '../../src/node/process-registry.ts'
+import { processProtocol } from '../../src/node/process-registry.ts'
 import {
   type MadePair,
   makePair,
@@ -15,8 +15,8 @@ beforeAll(async () => {
   pair = await makePair()
 })
 afterEach(async () => {
-  const { slots, running } = processRegistry()
-  await vi.waitFor(() => expect([slots.taken, running.size]).toEqual([0, 0]), 10_000)
+  const none = { slots: 0, locks: 0, ends: 0 }
+  await vi.waitFor(() => expect(processProtocol().counts()).toMatchObject(none), 10_000)
 })
 
 describe('a signer that answers once', () => {
@@ -66,7 +66,7 @@ describe('a signer that stays', () => {
       'CertificateRequest by variable',
       ...Array(3).fill('SignRequest by line'),
     ])
-    expect(processRegistry().slots.taken).toBe(0)
+    expect(processProtocol().counts().slots).toBe(0)
     expect(isRunning(pid)).toBe(true)
     scene.close()
     await vi.waitFor(() => expect(isRunning(pid)).toBe(false))

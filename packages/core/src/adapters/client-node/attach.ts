@@ -1,5 +1,6 @@
 import { checkPolicy } from '../../connect/connect-options.ts'
 import { checkNames } from '../../errors/known-names.ts'
+import { checkVersion } from '../../version.ts'
 import { ATTACH_OPTIONS, type AttachOptions, type KubeConfigLike } from './attach-options.ts'
 import { type Attachment, KubeConfigAttachment } from './attachment.ts'
 
@@ -29,6 +30,7 @@ export function attach(kc: KubeConfigLike, options: AttachOptions = {}): Attachm
   const holder = kc as KubeConfigLike & { [ATTACHED]?: KubeConfigAttachment }
   const known = holder[ATTACHED]
   if (known !== undefined) {
+    checkVersion(known, 'attach()', 'attachment')
     if (known.fits(options)) return known
     throw new TypeError(
       'this KubeConfig is attached already, with other options: close() that attachment first',

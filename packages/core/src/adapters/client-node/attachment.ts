@@ -6,6 +6,7 @@ import {
   type Selection,
 } from '../../logins/kube-config-object.ts'
 import { Secret } from '../../secret/secret.ts'
+import { MADE_BY, VERSION } from '../../version.ts'
 import type {
   AttachOptions,
   HttpsOptionsLike,
@@ -40,6 +41,7 @@ export interface Attachment extends AsyncDisposable {
 const MOST_WAYS = 16
 
 export class KubeConfigAttachment implements Attachment {
+  readonly [MADE_BY]: string = VERSION
   readonly #kc: KubeConfigLike
   readonly #options: AttachOptions
   readonly #clusters: OpenClusters
