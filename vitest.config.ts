@@ -1,56 +1,11 @@
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { LONG } from './test/long.ts'
 import { SlowestFiles } from './test/slowest-files.ts'
 
-const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
-
 export default defineConfig({
-  resolve: {
-    alias: [
-      { find: /^kubecred$/, replacement: source('packages/core/src/index.ts') },
-      { find: /^kubecred\/internal$/, replacement: source('packages/core/src/internal.ts') },
-      {
-        find: /^kubecred\/diagnose$/,
-        replacement: source('packages/core/src/diagnose/index.ts'),
-      },
-      { find: /^kubecred\/errors$/, replacement: source('packages/core/src/errors/public.ts') },
-      { find: /^kubecred\/metrics$/, replacement: source('packages/core/src/metrics/index.ts') },
-      { find: /^kubecred\/plugin$/, replacement: source('packages/core/src/plugin/kit/index.ts') },
-      { find: /^kubecred\/proxy$/, replacement: source('packages/core/src/proxy/index.ts') },
-      {
-        find: /^kubecred\/signer$/,
-        replacement: source('packages/core/src/signer/kit/index.ts'),
-      },
-      { find: /^kubecred\/testing$/, replacement: source('packages/core/src/testing/index.ts') },
-      {
-        find: /^kubecred\/client-node$/,
-        replacement: source('packages/core/src/adapters/client-node/index.ts'),
-      },
-      {
-        find: /^kubecred\/http2$/,
-        replacement: source('packages/core/src/adapters/http2/index.ts'),
-      },
-      {
-        find: /^kubecred\/https$/,
-        replacement: source('packages/core/src/adapters/https/index.ts'),
-      },
-      {
-        find: /^kubecred\/undici$/,
-        replacement: source('packages/core/src/adapters/undici/index.ts'),
-      },
-      {
-        find: /^kubecred\/vault$/,
-        replacement: source('packages/core/src/connect/vault-index.ts'),
-      },
-      { find: /^kubecred\/ws$/, replacement: source('packages/core/src/adapters/ws/index.ts') },
-      {
-        find: /^@kubecred\/cli\/internal$/,
-        replacement: source('packages/cli/src/internal.ts'),
-      },
-      { find: /^@kubecred\/sandbox$/, replacement: source('packages/sandbox/src/index.ts') },
-    ],
-  },
+  resolve: { alias: ['core', 'sandbox', 'cli'].flatMap(sourcesOf) },
   test: {
     include: ['packages/*/test/**/*.test.ts', 'conformance/**/*.test.ts'],
     // What needs kubectl or Go runs with the cluster suite.
@@ -68,3 +23,24 @@ export default defineConfig({
     hookTimeout: 30_000,
   },
 })
+
+/**
+ * Where the sources of a package's subpaths are: its manifest says so.
+ *
+ * They are aliases because vitest would give a condition to every process too, and Node 20 reads no TypeScript.
+ */
+function sourcesOf(name: string): { find: RegExp; replacement: string }[] {
+  const folder = new URL(`packages/${name}/`, import.meta.url)
+  const manifest: {
+    readonly name: string
+    readonly exports: Readonly<Record<string, { readonly 'kubecred-source'?: string }>>
+  } = JSON.parse(readFileSync(new URL('package.json', folder), 'utf8'))
+  return Object.entries(manifest.exports).flatMap(([path, { 'kubecred-source': source }]) =>
+    source === undefined
+      ? []
+      : {
+          find: new RegExp(`^${manifest.name}${path.slice(1)}$`),
+          replacement: fileURLToPath(new URL(source, folder)),
+        },
+  )
+}

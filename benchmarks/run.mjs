@@ -16,6 +16,7 @@ const names = [
   'splice',
   'token',
   'start-up',
+  'import',
   'many-contexts',
   'proxy',
 ]

@@ -36,8 +36,11 @@ function build() {
   const stamp = join(root, 'node_modules/.kubecred-built')
   const sources = packages.flatMap((name) => listFiles(join(root, 'packages', name, 'src')))
   const configs = [
-    ...['tsconfig.base.json', 'tsconfig.build.json', 'tools/bundle.mjs'],
+    ...['tsconfig.base.json', 'tsconfig.build.json'],
+    ...['clean-dist', 'bundle-library', 'bundle'].map((name) => `tools/${name}.mjs`),
     ...packages.map((name) => `packages/${name}/tsconfig.build.json`),
+    // They list the subpaths.
+    ...manifests,
   ].map((name) => join(root, name))
   const wanted = digest([...sources, ...configs, lock])
   const built = packages.every((name) => existsSync(join(root, 'packages', name, 'dist')))

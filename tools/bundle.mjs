@@ -10,8 +10,8 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
-const dist = fileURLToPath(new URL('../packages/cli/dist', import.meta.url))
-const folder = join(dist, 'bundle')
+const sources = fileURLToPath(new URL('../packages/cli/src', import.meta.url))
+const folder = fileURLToPath(new URL('../packages/cli/dist/bundle', import.meta.url))
 /** What kubecred-token imports when it needs it. */
 const FOR_TOKEN = ['cold', 'context-token', 'help']
 const REQUIRE =
@@ -20,8 +20,9 @@ const SETTINGS = {
   bundle: true,
   platform: 'node',
   target: 'node20',
-  // What was compiled is what is bundled; the paths of the workspace lead to the sources.
-  tsconfigRaw: {},
+  // Of the sources, also of our library: what a command does not use is left out function by function.
+  conditions: ['kubecred-source'],
+  tsconfigRaw: { compilerOptions: { target: 'es2023' } },
   metafile: true,
   logLevel: 'warning',
 }
@@ -29,8 +30,8 @@ const SETTINGS = {
 rmSync(folder, { recursive: true, force: true })
 const made = [
   await bundleModules(),
-  await bundle(join(dist, 'token-program/main.js'), 'kubecred-token.cjs', leaveForLater),
-  await bundle(join(dist, 'agent/start-agent.js'), 'start-agent.cjs', leaveForLater),
+  await bundle(join(sources, 'token-program/main.ts'), 'kubecred-token.cjs', leaveForLater),
+  await bundle(join(sources, 'agent/start-agent.ts'), 'start-agent.cjs', leaveForLater),
 ]
 checkComplete(made)
 writeFileSync(join(folder, 'LICENSES.txt'), licensesOf(made))
@@ -40,9 +41,9 @@ async function bundleModules() {
   const { metafile } = await build({
     ...SETTINGS,
     entryPoints: [
-      join(dist, 'main.js'),
-      join(dist, 'internal.js'),
-      ...FOR_TOKEN.map((name) => join(dist, 'token-program', `${name}.js`)),
+      join(sources, 'main.ts'),
+      join(sources, 'internal.ts'),
+      ...FOR_TOKEN.map((name) => join(sources, 'token-program', `${name}.ts`)),
     ],
     outdir: folder,
     entryNames: '[name]',
@@ -76,8 +77,8 @@ function leaveForLater(building) {
   building.onResolve({ filter: /./ }, ({ path, kind }) => {
     if (path === 'node:process') return { path, namespace: 'global' }
     if (kind !== 'dynamic-import' || path.startsWith('node:')) return undefined
-    if (path.endsWith('/start-agent.js')) return { path: './start-agent.cjs', external: true }
-    return { path: `./${basename(path)}`, external: true }
+    const name = basename(path, '.ts')
+    return { path: name === 'start-agent' ? './start-agent.cjs' : `./${name}.js`, external: true }
   })
   // To make a module of it, all its members would be copied, and again in each file that imports it.
   building.onLoad({ filter: /./, namespace: 'global' }, () => ({

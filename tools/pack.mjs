@@ -1,6 +1,8 @@
-// `npm run pack`: the packages as npm would publish them, in build/packed. deploy/Dockerfile takes them from there.
+// `npm run pack`: the packages as npm publishes them, in build/packed: `npm publish build/packed/<file>`.
+// deploy/Dockerfile takes them from there.
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, rmSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -20,20 +22,47 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
  * @returns {{ name: string, file: string }[]} The name of each package, and its file in the folder.
  */
 export function packInto(folder) {
-  // The output of `prepack` would mix with the JSON.
-  const args = ['pack', '--json', '--foreground-scripts=false', '--pack-destination', folder]
-  const { stdout, status } = spawnSync(
-    'npm',
-    [...args, ...PACKAGES.map((name) => `./packages/${name}`)],
-    {
-      cwd: root,
-      stdio: ['ignore', 'pipe', 2],
-      encoding: 'utf8',
-      maxBuffer: 64 * 1024 * 1024,
-      // On Windows npm is a .cmd file, which only a shell can start.
-      shell: process.platform === 'win32',
-    },
-  )
+  const staging = mkdtempSync(join(tmpdir(), 'kubecred-pack-'))
+  try {
+    const listed = npmPack(['--dry-run', ...PACKAGES.map((name) => `./packages/${name}`)])
+    const staged = PACKAGES.map((name) => stage(name, listed, join(staging, name)))
+    const packed = npmPack(['--pack-destination', folder, ...staged])
+    return packed.map(({ name, filename }) => ({ name, file: filename }))
+  } finally {
+    rmSync(staging, { recursive: true, force: true })
+  }
+}
+
+/** Copies the files that npm has listed, and adds the license and the manifest for users. */
+function stage(folder, listed, to) {
+  const from = join(root, 'packages', folder)
+  const manifest = JSON.parse(readFileSync(join(from, 'package.json'), 'utf8'))
+  const { files } = listed.find(({ name }) => name === manifest.name)
+  for (const { path } of files) cpSync(join(from, path), join(to, path))
+  cpSync(join(root, 'LICENSE'), join(to, 'LICENSE'))
+  writeFileSync(join(to, 'package.json'), JSON.stringify(published(manifest), null, 2))
+  return to
+}
+
+/** The manifest without what is of use in the workspace alone: there a subpath also names its source. */
+function published({ scripts, devDependencies, exports, ...manifest }) {
+  const targets = Object.entries(exports).map(([path, target]) => {
+    if (typeof target === 'string') return [path, target]
+    const { 'kubecred-source': _source, ...others } = target
+    return [path, others]
+  })
+  return { ...manifest, exports: Object.fromEntries(targets) }
+}
+
+function npmPack(args) {
+  const { stdout, status } = spawnSync('npm', ['pack', '--json', ...args], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 2],
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+    // On Windows npm is a .cmd file, which only a shell can start.
+    shell: process.platform === 'win32',
+  })
   if (status !== 0) throw new Error(`npm pack ended with status ${status}`)
-  return JSON.parse(stdout).map(({ name, filename }) => ({ name, file: filename }))
+  return JSON.parse(stdout)
 }

@@ -124,9 +124,7 @@ async function withRollup(input: string[], dir: string): Promise<Bundle> {
       json(),
     ],
     onwarn: ({ id = '', code = '' }) => {
-      // The page says that this one is harmless: the compiler adds a helper function to the file.
-      const isHelper = code === 'THIS_IS_UNDEFINED' && id.endsWith('client-node-module.js')
-      if (id.startsWith(library.package) && !isHelper) warnings.push(`${id}: ${code}`)
+      if (id.startsWith(library.package)) warnings.push(`${id}: ${code}`)
     },
   })
   await made.write({

@@ -1,3 +1,5 @@
+import { createRequire } from 'node:module'
+import { pathToFileURL } from 'node:url'
 import { type Sandbox, startSandbox } from '@kubecred/sandbox'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { TokenScene } from '../../../pkcs11/test/end-to-end/token-scene.ts'
@@ -132,10 +134,10 @@ describe.skipIf(!hasScript || !hasKubectl)(
     it('cannot ask again while the command has the terminal, and a warning says so', async () => {
       await using sandbox = await startSandbox()
       const { certificate, key } = await sandbox.issueCertificate({ user: 'jane' })
-      const kit = new URL('../../../core/dist/signer/kit/index.js', import.meta.url)
+      const kit = createRequire(import.meta.url).resolve('kubecred/signer')
       const source = `#!${process.execPath}
 import { sign } from 'node:crypto'
-import { runSigner } from ${JSON.stringify(kit.href)}
+import { runSigner } from ${JSON.stringify(pathToFileURL(kit).href)}
 await runSigner({
   certificate: () => ${JSON.stringify(certificate)},
   async sign({ message, ask }) {

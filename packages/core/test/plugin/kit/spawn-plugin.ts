@@ -1,12 +1,14 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { type ExecInfo, encodeExecInfo } from '../../../src/plugin/exec-info.ts'
 
-/** The built kit; bootstrap builds it before the tests run. */
-const KIT = new URL('../../../dist/plugin/kit/index.js', import.meta.url).href
+/** Where a plugin of any folder finds the built kit; bootstrap builds it before the tests run. */
+const KIT = pathToFileURL(createRequire(import.meta.url).resolve('kubecred/plugin')).href
 
 export const V1 = 'client.authentication.k8s.io/v1'
 export const INFO = encodeExecInfo({ apiVersion: V1, interactive: false })

@@ -1,12 +1,14 @@
 import type { ChildProcess } from 'node:child_process'
 import { mkdtempSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
+import { pathToFileURL } from 'node:url'
 import { type Ended, type Environment, RunningPlugin } from '../../plugin/kit/spawn-plugin.ts'
 
-/** The built kit; bootstrap builds it before the tests run. */
-const KIT = new URL('../../../dist/signer/kit/index.js', import.meta.url).href
+/** Where a signer of any folder finds the built kit; bootstrap builds it before the tests run. */
+const KIT = pathToFileURL(createRequire(import.meta.url).resolve('kubecred/signer')).href
 export const VERSION = 'external-signer.authentication.k8s.io/v1alpha1'
 
 const folder = mkdtempSync(join(tmpdir(), 'kubecred-signer-kit-'))

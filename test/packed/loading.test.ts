@@ -1,0 +1,97 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { LibraryFolder } from './library-folder.ts'
+
+/** To find and open a file takes longer than to compile it. */
+const MAX_FILES = 40
+/** Where the handshake with a key in another process begins. */
+const SPLICE = /\bfunction connectSigned\b/
+
+let packed: LibraryFolder
+
+beforeAll(async () => {
+  packed = await LibraryFolder.make()
+})
+afterAll(() => packed[Symbol.dispose]())
+
+describe("import 'kubecred'", () => {
+  let loaded: string[]
+  beforeAll(async () => {
+    loaded = await filesLoadedBy('kubecred')
+  })
+
+  it(`loads at most ${MAX_FILES} files of the package`, () => {
+    const own = loaded.filter((file) => file.startsWith(packed.package))
+    expect(own.length).toBeGreaterThan(0)
+    expect(own.length).toBeLessThanOrEqual(MAX_FILES)
+  })
+
+  it('leaves undici and oauth4webapi for when they are used', () => {
+    const packages = loaded.flatMap((file) => /.*node_modules\/([^/]+)/.exec(file)?.[1] ?? [])
+    // A kubeconfig is YAML: nearly every program needs that.
+    expect(new Set(packages)).toEqual(new Set(['kubecred', 'yaml']))
+  })
+
+  it('leaves the handshake with a key in another process for when it is used', () => {
+    const hasSplice = (file: string): boolean => SPLICE.test(readFileSync(file, 'utf8'))
+    const files = readdirSync(packed.package, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.js'))
+      .map((name) => join(packed.package, name))
+    expect(files.filter(hasSplice)).toHaveLength(1)
+    expect(loaded.filter(hasSplice)).toEqual([])
+  })
+})
+
+describe('errors', () => {
+  it('are the same classes by every subpath', async () => {
+    const { code, output } = await packed.node(`
+      import * as errors from 'kubecred/errors'
+      const seen = []
+      for (const name of ${JSON.stringify(packed.subpaths)}) {
+        for (const [key, value] of Object.entries(await import(name))) {
+          if (!Object.hasOwn(errors, key) || name === 'kubecred/errors') continue
+          if (value !== errors[key]) throw new Error(key + ' of ' + name + ' is another one')
+          seen.push(name)
+        }
+      }
+      process.stdout.write(JSON.stringify([...new Set(seen)]))
+    `)
+    expect(code, output).toBe(0)
+    expect(JSON.parse(output)).toEqual(expect.arrayContaining(['kubecred', 'kubecred/vault']))
+  })
+
+  it('that one subpath throws are known by another', async () => {
+    const { code, output } = await packed.node(`
+      import { connect } from 'kubecred'
+      import { PermanentError, Vault } from 'kubecred/vault'
+      import { KubeconfigNotFoundError, LoginError } from 'kubecred/errors'
+      const missing = await connect({ kubeconfig: 'missing' }).catch((error) => error)
+      const vault = new Vault()
+      vault.onLogin(() => { throw new PermanentError('no') })
+      const failed = await connect({ vault }).catch((error) => error)
+      const known = [missing instanceof KubeconfigNotFoundError, failed instanceof LoginError]
+      process.stdout.write(known.join())
+    `)
+    expect({ code, output }).toEqual({ code: 0, output: 'true,true' })
+  })
+})
+
+/** The paths of the files that Node compiles for an import, of whichever package. */
+async function filesLoadedBy(name: string): Promise<string[]> {
+  const { code, output } = await packed.node(`
+    import { Session } from 'node:inspector'
+    const files = []
+    const session = new Session()
+    session.connect()
+    session.on('Debugger.scriptParsed', ({ params }) => files.push(params.url))
+    session.post('Debugger.enable')
+    await import(${JSON.stringify(name)})
+    process.stdout.write(JSON.stringify(files))
+  `)
+  expect(code, output).toBe(0)
+  return (JSON.parse(output) as string[])
+    .filter((url) => /^file:.*\.[cm]?js$/.test(url))
+    .map((url) => fileURLToPath(url))
+}
