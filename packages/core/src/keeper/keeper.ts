@@ -258,6 +258,8 @@ export class Keeper implements Access {
     this.#runs += 1
     this.report({ type: 'run-started', reason, ahead: reason === 'ahead' })
     const refusal = reason === 'refused' ? this.#refusal : undefined
+    // Before the source is read: a change between the read and the start of the watch would go unnoticed.
+    this.#stopWatching ??= this.#source.watch?.(() => this.#send({ type: 'changed' }))
     let ended: { readonly process?: ProcessEnd } = {}
     try {
       const acquired = await this.#source.acquire({
@@ -285,9 +287,6 @@ export class Keeper implements Access {
         tookMs,
         jitter: crypto.jitter(),
       })
-      if (!this.#state.isClosed) {
-        this.#stopWatching ??= this.#source.watch?.(() => this.#send({ type: 'changed' }))
-      }
       if (!isSame) this.#last = kept
       if (old !== undefined) this.#connections.retire(old, this.#state.held?.credential)
       this.report({

@@ -21,6 +21,8 @@ export type Reason = 'first' | 'expired' | 'ahead' | 'refused'
 interface Attempt {
   readonly ticket: number
   readonly reason: Reason
+  /** Whether the source changed since the run began: its answer may be older than the change. */
+  readonly isOutdated?: boolean
 }
 
 /** The life of one credential, as plain data. Held and attempt are independent: the old serves while the new comes. */

@@ -70,9 +70,14 @@ function whenWoken<C>(state: State<C>, now: number, policy: LifecyclePolicy): St
   return [state, ...wakeFor(state, now, policy)]
 }
 
-/** Fetched now if somebody uses it; else when somebody asks. What we hold still serves. */
-function whenChanged<C>(state: State<C>, now: number, policy: LifecyclePolicy): Step<C> {
-  const { held } = state
+/**
+ * Fetched now if it is in use, else when a caller asks. What we hold still serves.
+ *
+ * A run in flight may have read the source before the change: another one is due right after it.
+ */
+function whenChanged<C>(given: State<C>, now: number, policy: LifecyclePolicy): Step<C> {
+  const { held, attempt } = given
+  const state = attempt ? { ...given, attempt: { ...attempt, isOutdated: true } } : given
   if (held === undefined) return [state]
   const due: State<C> = { ...state, held: { ...held, refreshAt: Math.min(held.refreshAt, now) } }
   return held.isUsed ? beginAhead(due, now, policy) : [due]
@@ -137,7 +142,25 @@ function whenAcquired<C>(
   const effects: Effect[] = []
   if (old !== undefined && !isSame) effects.push({ do: 'retire', ticket: old.ticket })
   if (isStale) effects.push({ do: 'warn-stale', expiresAt: event.expiresAt })
-  return [next, ...effects, ...wakeFor(next, now, policy)]
+  const [last, ...wakes] = wakeAfterRun(state, next, now, policy)
+  return [last, ...effects, ...wakes]
+}
+
+/** After a run during which the source changed another one is due: now if the credential is in use, else when asked. */
+function wakeAfterRun<C>(
+  before: State<C>,
+  state: State<C>,
+  now: number,
+  policy: LifecyclePolicy,
+): Step<C> {
+  const { held } = state
+  if (held === undefined || !before.attempt?.isOutdated) {
+    return [state, ...wakeFor(state, now, policy)]
+  }
+  const isUsed = before.held?.isUsed === true
+  const due: State<C> = { ...state, held: { ...held, refreshAt: now, isUsed } }
+  // By a timer: the answer of the run that has just ended is reported before the next one starts.
+  return isUsed ? [due, { do: 'wake', at: now }] : [due, ...wakeFor(due, now, policy)]
 }
 
 function whenFailed<C>(

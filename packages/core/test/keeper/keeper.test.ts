@@ -255,6 +255,68 @@ describe('a refused lease', () => {
   })
 })
 
+describe('a source that can be watched', () => {
+  /** A file: what a run reads is what it holds when the test lets the run read. */
+  function watchedFile() {
+    let onChange = (): void => {}
+    const order: string[] = []
+    const reads: (() => void)[] = []
+    const file = { content: 'A' }
+    const watched: Source = {
+      label: { kind: 'token-file', name: 'file' },
+      watch(notify) {
+        order.push('watch')
+        onChange = notify
+        return () => void order.push('stop')
+      },
+      acquire() {
+        order.push('acquire')
+        const credential = { token: new Secret(file.content) }
+        const expiresAt = clock.now() + 60_000
+        return new Promise((resolve) => reads.push(() => resolve({ credential, expiresAt })))
+      },
+    }
+    const write = (content: string): void => {
+      file.content = content
+      onChange()
+    }
+    return { watched, order, reads, write }
+  }
+
+  it('is watched from before its first read until the keeper closes', async () => {
+    const { watched, order, reads } = watchedFile()
+    keeper = new Keeper(watched, { clock, crypto })
+    expect(order).toEqual([])
+    const lease = keeper.lease()
+    reads[0]?.()
+    await lease
+    await keeper.close()
+    expect(order).toEqual(['watch', 'acquire', 'stop'])
+  })
+
+  it('is read again right after a run during which it changed, also when no further request comes', async () => {
+    const { watched, order, reads, write } = watchedFile()
+    keeper = new Keeper(watched, { clock, crypto })
+    const first = keeper.lease()
+    write('B')
+    reads[0]?.()
+    expect((await first).authorization).toBe('Bearer A')
+    reads[1]?.()
+    await settled()
+    expect(keeper.held?.credential.authorization).toBe('Bearer B')
+    keeper.request()
+    write('C')
+    write('D')
+    reads[2]?.()
+    await settled()
+    clock.advance(0)
+    reads[3]?.()
+    await settled()
+    expect(keeper.held?.credential.authorization).toBe('Bearer D')
+    expect(order.filter((each) => each === 'acquire')).toHaveLength(4)
+  })
+})
+
 describe('an unexpected error of a source', () => {
   it('is an event with its stack and without the credential', async () => {
     const first = keeper.lease()

@@ -59,6 +59,24 @@ describe('a credential in hand', () => {
     })
   })
 
+  it('is fetched once more when the source changes during the run that brings it', () => {
+    const changed = { type: 'changed' } as const
+    const first = play([0, requested], [1, changed], [2, acquired(1, tenMinutes)], [2, requested])
+    expect(verdict(first.state, 2)).toMatchObject({ is: 'use', held: { ticket: 1 } })
+    expect(first.state.attempt).toEqual({ ticket: 2, reason: 'ahead' })
+    const again = play(...begun, [1, requested], [2, changed], [3, changed], [4, acquired(2)])
+    expect(again.effects.at(-1)).toBe('wake')
+    expect(step(again.state, { type: 'woke' }, 4, policy)[0].attempt).toEqual({
+      ticket: 3,
+      reason: 'ahead',
+    })
+  })
+
+  it('that came after the change is not fetched once more', () => {
+    const { state } = play(...begun, [1, requested], [2, { type: 'changed' }], [3, acquired(2)])
+    expect(step(state, requested, 3, policy)[0].attempt).toBeUndefined()
+  })
+
   it('is fetched anew when a person wants it, used or not, while it still serves', () => {
     const { state, effects } = play(...begun, [2, { type: 'renew' }], [3, { type: 'renew' }])
     expect(effects.filter((effect) => String(effect).startsWith('acquire'))).toEqual([
