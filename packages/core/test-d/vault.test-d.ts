@@ -26,7 +26,7 @@ describe('kubecred/vault', () => {
     const vault = new Vault({ freezeLimitMs: 1000 })
     vault.onLogin(() => ({ server: 'https://one', token: 't', expiration: new Date() }))
     vault.onLogin(async () => new ConnectionInfo({ server: 'https://one' }), { id: 'info' })
-    vault.onLogin(() => undefined, { retries: 3, timeoutMs: 10, backoffMs: 5, errors: 'ignored' })
+    vault.onLogin(() => undefined, { attempts: 3, timeoutMs: 10, backoffMs: 5, errors: 'ignored' })
     vault.onLogin(
       async (context) => (await loginWithServiceAccount(context)) ?? loginWithKubeconfig(context),
     )

@@ -44,7 +44,7 @@ const VAULT_OPTIONS: readonly (keyof VaultOptions)[] = [
 
 const LOGIN_OPTIONS: readonly (keyof LoginOptions)[] = [
   'id',
-  'retries',
+  'attempts',
   'timeoutMs',
   'backoffMs',
   'errors',
@@ -52,6 +52,7 @@ const LOGIN_OPTIONS: readonly (keyof LoginOptions)[] = [
 
 /** What kopf calls it, and how to say it here. */
 const KOPF_NAMES: Readonly<Record<string, string>> = {
+  retries: 'use attempts, which counts the first one too',
   timeout: 'use timeoutMs, in milliseconds',
   backoff: 'use backoffMs, in milliseconds',
   param: 'pass the value in a closure',
@@ -117,7 +118,7 @@ export class Vault {
         `there is a login handler ${JSON.stringify(name)} already: give this one an id of its own`,
       )
     }
-    for (const count of ['retries', 'timeoutMs', 'backoffMs'] as const)
+    for (const count of ['attempts', 'timeoutMs', 'backoffMs'] as const)
       checkCount(count, options[count])
     if (options.errors !== undefined && !ERRORS.includes(options.errors)) {
       throw new TypeError(

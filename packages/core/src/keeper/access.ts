@@ -29,9 +29,9 @@ export interface Patience {
 export interface Access {
   readonly label: SourceLabel
   /** What outlives a single credential. */
-  readonly lasting: Derived
+  readonly shared: Derived
   /** How often one request may be sent again because its credential was refused. */
-  readonly mostRetries: number
+  readonly maxRetries: number
   lease(signal?: AbortSignal, options?: LeaseOptions): Lease | Promise<Lease>
   /** Tells of a refusal and waits for something better; undefined when there is nothing. */
   replace(
@@ -92,8 +92,8 @@ export function pinnedAccess(access: Access, pin: Pin): Access {
   }
   return {
     label: access.label,
-    lasting: access.lasting,
-    mostRetries: access.mostRetries,
+    shared: access.shared,
+    maxRetries: access.maxRetries,
     lease(signal, options) {
       const lease = access.lease(signal, pinned(options))
       return lease instanceof Promise ? lease.then(held, lost) : held(lease)

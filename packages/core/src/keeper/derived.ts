@@ -1,6 +1,5 @@
 import { ConnectionRetiredError } from '../errors/index.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { Kept } from './lease.ts'
 
 /** What was built from a credential and must end with it. */
 export interface Closable {
@@ -86,20 +85,20 @@ export class Connections {
   /** How to call off the ends that are still to come. */
   readonly #timers = new Set<() => void>()
 
-  constructor(lasting: Derived, clock: Clock, drainLimitMs: number) {
-    this.#open = new Set([lasting])
+  constructor(shared: Derived, clock: Clock, drainLimitMs: number) {
+    this.#open = new Set([shared])
     this.#clock = clock
     this.#drainLimitMs = drainLimitMs
   }
 
-  add({ derived }: Kept): void {
+  add(derived: Derived): void {
     this.#open.add(derived)
   }
 
   /** Closes what was built from a credential when its users are done, unless the one in use was built on the same. */
-  retire({ derived }: Kept, inUse: Kept | undefined): void {
-    if (inUse?.derived === derived) return
-    const isDone = this.#limit((reason) => derived.destroy(reason))
+  retire(derived: Derived, inUse: Derived | undefined): void {
+    if (inUse === derived) return
+    const isDone = this.#limit((reason) => void derived.destroy(reason))
     void derived.retire().then(() => {
       isDone()
       this.#open.delete(derived)
@@ -109,7 +108,7 @@ export class Connections {
   /** Closes what leads to a server that is to be checked in another way from now on. */
   leave(scope: string): void {
     for (const derived of this.#open) {
-      const isDone = this.#limit((reason) => derived.destroyLeaving(reason))
+      const isDone = this.#limit((reason) => void derived.destroyLeaving(reason))
       void derived.leave(scope).then(isDone)
     }
   }

@@ -19,7 +19,14 @@ import type { Report, Source } from '../sources/source.ts'
 import type { Access } from './access.ts'
 import { ClockWarnings } from './clock-warnings.ts'
 import { Connections, Derived } from './derived.ts'
-import { acquiredFacts, type Kept, keep, keptSecrets, type Lease, validityOf } from './lease.ts'
+import {
+  acquiredFacts,
+  type HeldLease,
+  type Lease,
+  leaseSecrets,
+  makeLease,
+  validityOf,
+} from './lease.ts'
 import { reportUnexpected, Watchers } from './observers.ts'
 import { describeState, type KeeperStatus } from './status.ts'
 
@@ -31,7 +38,7 @@ import { describeState, type KeeperStatus } from './status.ts'
  */
 export class Keeper implements Access {
   /** After one refusal we ask for a better credential; after two the trouble is not the credential. */
-  readonly mostRetries = 1
+  readonly maxRetries = 1
   readonly #source: Source
   readonly #ports: KeeperPorts
   readonly #policy: LifecyclePolicy
@@ -40,11 +47,11 @@ export class Keeper implements Access {
   readonly #waiting = new AbortableQueue<void>()
   readonly #life = new AbortController()
   /** What belongs to the identity as a whole and outlives a single credential. */
-  readonly lasting = new Derived()
+  readonly shared = new Derived()
   readonly #connections: Connections
-  #state: State<Kept> = emptyState()
+  #state: State<HeldLease> = emptyState()
   /** The last credential we got, also when it has expired. */
-  #last: Kept | undefined
+  #last: HeldLease | undefined
   #refusal: Refusal | undefined
   #failed: { readonly ticket: number; readonly error: unknown } | undefined
   readonly #alarm: Alarm
@@ -60,7 +67,7 @@ export class Keeper implements Access {
     this.#policy = { ...DEFAULT_LIFECYCLE, ...policy, ...source.lifecycle }
     this.#alarm = new Alarm(ports.clock, () => this.#send({ type: 'woke' }))
     this.#clockWarnings = new ClockWarnings(ports.clock, (event) => this.report(event))
-    this.#connections = new Connections(this.lasting, ports.clock, this.#policy.drainLimitMs)
+    this.#connections = new Connections(this.shared, ports.clock, this.#policy.drainLimitMs)
   }
 
   get label(): SourceLabel {
@@ -86,12 +93,12 @@ export class Keeper implements Access {
   }
 
   /** What is held now, whatever its state; asking changes nothing. */
-  get held(): Held<Kept> | undefined {
+  get held(): Held<HeldLease> | undefined {
     return this.#state.held
   }
 
   get secrets(): readonly Secret[] {
-    return keptSecrets(this.#state.held?.credential, this.#last)
+    return leaseSecrets(this.#state.held?.credential, this.#last)
   }
 
   /** Why the last run failed; undefined after one that did not. */
@@ -169,7 +176,7 @@ export class Keeper implements Access {
   forget(): void {
     this.#send({ type: 'forget' })
     // Also where connections are not bound to it: the next one shall begin with its own.
-    if (this.#last !== undefined) this.#connections.retire(this.#last, undefined)
+    if (this.#last !== undefined) this.#connections.retire(this.#last.derived, undefined)
     this.#last = undefined
   }
 
@@ -221,7 +228,7 @@ export class Keeper implements Access {
     }
   }
 
-  #send(event: Event<Kept>): void {
+  #send(event: Event<HeldLease>): void {
     const before = this.#state
     const [next, ...effects] = step(before, event, this.#ports.clock.now(), this.#policy)
     this.#state = next
@@ -230,7 +237,7 @@ export class Keeper implements Access {
     if (settled || next.isClosed) this.#waiting.releaseAll()
   }
 
-  #perform(effect: Effect, before: State<Kept>): void {
+  #perform(effect: Effect, before: State<HeldLease>): void {
     switch (effect.do) {
       case 'acquire':
         void this.#run(effect.ticket, effect.reason)
@@ -272,30 +279,31 @@ export class Keeper implements Access {
         },
       })
       const old = this.#last
-      const kept = keep(ticket, acquired, crypto, old)
-      const isSame = kept.digest === this.#state.held?.credential.digest
-      this.#connections.add(kept)
+      const lease = makeLease(ticket, acquired, crypto, old)
+      const isSame = lease.digest === this.#state.held?.credential.digest
+      this.#connections.add(lease.derived)
       const tookMs = took()
       this.#lastRunMs = tookMs
       this.#send({
         type: 'acquired',
         ticket,
-        credential: kept,
+        credential: lease,
         expiresAt: acquired.expiresAt,
         certificate: acquired.credential.certificate,
         isSame,
         tookMs,
         jitter: crypto.jitter(),
       })
-      if (!isSame) this.#last = kept
-      if (old !== undefined) this.#connections.retire(old, this.#state.held?.credential)
+      if (!isSame) this.#last = lease
+      if (old !== undefined)
+        this.#connections.retire(old.derived, this.#state.held?.credential.derived)
       this.report({
         type: 'run-succeeded',
         reason,
         tookMs,
         isSame,
         ...ended,
-        ...acquiredFacts(acquired, kept, old),
+        ...acquiredFacts(acquired, lease, old),
       })
     } catch (error) {
       this.#lastRunMs = took()
@@ -310,12 +318,12 @@ export class Keeper implements Access {
     }
   }
 
-  #retire(old: Kept | undefined): void {
+  #retire(old: HeldLease | undefined): void {
     if (old === undefined) return
     this.report({ type: 'retired' })
     // Connections are bound to a certificate, not to a token: the next token may use them too.
     if (old.credential.certificate === undefined) return
-    this.#connections.retire(old, this.#state.held?.credential)
+    this.#connections.retire(old.derived, this.#state.held?.credential.derived)
   }
 }
 
@@ -326,7 +334,7 @@ export interface KeeperPorts {
 }
 
 /** What a verdict means for who asked: a lease, an error, or undefined when there is a run to wait for. */
-export function readVerdict(answer: Verdict<Kept>): Lease | undefined {
+export function readVerdict(answer: Verdict<HeldLease>): Lease | undefined {
   switch (answer.is) {
     case 'use':
       return answer.held.credential

@@ -27,8 +27,8 @@ export interface Lease {
   readonly endpoint?: Endpoint
 }
 
-/** A lease, and what tells its credential from another one. */
-export interface Kept extends Lease {
+/** The lease that a keeper holds, with what distinguishes its credential from another one. */
+export interface HeldLease extends Lease {
   readonly digest: string
   readonly tlsDigest: string
   /** Equal for what is the same to one server, whatever else the login said. */
@@ -36,12 +36,12 @@ export interface Kept extends Lease {
 }
 
 /** Wraps a credential; what was built from the one before stays in use if the certificate is the same. */
-export function keep(
+export function makeLease(
   ticket: number,
   { credential, endpoint }: Pick<Acquired, 'credential' | 'endpoint'>,
   crypto: Crypto,
-  old: Kept | undefined,
-): Kept {
+  old: HeldLease | undefined,
+): HeldLease {
   const tlsDigest = crypto.digest(certificateText(credential.certificate))
   return {
     ticket,
@@ -56,10 +56,10 @@ export function keep(
 }
 
 /** Everything in credentials that must not show. */
-export function keptSecrets(...all: (Kept | undefined)[]): readonly Secret[] {
-  return all.flatMap((kept) => {
-    if (kept === undefined) return []
-    return [...acquiredSecrets(kept), new Secret(kept.authorization ?? '')]
+export function leaseSecrets(...all: (HeldLease | undefined)[]): readonly Secret[] {
+  return all.flatMap((lease) => {
+    if (lease === undefined) return []
+    return [...acquiredSecrets(lease), new Secret(lease.authorization ?? '')]
   })
 }
 
@@ -90,12 +90,12 @@ interface AcquiredFacts {
 /** What may be told about what a run brought: its kind, its end, its certificate and the one that it replaced. */
 export function acquiredFacts(
   { credential, expiresAt }: Acquired,
-  kept: Kept,
-  old: Kept | undefined,
+  lease: HeldLease,
+  old: HeldLease | undefined,
 ): AcquiredFacts {
-  const certificate = validityOf(kept.credential.certificate)
+  const certificate = validityOf(lease.credential.certificate)
   const replaced =
-    kept.tlsDigest === old?.tlsDigest ? undefined : validityOf(old?.credential.certificate)
+    lease.tlsDigest === old?.tlsDigest ? undefined : validityOf(old?.credential.certificate)
   return {
     expiresAt: Number.isFinite(expiresAt) ? expiresAt : undefined,
     holds: partsOf(credential),

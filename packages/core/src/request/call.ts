@@ -303,7 +303,7 @@ export class Call extends Incoming implements Sendable {
       return false
     }
     const refusal = refusalOf(this)
-    if (this.#retries >= access.mostRetries) {
+    if (this.#retries >= access.maxRetries) {
       access.reject(lease, refusal)
       return false
     }
@@ -325,7 +325,7 @@ export class Call extends Incoming implements Sendable {
       lease && !this.#exchange.isForeign ? unansweredRefusal(reason, lease) : undefined
     if (lease !== undefined && refusal !== undefined) {
       this.#missing = { error: this.#explain(reason) }
-      if (this.#retries < this.#line.access.mostRetries) {
+      if (this.#retries < this.#line.access.maxRetries) {
         void this.#improve(lease, refusal)
       } else {
         this.#line.access.reject(lease, refusal)

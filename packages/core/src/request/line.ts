@@ -287,7 +287,7 @@ export class Line {
 
   #openGate(): Gate {
     const { requests, streams } = this.#limits
-    return this.access.lasting.get(
+    return this.access.shared.get(
       `gate ${requests} ${streams}`,
       this.target.key,
       () => new Gate(this.#limits),

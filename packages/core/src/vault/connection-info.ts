@@ -1,31 +1,8 @@
-import type { SigningKey } from '../credential/signing-key.ts'
 import { ConnectionInfoError } from '../errors/index.ts'
-import type { Connection, Material } from '../kubeconfig/connection.ts'
 import { type ConnectionFields, FIELD_KINDS, SECRET_FIELDS } from './connection-fields.ts'
-import { readFields } from './read-connection-info.ts'
+import { type Login, readFields } from './read-connection-info.ts'
 
 const INSPECT = Symbol.for('nodejs.util.inspect.custom')
-
-/** What a connection info says, checked and in our own form. */
-export interface Login {
-  readonly connection: Connection
-  /** Milliseconds since the epoch; `Infinity` when it has no end. */
-  readonly expiresAt: number
-  readonly priority: number
-  readonly trustEnv: boolean
-  /** The word before the token; undefined is `Bearer`. */
-  readonly scheme: string | undefined
-  /** A certificate whose key is somewhere else. */
-  readonly signing?: Signing | undefined
-}
-
-/** A certificate, and who signs for it. */
-export interface Signing {
-  readonly chain: Material
-  readonly signingKey: SigningKey
-  /** The object that the handler gave: the same one is the same key. */
-  readonly given: object
-}
 
 /**
  * Where to connect, and as whom.

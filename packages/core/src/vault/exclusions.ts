@@ -1,4 +1,4 @@
-import type { Kept } from '../keeper/lease.ts'
+import type { HeldLease } from '../keeper/lease.ts'
 import { type BackOffLimits, backOff } from '../lifecycle/back-off.ts'
 
 /**
@@ -11,29 +11,29 @@ import { type BackOffLimits, backOff } from '../lifecycle/back-off.ts'
 export class RefusedLogins {
   readonly #exclusions = new Exclusions()
 
-  has({ identity, digest }: Kept, now: number): boolean {
+  has({ identity, digest }: HeldLease, now: number): boolean {
     return this.#exclusions.isExcluded(identity, now) || this.#exclusions.isExcluded(digest, now)
   }
 
   /** @param status 0 when there was no answer. */
-  add({ identity, digest }: Kept, status: number, now: number): void {
+  add({ identity, digest }: HeldLease, status: number, now: number): void {
     this.#exclusions.refuse(status === 0 ? digest : identity, now)
   }
 
   /** Somebody takes it: if it was refused before, everybody else leaves it alone until we know. */
-  take({ identity, digest }: Kept, now: number): void {
+  take({ identity, digest }: HeldLease, now: number): void {
     this.#exclusions.take(identity, now)
     this.#exclusions.take(digest, now)
   }
 
   /** A server took it. Returns whether it had been refused before. */
-  forget({ identity, digest }: Kept): boolean {
+  forget({ identity, digest }: HeldLease): boolean {
     const wasRefused = this.#exclusions.accept(identity)
     return this.#exclusions.accept(digest) || wasRefused
   }
 
   /** When it may be tried again; undefined for what was not refused. */
-  endOf({ identity, digest }: Kept): number | undefined {
+  endOf({ identity, digest }: HeldLease): number | undefined {
     const ends = [this.#exclusions.endOf(identity), this.#exclusions.endOf(digest)]
     const known = ends.filter((end) => end !== undefined)
     return known.length === 0 ? undefined : Math.max(...known)

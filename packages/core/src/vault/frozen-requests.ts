@@ -47,11 +47,11 @@ export class FrozenQueue {
   }
 }
 
-/** Tells when a vault runs dry, freezes and thaws: each once, when it happens. */
-export class VaultNews {
+/** Reports when a vault is depleted, freezes and thaws: each once, when it happens. */
+export class FreezeReporter {
   readonly #report: (event: Report) => void
   readonly #clock: Clock
-  #hasSome = false
+  #hasUsable = false
   #frozenSince: number | undefined
 
   constructor(report: (event: Report) => void, clock: Clock) {
@@ -64,20 +64,20 @@ export class VaultNews {
     return this.#frozenSince
   }
 
-  /** Whether something could be used when this was last told. */
-  get hasSome(): boolean {
-    return this.#hasSome
+  /** Whether something could be used when this was last noted. */
+  get hasUsable(): boolean {
+    return this.#hasUsable
   }
 
   /** Something can be used, as a login or a server has just shown. */
-  noteSome(): void {
-    this.#hasSome = true
+  noteUsable(): void {
+    this.#hasUsable = true
   }
 
-  /** Nothing can be used. That is news only if something could before. */
-  noteNone(): void {
-    if (!this.#hasSome) return
-    this.#hasSome = false
+  /** Nothing can be used. It is reported only if something could be used before. */
+  noteDepleted(): void {
+    if (!this.#hasUsable) return
+    this.#hasUsable = false
     this.#report({ type: 'depleted' })
   }
 

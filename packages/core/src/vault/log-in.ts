@@ -51,7 +51,7 @@ export async function logIn(
   clock: Clock,
 ): Promise<ConnectionInfo | undefined> {
   const { id, options } = registered
-  const { retries = Number.POSITIVE_INFINITY, timeoutMs = Number.POSITIVE_INFINITY } = options
+  const { attempts = Number.POSITIVE_INFINITY, timeoutMs = Number.POSITIVE_INFINITY } = options
   const startedAt = clock.now()
   const elapsed = (): number => Math.max(0, clock.now() - startedAt)
   for (let attempt = 1; ; attempt += 1) {
@@ -66,7 +66,7 @@ export async function logIn(
         return undefined
       }
       const outcome = { handler: id, attempts: attempt, reason }
-      const isLast = next.do === 'stop' || attempt >= retries
+      const isLast = next.do === 'stop' || attempt >= attempts
       if (isLast || elapsed() + next.pauseMs >= timeoutMs) {
         throw new LoginError([{ ...outcome, result: 'failed' }], 'the login failed', {
           cause: printableCause(error, ask.secrets ?? []),

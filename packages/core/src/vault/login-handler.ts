@@ -53,7 +53,7 @@ export interface LoginOptions {
   /** What it is called in messages; the function's own name unless told. */
   readonly id?: string
   /** Attempts in all for one login: no limit. */
-  readonly retries?: number
+  readonly attempts?: number
   /** For the whole login with all its attempts: no limit. A running attempt is ended by it. */
   readonly timeoutMs?: number
   /** Pause after an error that is neither temporary nor permanent: 1 s, doubling to a minute. */

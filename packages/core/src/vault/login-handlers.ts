@@ -7,27 +7,27 @@ import {
 } from '../errors/index.ts'
 import type { LeaseOptions } from '../keeper/access.ts'
 import type { Keeper } from '../keeper/keeper.ts'
-import type { Kept } from '../keeper/lease.ts'
+import type { HeldLease } from '../keeper/lease.ts'
 import type { Held } from '../lifecycle/state.ts'
 import type { Clock } from '../ports/clock.ts'
 import { RefusedLogins } from './exclusions.ts'
-import { LoginDiary } from './login-history.ts'
+import { LoginHistory } from './login-history.ts'
 import { describeLogin, type HandlerFacts, type LoginStatus } from './vault-status.ts'
 
 /** What a handler holds, and can be used. */
 export interface Usable extends Candidate {
   readonly keeper: Keeper
-  readonly kept: Kept
+  readonly lease: HeldLease
 }
 
 /**
  * The handlers of a vault, one keeper each: whose credential can be used, whose is left alone, and what is
  * known of each.
  */
-export class Roster {
+export class LoginHandlers {
   readonly keepers: readonly Keeper[]
   readonly refused = new RefusedLogins()
-  readonly diary = new LoginDiary()
+  readonly history = new LoginHistory()
   readonly #clock: Clock
   /** How a server last refused the credential of a handler. */
   readonly #refusals = new WeakMap<Keeper, Refusal>()
@@ -52,9 +52,9 @@ export class Roster {
     return this.keepers.flatMap((keeper) => {
       const held = heldAt(keeper, now)
       if (held === undefined || this.refused.has(held.credential, now)) return []
-      const kept = held.credential
-      if (origin !== undefined && originOf(kept) !== origin) return []
-      return [{ keeper, kept, priority: kept.endpoint?.priority ?? 0 }]
+      const lease = held.credential
+      if (origin !== undefined && originOf(lease) !== origin) return []
+      return [{ keeper, lease, priority: lease.endpoint?.priority ?? 0 }]
     })
   }
 
@@ -104,7 +104,7 @@ export class Roster {
     const now = this.#clock.now()
     return this.keepers.some((keeper) => {
       if (!keeper.isRunning || heldAt(keeper, now) !== undefined) return false
-      const { retry, last } = this.diary.of(keeper.label)
+      const { retry, last } = this.history.of(keeper.label)
       if (retry !== undefined) return false
       // Where it leads and with which priority comes with a login: before the first one neither is known.
       if (last === undefined) return true
@@ -171,11 +171,11 @@ export class Roster {
 
   /** The server of its last login, which may have ended since. */
   #lastOriginOf({ label }: Keeper): string | undefined {
-    return originIn(this.diary.of(label).last?.server)
+    return originIn(this.history.of(label).last?.server)
   }
 
   #factsOf(keeper: Keeper): HandlerFacts {
-    return { notes: this.diary.of(keeper.label), excludedUntil: this.#excludedUntil(keeper) }
+    return { notes: this.history.of(keeper.label), excludedUntil: this.#excludedUntil(keeper) }
   }
 
   #excludedUntil(keeper: Keeper): number | undefined {
@@ -190,7 +190,7 @@ export class Roster {
  * What it holds, and has not expired: after that the next login matters, and no longer where the last one led or
  * whether a server refused it. The keeper itself may still hold it, until it is asked or wakes.
  */
-function heldAt({ held }: Keeper, now: number): Held<Kept> | undefined {
+function heldAt({ held }: Keeper, now: number): Held<HeldLease> | undefined {
   return held !== undefined && now < held.expiresAt ? held : undefined
 }
 
@@ -199,7 +199,7 @@ function hasFailed({ isRunning, lastError }: Keeper): boolean {
   return !isRunning && lastError !== undefined
 }
 
-function originOf({ endpoint }: Kept): string | undefined {
+function originOf({ endpoint }: HeldLease): string | undefined {
   return originIn(endpoint?.cluster.server)
 }
 

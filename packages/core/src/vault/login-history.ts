@@ -25,7 +25,7 @@ export interface LoginNotes {
 const BLANK: LoginNotes = { attempts: 0, refusals: 0 }
 
 /** Writes down what handlers do, for those who ask later: status, and errors that say why nobody is logged in. */
-export class LoginDiary {
+export class LoginHistory {
   readonly #notes = new Map<SourceLabel, LoginNotes>()
 
   of(handler: SourceLabel): LoginNotes {

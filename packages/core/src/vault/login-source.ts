@@ -5,9 +5,10 @@ import type { Clock } from '../ports/clock.ts'
 import type { LoginCause, SourceLabel } from '../ports/observer.ts'
 import { Secret } from '../secret/secret.ts'
 import type { Acquired, Ask, Source } from '../sources/source.ts'
-import type { ConnectionInfo, Login } from './connection-info.ts'
+import type { ConnectionInfo } from './connection-info.ts'
 import { clean, describeThrown, logIn, printableCause, type RegisteredHandler } from './log-in.ts'
 import type { LoginLogger, RefusedLogin } from './login-handler.ts'
+import type { Login } from './read-connection-info.ts'
 
 /** What a login leads to: files are read, plugins can be run. */
 export interface OpenedLogin {

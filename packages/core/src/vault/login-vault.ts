@@ -3,7 +3,7 @@ import { ClosedError, LoginError, type LoginOutcome } from '../errors/index.ts'
 import type { Access, LeaseOptions } from '../keeper/access.ts'
 import { Derived } from '../keeper/derived.ts'
 import type { Keeper } from '../keeper/keeper.ts'
-import type { Kept, Lease } from '../keeper/lease.ts'
+import type { HeldLease, Lease } from '../keeper/lease.ts'
 import { Watchers } from '../keeper/observers.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Crypto } from '../ports/crypto.ts'
@@ -17,8 +17,8 @@ import {
 import type { Secret } from '../secret/secret.ts'
 import type { Report } from '../sources/source.ts'
 import { Audience } from './event-filter.ts'
-import { FrozenQueue, VaultNews } from './frozen-requests.ts'
-import { choose, Roster, type Usable } from './login-handlers.ts'
+import { FreezeReporter, FrozenQueue } from './frozen-requests.ts'
+import { choose, LoginHandlers, type Usable } from './login-handlers.ts'
 import type { VaultStatus } from './vault-status.ts'
 
 /** Limits of a vault. */
@@ -40,7 +40,7 @@ export const DEFAULT_VAULT: VaultPolicy = {
 /** What a vault remembers of a lease it gave. */
 interface Given {
   readonly keeper: Keeper
-  readonly kept: Kept
+  readonly lease: HeldLease
 }
 
 interface Ports {
@@ -69,16 +69,16 @@ const SHORTEST_LOOK_MS = 20
 export class LoginVault implements Access {
   readonly label = vaultLabel(() => ({
     waiting: this.#queue.size,
-    excluded: this.#roster.excluded,
-    isFrozen: this.#news.frozenSince !== undefined,
+    excluded: this.#handlers.excluded,
+    isFrozen: this.#reporter.frozenSince !== undefined,
   }))
-  readonly lasting = new Derived()
-  readonly mostRetries = Number.POSITIVE_INFINITY
-  readonly #roster: Roster
+  readonly shared = new Derived()
+  readonly maxRetries = Number.POSITIVE_INFINITY
+  readonly #handlers: LoginHandlers
   readonly #ports: Ports
   readonly #policy: VaultPolicy
   readonly #queue: FrozenQueue
-  readonly #news: VaultNews
+  readonly #reporter: FreezeReporter
   readonly #watchers = new Watchers(this.label)
   readonly #audience: Audience
   readonly #given = new WeakMap<Lease, Given>()
@@ -91,11 +91,11 @@ export class LoginVault implements Access {
   #isClosed = false
 
   constructor(keepers: readonly Keeper[], ports: Ports, policy: VaultPolicy = DEFAULT_VAULT) {
-    this.#roster = new Roster(keepers, ports.clock)
+    this.#handlers = new LoginHandlers(keepers, ports.clock)
     this.#ports = ports
     this.#policy = policy
     this.#queue = new FrozenQueue(ports.clock, policy.queueLimit)
-    this.#news = new VaultNews((event) => this.report(event), ports.clock)
+    this.#reporter = new FreezeReporter((event) => this.report(event), ports.clock)
     // Before anybody else watches: when they hear of something, it has been written down here.
     this.#stopWatching = keepers.map((keeper) =>
       keeper.watch((event) => this.#heard(keeper, event)),
@@ -106,7 +106,7 @@ export class LoginVault implements Access {
 
   /** Whether nothing is left to use. */
   get isDepleted(): boolean {
-    return this.#roster.isDepleted
+    return this.#handlers.isDepleted
   }
 
   lease(signal?: AbortSignal, options: LeaseOptions = {}): Lease | Promise<Lease> {
@@ -122,58 +122,58 @@ export class LoginVault implements Access {
     const given = this.#given.get(refused)
     // Forbidden is not unknown: another login is no better answer, only a newer one of the same may be.
     if (refusal.status === FORBIDDEN && given !== undefined) {
-      const better = await given.keeper.replace(given.kept, refusal, signal)
-      return better && this.#give(given.keeper, better as Kept)
+      const better = await given.keeper.replace(given.lease, refusal, signal)
+      return better && this.#give(given.keeper, better as HeldLease)
     }
     this.reject(refused, refusal)
     return this.lease(signal, options)
   }
 
-  reject(lease: Lease, refusal: Refusal): void {
-    const given = this.#given.get(lease)
+  reject(refusedLease: Lease, refusal: Refusal): void {
+    const given = this.#given.get(refusedLease)
     if (given === undefined) return
-    const { keeper, kept } = given
+    const { keeper, lease } = given
     if (refusal.status === FORBIDDEN) {
-      keeper.reject(kept, refusal)
+      keeper.reject(lease, refusal)
       return
     }
-    const { refused } = this.#roster
-    this.#roster.noteRefusal(keeper, refusal)
-    refused.add(kept, refusal.status, this.#ports.clock.now())
+    const { refused } = this.#handlers
+    this.#handlers.noteRefusal(keeper, refusal)
+    refused.add(lease, refusal.status, this.#ports.clock.now())
     // A late refusal of what has been replaced is nobody's news.
-    if (keeper.held?.ticket === kept.ticket) {
-      const excludedUntil = refused.endOf(kept)
+    if (keeper.held?.ticket === lease.ticket) {
+      const excludedUntil = refused.endOf(lease)
       keeper.report({
         type: 'refused',
         status: refusal.status,
-        ...(kept.endpoint && { server: kept.endpoint.cluster.server }),
+        ...(lease.endpoint && { server: lease.endpoint.cluster.server }),
         ...(excludedUntil !== undefined && { excludedUntil }),
       })
     }
-    if (this.isDepleted) this.#news.noteNone()
-    keeper.askBetter(kept, refusal)
+    if (this.isDepleted) this.#reporter.noteDepleted()
+    keeper.askBetter(lease, refusal)
   }
 
   accept(lease: Lease, date?: string | string[]): void {
     const given = this.#given.get(lease)
     if (given === undefined) return
     // What one request tried for all is good again: those who wait need not wait for a login.
-    if (this.#roster.refused.forget(given.kept)) this.#queue.release()
-    given.keeper.accept(given.kept, date)
-    this.#news.noteSome()
+    if (this.#handlers.refused.forget(given.lease)) this.#queue.release()
+    given.keeper.accept(given.lease, date)
+    this.#reporter.noteUsable()
     this.#noteThawed()
   }
 
   renew(signal?: AbortSignal): Promise<void> {
-    return this.#roster.renew(signal)
+    return this.#handlers.renew(signal)
   }
 
   forget(): void {
-    for (const keeper of this.#roster.keepers) keeper.forget()
+    for (const keeper of this.#handlers.keepers) keeper.forget()
   }
 
   leave(scope: string): void {
-    for (const keeper of this.#roster.keepers) keeper.leave(scope)
+    for (const keeper of this.#handlers.keepers) keeper.leave(scope)
   }
 
   report(event: Report): void {
@@ -181,7 +181,7 @@ export class LoginVault implements Access {
   }
 
   get secrets(): readonly Secret[] {
-    return this.#roster.keepers.flatMap((keeper) => keeper.secrets)
+    return this.#handlers.keepers.flatMap((keeper) => keeper.secrets)
   }
 
   /** Adds somebody who wants to know what happens, here, in every handler and in what logins open. Returns how to leave. */
@@ -194,10 +194,10 @@ export class LoginVault implements Access {
 
   /** How it is doing as a whole, and every handler by itself. */
   status(): VaultStatus {
-    const logins = this.#roster.statuses()
+    const logins = this.#handlers.statuses()
     const isRunning = logins.some(({ state }) => state === 'running')
     const state = this.#isClosed ? 'closed' : isRunning ? 'running' : 'failed'
-    const { frozenSince } = this.#news
+    const { frozenSince } = this.#reporter
     return {
       source: this.label,
       state: this.isDepleted || this.#isClosed ? state : 'ready',
@@ -210,7 +210,7 @@ export class LoginVault implements Access {
 
   /** How the last login of every handler ended. */
   outcomes(): LoginOutcome[] {
-    return this.#roster.outcomes()
+    return this.#handlers.outcomes()
   }
 
   /** Ends everything: logins, those who wait, and every connection. */
@@ -221,33 +221,33 @@ export class LoginVault implements Access {
     for (const stop of this.#stopWatching) stop()
     this.#watchers.close()
     await Promise.all([
-      this.lasting.destroy(new ClosedError()),
-      ...this.#roster.keepers.map((keeper) => keeper.close()),
+      this.shared.destroy(new ClosedError()),
+      ...this.#handlers.keepers.map((keeper) => keeper.close()),
     ])
   }
 
   #pick(options: LeaseOptions): Lease | undefined {
     if (this.#isClosed) throw new ClosedError()
     const random = (this.#ports.crypto.jitter() + 1) / 2
-    const chosen = choose(this.#roster.usable(options), random)
+    const chosen = choose(this.#handlers.usable(options), random)
     if (chosen === undefined || this.#isInGrace(chosen, options)) return undefined
-    const { keeper, kept } = chosen
-    this.#roster.refused.take(kept, this.#ports.clock.now())
+    const { keeper, lease } = chosen
+    this.#handlers.refused.take(lease, this.#ports.clock.now())
     // So that it is known to be in use, and renewed ahead of its end.
     keeper.request()
-    this.#roster.askMissing()
-    return this.#give(keeper, kept)
+    this.#handlers.askMissing()
+    return this.#give(keeper, lease)
   }
 
-  #give(keeper: Keeper, kept: Kept): Lease {
-    this.#given.set(kept, { keeper, kept })
-    return kept
+  #give(keeper: Keeper, lease: HeldLease): Lease {
+    this.#given.set(lease, { keeper, lease })
+    return lease
   }
 
   /** Whether a login that may have a higher priority is worth a short wait. */
   #isInGrace({ priority }: Usable, options: LeaseOptions): boolean {
     if (this.#ports.clock.now() >= this.#graceUntil || this.#queue.isFull) return false
-    return this.#roster.mayOvertake(priority, options)
+    return this.#handlers.mayOvertake(priority, options)
   }
 
   /** Waits with the others until there is something to use, for as long as a request may and something can come. */
@@ -255,29 +255,29 @@ export class LoginVault implements Access {
     const { patience = {} } = options
     patience.until ??= this.#ports.clock.now() + this.#policy.freezeLimitMs
     const { until } = patience
-    this.#roster.checkKnown(options)
-    this.#roster.askAll()
+    this.#handlers.checkKnown(options)
+    this.#handlers.askAll()
     let failsAt = Number.POSITIVE_INFINITY
     try {
       for (;;) {
-        const isPossible = this.#roster.mayHelp(options)
+        const isPossible = this.#handlers.mayHelp(options)
         // The earliest of all rounds: a look in vain must not prolong the wait.
         failsAt = isPossible
           ? Number.POSITIVE_INFINITY
           : Math.min(failsAt, this.#ports.clock.now() + SHORTEST_LOOK_MS)
-        const hasSome = this.#roster.usable(options).length > 0
-        this.#lookAgainAt(hasSome ? this.#graceUntil : this.#roster.nextLookAt())
+        const hasUsable = this.#handlers.usable(options).length > 0
+        this.#lookAgainAt(hasUsable ? this.#graceUntil : this.#handlers.nextLookAt())
         const what = isPossible
           ? `no login within ${this.#policy.freezeLimitMs / 1000} s`
           : noLogin(options)
         const limit = Math.min(until, failsAt)
         const waited = this.#queue.wait(limit, signal, () => this.#giveUp(what))
         // Who came with an ended signal, or found no place, does not wait.
-        if (this.#queue.size > 0 && isPossible && !hasSome) this.#news.noteFrozen()
+        if (this.#queue.size > 0 && isPossible && !hasUsable) this.#reporter.noteFrozen()
         await waited
         const lease = this.#pick(options)
         if (lease !== undefined) return lease
-        this.#roster.askUnanswered()
+        this.#handlers.askUnanswered()
       }
     } finally {
       this.#noteThawed()
@@ -310,15 +310,15 @@ export class LoginVault implements Access {
   }
 
   #heard(keeper: Keeper, event: CredentialEvent): void {
-    const { diary } = this.#roster
-    diary.note(event, this.#ports.clock.now())
+    const { history } = this.#handlers
+    history.note(event, this.#ports.clock.now())
     switch (event.type) {
       case 'retired':
         this.#noteExpired(keeper)
         break
       case 'run-succeeded':
-        diary.noteHeld(keeper.label, keeper.held?.expiresAt)
-        if (this.isDepleted) this.#news.noteNone()
+        history.noteHeld(keeper.label, keeper.held?.expiresAt)
+        if (this.isDepleted) this.#reporter.noteDepleted()
         else this.#noteLogin()
         this.#letGoOn()
         break
@@ -336,10 +336,10 @@ export class LoginVault implements Access {
 
   /** Something can be used. If it is the first, the others get a moment to come before it is. */
   #noteLogin(): void {
-    if (!this.#news.hasSome) {
+    if (!this.#reporter.hasUsable) {
       this.#graceUntil = this.#ports.clock.now() + this.#policy.priorityGraceMs
     }
-    this.#news.noteSome()
+    this.#reporter.noteUsable()
   }
 
   #letGoOn(): void {
@@ -350,17 +350,17 @@ export class LoginVault implements Access {
 
   /** A credential left; this says so if its time was up. */
   #noteExpired(keeper: Keeper): void {
-    const { diary } = this.#roster
-    const { heldUntil, last } = diary.of(keeper.label)
+    const { history } = this.#handlers
+    const { heldUntil, last } = history.of(keeper.label)
     if (heldUntil === undefined || this.#ports.clock.now() < heldUntil) return
-    diary.noteHeld(keeper.label, undefined)
+    history.noteHeld(keeper.label, undefined)
     keeper.report({ type: 'expired', server: last?.server ?? '', expiresAt: heldUntil })
-    if (this.isDepleted) this.#news.noteNone()
+    if (this.isDepleted) this.#reporter.noteDepleted()
   }
 
   #noteThawed(): void {
-    if (this.#news.frozenSince === undefined || this.#queue.size > 0 || this.isDepleted) return
-    this.#news.noteThawed()
+    if (this.#reporter.frozenSince === undefined || this.#queue.size > 0 || this.isDepleted) return
+    this.#reporter.noteThawed()
   }
 }
 

@@ -5,11 +5,31 @@ import { decodeBase64 } from '../formats/base64.ts'
 import { withoutUndefined } from '../formats/plain-object.ts'
 import { parseExpiration } from '../formats/rfc3339.ts'
 import { hasScheme, isUsableServer, normalizeServer } from '../formats/server-url.ts'
-import type { ClusterTarget, Material, UserIdentity } from '../kubeconfig/connection.ts'
+import type { ClusterTarget, Connection, Material, UserIdentity } from '../kubeconfig/connection.ts'
 import { isUsableProxy } from '../kubeconfig/validate.ts'
 import { Secret } from '../secret/secret.ts'
 import { type ConnectionFields, FIELD_KINDS, type Moment } from './connection-fields.ts'
-import type { Login, Signing } from './connection-info.ts'
+
+/** What a connection info says, checked and in our own form. */
+export interface Login {
+  readonly connection: Connection
+  /** Milliseconds since the epoch; `Infinity` when it has no end. */
+  readonly expiresAt: number
+  readonly priority: number
+  readonly trustEnv: boolean
+  /** The word before the token; undefined is `Bearer`. */
+  readonly scheme: string | undefined
+  /** A certificate whose key is somewhere else. */
+  readonly signing?: Signing | undefined
+}
+
+/** A certificate, and who signs for it. */
+export interface Signing {
+  readonly chain: Material
+  readonly signingKey: SigningKey
+  /** The object that the handler gave: the same one is the same key. */
+  readonly given: object
+}
 
 type Name = keyof ConnectionFields
 

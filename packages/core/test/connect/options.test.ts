@@ -51,12 +51,13 @@ describe('a vault', () => {
   })
 
   it.each<[string, unknown, string]>([
-    ['an option', { retrys: 3 }, 'onLogin() has no option "retrys"; did you mean retries?'],
+    ['an option', { atempts: 3 }, 'onLogin() has no option "atempts"; did you mean attempts?'],
     [
       'one of the vault',
       { freezeLimitMs: 5 },
       'onLogin() has no option "freezeLimitMs"; it has id',
     ],
+    ["kopf's retries", { retries: 3 }, 'has no option "retries"; use attempts, which counts the'],
     ["kopf's timeout", { timeout: 10 }, 'has no option "timeout"; use timeoutMs, in milliseconds'],
     ["kopf's backoff", { backoff: 10 }, 'has no option "backoff"; use backoffMs, in milliseconds'],
     ["kopf's param", { param: 'x' }, 'has no option "param"; pass the value in a closure'],

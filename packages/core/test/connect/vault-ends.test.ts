@@ -71,7 +71,7 @@ const ENDS: Readonly<
     handler: ({ attempt }) => {
       throw new Error(`no answer to call ${attempt}`)
     },
-    options: { retries: 3, backoffMs: 20 },
+    options: { attempts: 3, backoffMs: 20 },
     calls: 3,
     says: /; corp failed after 3 attempts: no answer to call 3/,
   },
@@ -79,7 +79,7 @@ const ENDS: Readonly<
     handler: () => {
       throw new TemporaryError('busy', { delayMs: 20 })
     },
-    options: { retries: 3 },
+    options: { attempts: 3 },
     calls: 3,
     says: /; corp failed after 3 attempts: busy/,
   },

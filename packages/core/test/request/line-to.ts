@@ -19,8 +19,8 @@ export const plainLease = (derived = new Derived(), ticket = 1): Lease => ({
 /** Gives one lease, and takes note of nothing. */
 export function fakeAccess(lease: Lease = plainLease(), more: Partial<Access> = {}): Access {
   const access = {
-    lasting: new Derived(),
-    mostRetries: 1,
+    shared: new Derived(),
+    maxRetries: 1,
     lease: () => lease,
     replace: async () => undefined,
     reject() {},

@@ -42,12 +42,12 @@ describe('a login', () => {
     expect(seen).toHaveLength(1)
   })
 
-  it('with retries 3 is three attempts', async () => {
+  it('with attempts 3 is three attempts', async () => {
     const { ended, seen } = await play(
       () => {
         throw new TemporaryError('busy', { delayMs: 2000 })
       },
-      { retries: 3 },
+      { attempts: 3 },
     )
     expect(await ended).toMatchObject({
       error: {
@@ -125,7 +125,7 @@ describe('a login', () => {
         () => {
           throw thrown
         },
-        { retries: 1 },
+        { attempts: 1 },
         2,
       )
       expect(await ended).toMatchObject({ error: { outcomes: [{ reason }] } })

@@ -111,7 +111,7 @@ describe('a vault', () => {
           calls.busy += 1
           throw new TemporaryError('busy', { delayMs: 1000 })
         },
-        { retries: 3 },
+        { attempts: 3 },
       ],
       slow: () => {
         calls.slow += 1

@@ -40,7 +40,7 @@ describe('what a handler throws', () => {
         if (logins > 1) return good
         throw thrown
       },
-      { retries: 1 },
+      { attempts: 1 },
     )
     await pass(500)
     expect(vault.outcomes()).toMatchObject([{ handler: 'odd', result: 'failed' }])

@@ -63,7 +63,7 @@ describe('a handler that ignores its signal', () => {
     const answers: ((info: typeof good) => void)[] = []
     const { vault, pass, answer, askAgain, events } = ask(
       () => new Promise((resolve) => answers.push(resolve)),
-      { timeoutMs: 2000, retries: 1 },
+      { timeoutMs: 2000, attempts: 1 },
     )
     await pass(2500)
     expect(await answer).toMatchObject({ code: 'ERR_LOGIN_FAILED' })

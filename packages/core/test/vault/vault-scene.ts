@@ -2,10 +2,10 @@ import { Keeper } from '../../src/keeper/keeper.ts'
 import { nodeCrypto } from '../../src/node/node-crypto.ts'
 import type { CredentialEvent } from '../../src/ports/observer.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
-import type { Login } from '../../src/vault/connection-info.ts'
 import type { LoginHandler, LoginOptions } from '../../src/vault/login-handler.ts'
 import { LoginSource, type OpenedLogin } from '../../src/vault/login-source.ts'
 import { LoginVault, type VaultPolicy } from '../../src/vault/login-vault.ts'
+import type { Login } from '../../src/vault/read-connection-info.ts'
 
 /** What a static login opens: its token, and nothing to watch. */
 async function openStatic({

@@ -88,9 +88,9 @@ describe('no secret is seen', () => {
       certificateData: pair.certificate,
       privateKeyData: pair.key,
     }
-    vault.onLogin(returnsOnce({ ...all, priority: 3 }), { id: 'all', retries: 2, backoffMs: 1 })
+    vault.onLogin(returnsOnce({ ...all, priority: 3 }), { id: 'all', attempts: 2, backoffMs: 1 })
     const proxyUrl = `http://jane:${SECRETS.proxy}@127.0.0.1:9`
-    vault.onLogin(returnsOnce({ ...all, proxyUrl }), { id: 'proxied', retries: 2, backoffMs: 1 })
+    vault.onLogin(returnsOnce({ ...all, proxyUrl }), { id: 'proxied', attempts: 2, backoffMs: 1 })
     seen.others.push(new ConnectionInfo(all), [new ConnectionInfo(all)])
     // What is wrong is told without its value.
     vault.onLogin(
@@ -136,7 +136,7 @@ describe('no secret is seen', () => {
         const Thrower = throwers[attempt % 3] ?? Error
         throw new Thrower(`nobody takes ${given.join(' or ')}`, { cause: clientError('x') })
       },
-      { id: 'careless', backoffMs: 1, retries: 3 },
+      { id: 'careless', backoffMs: 1, attempts: 3 },
     )
     const cluster = await connect({ vault, observer: seen.observer })
     await cluster.fetch('/api/v1/namespaces').catch((error: unknown) => seen.others.push(error))

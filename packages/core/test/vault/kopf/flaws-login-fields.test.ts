@@ -163,7 +163,7 @@ describe('need 10: secrets', () => {
         if (secrets.length > 2) throw new Error(`Authorization: Bearer ${token} does not work`)
         return { ...good(), token }
       },
-      { id: 'corp', retries: 1 },
+      { id: 'corp', attempts: 1 },
     )
     await using cluster = await connect({ vault, observer: (event) => shown.push(event) })
     sandbox.revoke('jane')
