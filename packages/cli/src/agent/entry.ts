@@ -59,11 +59,6 @@ export class Entry {
       { clock: ports.clock, crypto: nodeCrypto },
       { backoffLimitMs: BACKOFF_LIMIT_MS },
     )
-    this.#keeper.watch((event) => {
-      if (event.type === 'run-started') this.#begin()
-      if (event.type !== 'plugin-stderr') return
-      for (const asker of this.#askers) asker.tell(event.text)
-    })
   }
 
   /** Whether the plugin sets no end to what it gives: then nobody but who started the run may have it. */
@@ -172,8 +167,20 @@ export class Entry {
     )
     return {
       ...source,
-      acquire: async (ask) => this.#limit(await source.acquire(ask)),
+      acquire: async (ask) => {
+        this.#begin()
+        const report: typeof ask.report = (event) => {
+          if (event.type === 'plugin-stderr') this.#show(event.text)
+          ask.report(event)
+        }
+        return this.#limit(await source.acquire({ ...ask, report }))
+      },
     }
+  }
+
+  /** Lets waiting clients see what the plugin writes to standard error. */
+  #show(text: string): void {
+    for (const asker of this.#askers) asker.tell(text)
   }
 
   #begin(): void {

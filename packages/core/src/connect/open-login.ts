@@ -3,14 +3,17 @@ import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Credential } from '../credential/credential.ts'
 import { UNAUTHORIZED } from '../credential/refusal.ts'
-import type { Connection, Endpoint, Material } from '../kubeconfig/connection.ts'
+import type { Keeper } from '../keeper/keeper.ts'
+import type { Connection, Endpoint, Material, UserIdentity } from '../kubeconfig/connection.ts'
 import { followAuthority, loadAuthority } from '../node/certificate-authority.ts'
+import { nodeCrypto } from '../node/node-crypto.ts'
 import { nodeFiles } from '../node/node-files.ts'
 import type { Borrowed } from '../node/process-registry.ts'
+import { systemClock } from '../node/system-clock.ts'
 import { Secret } from '../secret/secret.ts'
-import type { Ask } from '../sources/source.ts'
-import type { Audience } from '../vault/event-filter.ts'
-import type { OpenedLogin } from '../vault/login-source.ts'
+import { chooseSource } from '../sources/choose-source.ts'
+import type { Ask, Source } from '../sources/source.ts'
+import { isSame, type LoginListener, type OpenedLogin } from '../vault/login-source.ts'
 import type { Login } from '../vault/read-connection-info.ts'
 import type { ConnectOptions } from './connect-options.ts'
 import { openKeeper } from './open-keeper.ts'
@@ -18,28 +21,29 @@ import { openKeeper } from './open-keeper.ts'
 /**
  * Opens what a login handler returned: reads its files, and finds its plugin if it has one.
  *
- * The audience hears what the plugin does, for as long as the login is open.
- *
  * @throws {CredentialError} When it cannot be used, with the field or file that is to blame.
  */
 export async function openLogin(
   login: Login,
   options: ConnectOptions,
-  { audience, keyIds }: { readonly audience: Audience; readonly keyIds: KeyIds },
+  keyIds: KeyIds,
+  listener: LoginListener,
 ): Promise<OpenedLogin> {
   const connection = withKey(withPaths(login.connection), login, keyIds)
-  const { cluster, namespace } = connection
+  const { cluster, namespace, user } = connection
   const ca = await loadAuthority(cluster, nodeFiles)
-  const borrowed = await openKeeper(connection, ca, options)
-  const dismiss = audience.admit(borrowed.keeper)
-  const { priority, trustEnv } = login
-  const { impersonate } = connection.user
+  const credentials = isShared(user)
+    ? sharedCredentials(await openKeeper(connection, ca, options), listener)
+    : ownCredentials(chooseSource(user, PORTS), listener)
+  const stopFollowing = followAuthority(cluster, ca, nodeFiles, {
+    onChange: () => listener.onChange(),
+    onProblem: (message) => listener.report({ type: 'warning', message }),
+    onReload: (reload) => listener.report({ type: 'ca-reload', ...reload }),
+  })
+  const { priority, trustEnv, scheme } = login
+  const { impersonate } = user
   const endpoint: Endpoint = {
-    cluster,
-    ca,
-    namespace,
-    trustEnv,
-    priority,
+    ...{ cluster, ca, namespace, trustEnv, priority },
     ...(impersonate && { impersonate }),
   }
   return {
@@ -48,65 +52,88 @@ export async function openLogin(
       if (ask.reason === 'first') {
         for (const message of connection.warnings) ask.report({ type: 'warning', message })
       }
-      const credential = await lease(borrowed, ask, last)
-      const { scheme } = login
+      const { credential, expiresAt } = await credentials.acquire(ask, last)
       return {
         credential: { ...credential, ...(scheme !== undefined && { scheme: new Secret(scheme) }) },
-        expiresAt: expiryOf(connection, borrowed),
+        expiresAt,
         endpoint,
       }
     },
-    watch: (onChange) => watch({ cluster, ca }, borrowed, onChange),
     release() {
-      dismiss()
+      stopFollowing()
+      return credentials.release()
+    },
+  }
+}
+
+const PORTS = { crypto: nodeCrypto, clock: systemClock, files: nodeFiles }
+
+/**
+ * Plugins, external signers and logins at an issuer run once for the whole process, whoever asks: they have a keeper of
+ * their own in the process registry, which other connections may use too.
+ */
+function isShared({ exec, oidc, externalSigner }: UserIdentity): boolean {
+  return [exec, oidc, externalSigner].some((each) => each !== undefined)
+}
+
+function sharedCredentials(borrowed: Borrowed, { onChange, observe }: LoginListener): OpenedLogin {
+  const { keeper } = borrowed
+  const stopObserving = observe(keeper)
+  const unsubscribe = keeper.subscribe({
+    onSettled(result) {
+      if ('credential' in result && !result.isSame) onChange(result.credential)
+    },
+  })
+  return {
+    async acquire(ask, last) {
+      const credential = await leaseShared(keeper, ask, last)
+      return { credential, expiresAt: keeper.held?.expiresAt ?? Number.POSITIVE_INFINITY }
+    },
+    release() {
+      unsubscribe()
+      stopObserving()
       return borrowed.release()
     },
   }
 }
 
-async function lease(
-  { keeper }: Borrowed,
+async function leaseShared(
+  keeper: Keeper,
   { reason, refusal, signal }: Ask,
   last: Credential | undefined,
 ): Promise<Credential> {
   const { held } = keeper
-  const isRefused = reason === 'refused' && last !== undefined && held !== undefined
-  if (isRefused && isSame(held.credential.credential, last)) {
-    await keeper.replace(held.credential, refusal ?? UNAUTHORIZED, signal)
+  // The refusal was reported as one of the login.
+  if (reason === 'refused' && held !== undefined && isSame(held.credential.credential, last)) {
+    await keeper.waitForBetter(held.credential, refusal ?? UNAUTHORIZED, signal)
   }
   return (await keeper.lease(signal)).credential
 }
 
-function isSame(one: Credential, other: Credential): boolean {
-  return (
-    one.token?.expose() === other.token?.expose() &&
-    one.certificate?.chain === other.certificate?.chain &&
-    one.basic?.password.expose() === other.basic?.password.expose()
-  )
-}
-
-/** Files are read again when they change; only what a plugin or an issuer gave has an end of its own. */
-function expiryOf({ user }: Connection, { keeper }: Borrowed): number {
-  const isFetched = [user.exec, user.oidc, user.externalSigner].some((each) => each !== undefined)
-  return (isFetched ? keeper.held?.expiresAt : undefined) ?? Number.POSITIVE_INFINITY
-}
-
-function watch(
-  { cluster, ca }: Pick<Endpoint, 'cluster' | 'ca'>,
-  { keeper }: Borrowed,
-  onChange: () => void,
-): () => void {
-  const stopKeeper = keeper.watch((event) => {
-    if (event.type === 'run-succeeded' && !event.isSame && event.reason !== 'first') onChange()
-  })
-  const stopFile = followAuthority(cluster, ca, nodeFiles, {
-    onChange,
-    onProblem: (message) => keeper.report({ type: 'warning', message }),
-    onReload: (reload) => keeper.report({ type: 'ca-reload', ...reload }),
-  })
-  return () => {
-    stopKeeper()
-    stopFile()
+/**
+ * Everything else is in the login itself or in files. The keeper of the handler is its only keeper, and what it holds
+ * has no end of its own: a file that changes is read again, and the handler is asked only if its credential is new.
+ */
+function ownCredentials(source: Source, { onChange, report }: LoginListener): OpenedLogin {
+  const life = new AbortController()
+  const { signal } = life
+  const readAgain = async (): Promise<void> => {
+    try {
+      const { credential } = await source.acquire({ reason: 'ahead', signal, report })
+      if (!signal.aborted) onChange(credential)
+    } catch {
+      // It could not be read before either: the login fails, and reports why.
+    }
+  }
+  const stopWatching = source.watch?.(() => void readAgain())
+  return {
+    async acquire(ask) {
+      return { ...(await source.acquire(ask)), expiresAt: Number.POSITIVE_INFINITY }
+    },
+    async release() {
+      life.abort()
+      stopWatching?.()
+    },
   }
 }
 

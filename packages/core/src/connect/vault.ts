@@ -1,12 +1,11 @@
 import { LoginError } from '../errors/index.ts'
 import { checkNames } from '../errors/known-names.ts'
-import { Keeper } from '../keeper/keeper.ts'
 import { nodeCrypto } from '../node/node-crypto.ts'
 import { systemClock } from '../node/system-clock.ts'
-import { Audience, type LoginLog } from '../vault/event-filter.ts'
 import type { RegisteredHandler } from '../vault/log-in.ts'
 import type { LoginHandler, LoginOptions } from '../vault/login-handler.ts'
-import { LoginSource } from '../vault/login-source.ts'
+import type { HandlerPorts } from '../vault/login-handlers.ts'
+import type { LoginLog } from '../vault/login-source.ts'
 import { DEFAULT_VAULT, LoginVault } from '../vault/login-vault.ts'
 import type { VaultStatus } from '../vault/vault-status.ts'
 import { MADE_BY, VERSION } from '../version.ts'
@@ -165,24 +164,15 @@ export class Vault {
   }
 
   #make(options: ConnectOptions): Open {
-    const ports = { clock: systemClock, crypto: nodeCrypto }
-    const { log, ...limits } = this.#options
-    const audience = new Audience(log)
     const keyIds: KeyIds = new WeakMap()
     const handlers = this.#handlers.length === 0 ? fallbackLogins() : this.#handlers
-    const keepers = handlers.map(
-      (registered) =>
-        new Keeper(
-          new LoginSource(registered, {
-            clock: systemClock,
-            open: (login) => openLogin(login, open.options, { audience, keyIds }),
-            isDepleted: () => open.vault.isDepleted,
-          }),
-          ports,
-          lifecycleOf(options.policy ?? {}),
-        ),
-    )
-    const vault = new LoginVault(keepers, { ...ports, audience }, { ...DEFAULT_VAULT, ...limits })
+    const ports: HandlerPorts = {
+      clock: systemClock,
+      crypto: nodeCrypto,
+      lifecycle: lifecycleOf(options.policy ?? {}),
+      open: (login, listener) => openLogin(login, open.options, keyIds, listener),
+    }
+    const vault = new LoginVault(handlers, ports, { ...DEFAULT_VAULT, ...this.#options })
     const open: Open = { vault, options, users: 0 }
     return open
   }

@@ -1,3 +1,4 @@
+import type { Credential } from '../credential/credential.ts'
 import type { Refusal } from '../credential/refusal.ts'
 import { ClosedError, isCredentialError } from '../errors/index.ts'
 import { AbortableQueue } from '../lifecycle/abortable-queue.ts'
@@ -43,6 +44,7 @@ export class Keeper implements Access {
   readonly #ports: KeeperPorts
   readonly #policy: LifecyclePolicy
   readonly #watchers: Watchers
+  readonly #listeners = new Set<KeeperListener>()
   /** Callers that wait for the run in flight to end. */
   readonly #waiting = new AbortableQueue<void>()
   readonly #life = new AbortController()
@@ -77,6 +79,12 @@ export class Keeper implements Access {
   /** Adds somebody who wants to know what happens. Returns how to leave. */
   watch(observer: Observer): () => void {
     return this.#watchers.add(observer, validityOf(this.#last?.credential.certificate))
+  }
+
+  /** Adds code that depends on what happens here. Returns how to remove it. */
+  subscribe(listener: KeeperListener): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
   }
 
   /** The credential to use now: at once when we hold a good one, else when the run that fetches it ends. */
@@ -118,12 +126,11 @@ export class Keeper implements Access {
 
   /** Tells that the server refused a lease. A newer credential is not touched by it. */
   reject(refused: Lease, refusal: Refusal): void {
-    if (this.#state.held?.ticket !== refused.ticket) return
-    this.report({ type: 'refused', status: refusal.status })
+    this.#reportRefusal(refused, refusal)
     this.askBetter(refused, refusal)
   }
 
-  /** Asks for something better than a refused lease; whoever calls it has told of the refusal. */
+  /** Asks for something better than a refused lease; the caller must have reported the refusal. */
   askBetter(refused: Lease, refusal: Refusal): void {
     if (this.#state.held?.ticket !== refused.ticket) return
     this.#refusal = refusal
@@ -143,7 +150,17 @@ export class Keeper implements Access {
     refusal: Refusal,
     signal?: AbortSignal,
   ): Promise<Lease | undefined> {
-    this.reject(refused, refusal)
+    this.#reportRefusal(refused, refusal)
+    return this.waitForBetter(refused, refusal, signal)
+  }
+
+  /** Does the same as `replace()` for a caller that has reported the refusal. */
+  async waitForBetter(
+    refused: Lease,
+    refusal: Refusal,
+    signal?: AbortSignal,
+  ): Promise<Lease | undefined> {
+    this.askBetter(refused, refusal)
     const isStillHeld = this.#state.held?.ticket === refused.ticket
     if (isStillHeld && this.#state.attempt !== undefined) await this.#waiting.wait(signal)
     if (this.#state.held?.ticket === refused.ticket) return undefined
@@ -192,6 +209,7 @@ export class Keeper implements Access {
   /** Ends everything at once: the run, those who wait for it, and every connection. */
   async close(): Promise<void> {
     const closed = new ClosedError()
+    this.#listeners.clear()
     this.#send({ type: 'closed' })
     this.#alarm.cancel()
     this.#stopWatching?.()
@@ -207,6 +225,10 @@ export class Keeper implements Access {
 
   report(event: Report): void {
     this.#watchers.report(event)
+  }
+
+  #reportRefusal({ ticket }: Lease, { status }: Refusal): void {
+    if (this.#state.held?.ticket === ticket) this.report({ type: 'refused', status })
   }
 
   #answer(): Lease | undefined {
@@ -263,6 +285,7 @@ export class Keeper implements Access {
     const startedAt = clock.now()
     const took = (): number => Math.max(0, clock.now() - startedAt)
     this.#runs += 1
+    for (const { onStarted } of this.#listeners) onStarted?.()
     this.report({ type: 'run-started', reason, ahead: reason === 'ahead' })
     const refusal = reason === 'refused' ? this.#refusal : undefined
     // Before the source is read: a change between the read and the start of the watch would go unnoticed.
@@ -297,6 +320,7 @@ export class Keeper implements Access {
       if (!isSame) this.#last = lease
       if (old !== undefined)
         this.#connections.retire(old.derived, this.#state.held?.credential.derived)
+      this.#settle({ credential: acquired.credential, isSame })
       this.report({
         type: 'run-succeeded',
         reason,
@@ -309,6 +333,7 @@ export class Keeper implements Access {
       this.#lastRunMs = took()
       this.#failed = { ticket, error }
       this.#send({ type: 'failed', ticket, error, jitter: crypto.jitter() })
+      this.#settle({ error })
       if (!isCredentialError(error)) {
         if (!this.#state.isClosed) reportUnexpected(this, error)
         return
@@ -318,8 +343,13 @@ export class Keeper implements Access {
     }
   }
 
+  #settle(result: RunResult): void {
+    for (const { onSettled } of this.#listeners) onSettled?.(result)
+  }
+
   #retire(old: HeldLease | undefined): void {
     if (old === undefined) return
+    for (const { onRetired } of this.#listeners) onRetired?.()
     this.report({ type: 'retired' })
     // Connections are bound to a certificate, not to a token: the next token may use them too.
     if (old.credential.certificate === undefined) return
@@ -332,6 +362,30 @@ export interface KeeperPorts {
   readonly clock: Clock
   readonly crypto: Crypto
 }
+
+/**
+ * Code that depends on what a keeper does.
+ *
+ * Each function is called after the keeper has changed its state, and before observers receive the event: those are
+ * for people, and nothing depends on them. After `close()` none is called.
+ */
+export interface KeeperListener {
+  /** A run begins. */
+  readonly onStarted?: () => void
+  /** A run ended. */
+  readonly onSettled?: (result: RunResult) => void
+  /** A credential is no longer given out: it expired, was replaced or was forgotten. */
+  readonly onRetired?: () => void
+}
+
+/** How a run ended. */
+export type RunResult =
+  | {
+      readonly credential: Credential
+      /** Whether it is the credential that was held already. */
+      readonly isSame: boolean
+    }
+  | { readonly error: unknown }
 
 /** What a verdict means for who asked: a lease, an error, or undefined when there is a run to wait for. */
 export function readVerdict(answer: Verdict<HeldLease>): Lease | undefined {

@@ -6,18 +6,38 @@ import {
   type LoginOutcome,
 } from '../errors/index.ts'
 import type { LeaseOptions } from '../keeper/access.ts'
-import type { Keeper } from '../keeper/keeper.ts'
+import { Keeper, type KeeperPorts, type RunResult } from '../keeper/keeper.ts'
 import type { HeldLease } from '../keeper/lease.ts'
+import type { LifecyclePolicy } from '../lifecycle/policy.ts'
 import type { Held } from '../lifecycle/state.ts'
 import type { Clock } from '../ports/clock.ts'
 import { RefusedLogins } from './exclusions.ts'
+import type { RegisteredHandler } from './log-in.ts'
 import { LoginHistory } from './login-history.ts'
+import { type LoginLog, type LoginPorts, LoginSource, type OpenLogin } from './login-source.ts'
 import { describeLogin, type HandlerFacts, type LoginStatus } from './vault-status.ts'
 
 /** What a handler holds, and can be used. */
 export interface Usable extends Candidate {
   readonly keeper: Keeper
   readonly lease: HeldLease
+}
+
+/** What handlers need of the world. */
+export interface HandlerPorts extends KeeperPorts {
+  readonly open: OpenLogin
+  /** Limits for keeping what handlers give fresh. */
+  readonly lifecycle?: Partial<LifecyclePolicy> | undefined
+}
+
+/** What a vault does when something happens to a handler. It is called after the history was written. */
+export interface HandlersListener extends Pick<LoginPorts, 'observe'> {
+  /** An attempt failed and will be followed by another. */
+  onRetry(): void
+  /** A login ended. */
+  onSettled(result: RunResult): void
+  /** A credential of the handler is no longer given out. */
+  onRetired(keeper: Keeper): void
 }
 
 /**
@@ -32,9 +52,14 @@ export class LoginHandlers {
   /** How a server last refused the credential of a handler. */
   readonly #refusals = new WeakMap<Keeper, Refusal>()
 
-  constructor(keepers: readonly Keeper[], clock: Clock) {
-    this.keepers = keepers
-    this.#clock = clock
+  constructor(
+    handlers: readonly RegisteredHandler[],
+    log: LoginLog,
+    ports: HandlerPorts,
+    listener: HandlersListener,
+  ) {
+    this.#clock = ports.clock
+    this.keepers = handlers.map((handler) => this.#makeKeeper(handler, log, ports, listener))
   }
 
   /** Whether nothing is left to use. */
@@ -131,8 +156,16 @@ export class LoginHandlers {
     if (failed.length === all.length) throw failed[0]?.reason
   }
 
+  /** Remembers how a server refused the credential of a handler, for when the handler is asked again later. */
   noteRefusal(keeper: Keeper, refusal: Refusal): void {
     this.#refusals.set(keeper, refusal)
+  }
+
+  /** Counts a refusal of what a handler holds. A late one, of what has been replaced, does not count. */
+  countRefusal({ held, label }: Keeper, { ticket }: HeldLease): boolean {
+    if (held?.ticket !== ticket) return false
+    this.history.noteRefusal(label)
+    return true
   }
 
   /** How every handler is doing. */
@@ -143,6 +176,37 @@ export class LoginHandlers {
   /** How the last login of every handler ended. */
   outcomes(): LoginOutcome[] {
     return this.keepers.map((keeper) => outcomeOf(keeper, this.#factsOf(keeper)))
+  }
+
+  #makeKeeper(
+    handler: RegisteredHandler,
+    log: LoginLog,
+    { clock, crypto, open, lifecycle }: HandlerPorts,
+    listener: HandlersListener,
+  ): Keeper {
+    const { history } = this
+    const source = new LoginSource(handler, {
+      ...{ clock, open, log },
+      isDepleted: () => this.isDepleted,
+      report: (event) => keeper.report(event),
+      observe: listener.observe,
+      onRetry(outcome, nextTryAt) {
+        history.noteRetry(source.label, outcome, nextTryAt)
+        listener.onRetry()
+      },
+      onLogin: (facts) => history.noteLogin(source.label, facts, clock.now()),
+    })
+    const keeper = new Keeper(source, { clock, crypto }, lifecycle)
+    keeper.subscribe({
+      onStarted: () => history.noteStart(source.label),
+      onSettled(result) {
+        if ('error' in result) history.noteFailure(source.label, result.error)
+        else history.noteHeld(source.label, keeper.held?.expiresAt)
+        listener.onSettled(result)
+      },
+      onRetired: () => listener.onRetired(keeper),
+    })
+    return keeper
   }
 
   /** Asks a refused one for something better; everything else for what is missing. */

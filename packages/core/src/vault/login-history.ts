@@ -1,5 +1,6 @@
-import type { LoginError } from '../errors/index.ts'
-import type { CredentialEvent, CredentialPart, SourceLabel } from '../ports/observer.ts'
+import { LoginError, type LoginOutcome } from '../errors/index.ts'
+import type { CredentialPart, SourceLabel } from '../ports/observer.ts'
+import type { Report } from '../sources/source.ts'
 
 /** What is known of one handler's logins. */
 export interface LoginNotes {
@@ -18,13 +19,16 @@ export interface LoginNotes {
     readonly holds: readonly CredentialPart[]
     readonly as?: string
   }
-  /** The end of what is held; undefined when its end has been told. */
+  /** The end of what is held; undefined when its end has been reported. */
   readonly heldUntil?: number | undefined
 }
 
 const BLANK: LoginNotes = { attempts: 0, refusals: 0 }
 
-/** Writes down what handlers do, for those who ask later: status, and errors that say why nobody is logged in. */
+/** What is known of a login that went well. */
+export type LoginFacts = Omit<Extract<Report, { type: 'logged-in' }>, 'type'>
+
+/** What the handlers of a vault did, for its status and for errors that say why no handler could log in. */
 export class LoginHistory {
   readonly #notes = new Map<SourceLabel, LoginNotes>()
 
@@ -32,37 +36,40 @@ export class LoginHistory {
     return this.#notes.get(handler) ?? BLANK
   }
 
-  note(event: CredentialEvent, now: number): void {
-    const notes = this.of(event.source)
-    this.#notes.set(event.source, { ...notes, ...changesBy(event, notes, now) })
+  noteStart(handler: SourceLabel): void {
+    this.#change(handler, { attempts: 0, retry: undefined })
+  }
+
+  noteRetry(
+    handler: SourceLabel,
+    { attempts, reason = '' }: LoginOutcome,
+    nextTryAt: number,
+  ): void {
+    this.#change(handler, { attempts, retry: { reason, nextTryAt } })
+  }
+
+  noteLogin(handler: SourceLabel, facts: LoginFacts, now: number): void {
+    const { attempts, tookMs, server, priority, holds, as } = facts
+    const last = { at: now, tookMs, server, priority, holds, ...(as !== undefined && { as }) }
+    this.#change(handler, { attempts, retry: undefined, last })
+  }
+
+  noteFailure(handler: SourceLabel, error: unknown): void {
+    const [outcome] = error instanceof LoginError ? error.outcomes : []
+    const attempts = outcome?.attempts ?? Math.max(1, this.of(handler).attempts)
+    this.#change(handler, { attempts, retry: undefined })
+  }
+
+  noteRefusal(handler: SourceLabel): void {
+    this.#change(handler, { refusals: this.of(handler).refusals + 1 })
   }
 
   /** @param until The end of what is held now. */
   noteHeld(handler: SourceLabel, until: number | undefined): void {
-    this.#notes.set(handler, { ...this.of(handler), heldUntil: until })
+    this.#change(handler, { heldUntil: until })
   }
-}
 
-function changesBy(event: CredentialEvent, notes: LoginNotes, now: number): Partial<LoginNotes> {
-  switch (event.type) {
-    case 'run-started':
-      return { attempts: 0, retry: undefined }
-    case 'login-retried': {
-      const { attempts, reason = '' } = event.outcome
-      return { attempts, retry: { reason, nextTryAt: event.nextTryAt ?? now } }
-    }
-    case 'logged-in': {
-      const { attempts, tookMs, server, priority, holds, as } = event
-      const last = { at: now, tookMs, server, priority, holds, ...(as !== undefined && { as }) }
-      return { attempts, retry: undefined, last }
-    }
-    case 'run-failed': {
-      const [outcome] = (event.error as Partial<LoginError>).outcomes ?? []
-      return { attempts: outcome?.attempts ?? Math.max(1, notes.attempts), retry: undefined }
-    }
-    case 'refused':
-      return { refusals: notes.refusals + 1 }
-    default:
-      return {}
+  #change(handler: SourceLabel, changes: Partial<LoginNotes>): void {
+    this.#notes.set(handler, { ...this.of(handler), ...changes })
   }
 }

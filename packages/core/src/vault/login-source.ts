@@ -4,31 +4,51 @@ import { acquiredSecrets, partsOf } from '../keeper/lease.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { LoginCause, SourceLabel } from '../ports/observer.ts'
 import { Secret } from '../secret/secret.ts'
-import type { Acquired, Ask, Source } from '../sources/source.ts'
+import type { Acquired, Ask, Report, Source } from '../sources/source.ts'
 import type { ConnectionInfo } from './connection-info.ts'
 import { clean, describeThrown, logIn, printableCause, type RegisteredHandler } from './log-in.ts'
 import type { LoginLogger, RefusedLogin } from './login-handler.ts'
+import type { LoginFacts } from './login-history.ts'
 import type { Login } from './read-connection-info.ts'
+import type { Observable } from './vault-observers.ts'
 
-/** What a login leads to: files are read, plugins can be run. */
+/** Which logins that go well are reported: all, first ones only, or none. */
+export type LoginLog = 'all' | 'first' | 'none'
+
+/** What a login leads to: files are read, plugins can be run. It is followed until it is released. */
 export interface OpenedLogin {
-  /** @param last What was given before, so that a refusal is told to where it came from. */
+  /** @param last What was given before, so that a plugin learns of a refusal of what it gave. */
   acquire(ask: Ask, last: Credential | undefined): Promise<Acquired>
-  /** Calls back when a file behind it was written. Returns how to stop. */
-  watch(onChange: () => void): () => void
   release(): Promise<void>
 }
 
-export interface LoginPorts {
+/** What an opened login calls, from the moment it is opened. */
+export interface LoginListener {
+  /** There is something newer: a credential, or, without one, another file that the login names. */
+  onChange(newer?: Credential): void
+  /** Reports what happens outside of a run. */
+  report(event: Report): void
+  /** Lets the observers of the vault observe a keeper that others use too. Returns how to stop. */
+  observe(keeper: Observable): () => void
+}
+
+/** Opens what a handler returned. */
+export type OpenLogin = (login: Login, listener: LoginListener) => Promise<OpenedLogin>
+
+export interface LoginPorts extends Omit<LoginListener, 'onChange'> {
   readonly clock: Clock
-  /** Opens what a handler returned; what is the same as before should be shared with it. */
-  open(login: Login): Promise<OpenedLogin>
+  readonly open: OpenLogin
+  readonly log: LoginLog
   /** Whether no handler has anything left. */
   isDepleted(): boolean
+  /** Called after an attempt that will be followed by another, before it is reported. */
+  onRetry(outcome: LoginOutcome, nextTryAt: number): void
+  /** Called after a login that went well, before it is reported. */
+  onLogin(facts: LoginFacts): void
 }
 
 /** How many secrets of earlier logins are looked for in what a handler says. */
-const MOST_SECRETS = 20
+const MAX_SECRETS = 20
 
 /** A login handler as a source: every run is one login with its attempts. */
 export class LoginSource implements Source {
@@ -37,7 +57,9 @@ export class LoginSource implements Source {
   readonly #ports: LoginPorts
   #opened: OpenedLogin | undefined
   #onChange: (() => void) | undefined
-  #stopWatching: (() => void) | undefined
+  #isRunning = false
+  /** What became known during a run, and may be what the run itself brings. */
+  #newer: Credential | undefined
   #server = ''
   #last: Credential | undefined
   #secrets: readonly Secret[] = []
@@ -50,11 +72,25 @@ export class LoginSource implements Source {
 
   readonly watch = (onChange: () => void): (() => void) => {
     this.#onChange = onChange
-    this.#stopWatching = this.#opened?.watch(onChange)
-    return () => this.#close()
+    return () => {
+      this.#onChange = undefined
+      this.#follow(undefined)
+    }
   }
 
   async acquire(ask: Ask): Promise<Acquired> {
+    this.#isRunning = true
+    try {
+      return await this.#acquire(ask)
+    } finally {
+      this.#isRunning = false
+      const newer = this.#newer
+      this.#newer = undefined
+      if (newer !== undefined) this.#noteChange(newer)
+    }
+  }
+
+  async #acquire(ask: Ask): Promise<Acquired> {
     const { clock } = this.#ports
     const startedAt = clock.now()
     const reason = this.#ports.isDepleted() && ask.reason !== 'first' ? 'depleted' : ask.reason
@@ -65,8 +101,7 @@ export class LoginSource implements Source {
     const { impersonate } = login.connection.user
     this.#server = server
     this.#last = acquired.credential
-    ask.report({
-      type: 'logged-in',
+    const facts: LoginFacts = {
       reason,
       server,
       attempts,
@@ -75,7 +110,9 @@ export class LoginSource implements Source {
       holds: partsOf(acquired.credential),
       priority: login.priority,
       ...(impersonate && { as: impersonate.user }),
-    })
+    }
+    this.#ports.onLogin(facts)
+    if (this.#isReported(reason)) ask.report({ type: 'logged-in', ...facts })
     return { ...acquired, expiresAt }
   }
 
@@ -92,10 +129,11 @@ export class LoginSource implements Source {
         reason,
         ...(refused && { refused }),
         signal: ask.signal,
-        logger: loggerOf(ask, reason, () => this.#secrets),
+        logger: this.#loggerOf(ask, reason),
         secrets: this.#secrets,
         onRetry: (outcome, nextTryAt) => {
           attempts = outcome.attempts + 1
+          this.#ports.onRetry(outcome, nextTryAt)
           ask.report({ type: 'login-retried', outcome, nextTryAt })
         },
         onIgnored: (why) => {
@@ -114,7 +152,9 @@ export class LoginSource implements Source {
     this.#remember(loginSecrets(login))
     let opened: OpenedLogin | undefined
     try {
-      opened = await this.#ports.open(login)
+      const { report, observe } = this.#ports
+      const onChange = (newer?: Credential): void => this.#noteChange(newer)
+      opened = await this.#ports.open(login, { onChange, report, observe })
       const acquired = await opened.acquire(ask, this.#last)
       ask.signal.throwIfAborted()
       this.#remember(acquiredSecrets(acquired))
@@ -124,7 +164,7 @@ export class LoginSource implements Source {
       await opened?.release()
       ask.signal.throwIfAborted()
       if (isCredentialError(error)) throw error
-      // Nobody waits for an error that is not ours: it must become one.
+      // Waiting requests are rejected only with errors of ours: it must become one.
       const outcome = this.#outcome('failed', attempts, describeThrown(error, 0, this.#secrets))
       throw new LoginError([outcome], 'the login failed', {
         cause: printableCause(error, this.#secrets),
@@ -139,7 +179,7 @@ export class LoginSource implements Source {
 
   /** Of this login and a few before: a handler may speak of what it gave last. */
   #remember(secrets: readonly Secret[]): void {
-    this.#secrets = [...secrets, ...this.#secrets].slice(0, MOST_SECRETS)
+    this.#secrets = [...secrets, ...this.#secrets].slice(0, MAX_SECRETS)
   }
 
   #refusedBy({ reason, refusal }: Ask): RefusedLogin | undefined {
@@ -147,28 +187,45 @@ export class LoginSource implements Source {
     return { server: this.#server, status: refusal.status, at: this.#ports.clock.now() }
   }
 
-  #follow(opened: OpenedLogin): void {
-    this.#stopWatching?.()
+  /** Keeps this login open until the next one takes its place. */
+  #follow(opened: OpenedLogin | undefined): void {
     void this.#opened?.release()
     this.#opened = opened
-    this.#stopWatching = this.#onChange && opened.watch(this.#onChange)
   }
 
-  #close(): void {
-    this.#stopWatching?.()
-    void this.#opened?.release()
-    this.#opened = undefined
+  /** A newer credential is a change only if it is not what the last run brought, or the run in flight is to bring. */
+  #noteChange(newer: Credential | undefined): void {
+    if (newer !== undefined && this.#isRunning) this.#newer = newer
+    else if (newer === undefined || !isSame(newer, this.#last)) this.#onChange?.()
+  }
+
+  /** Whether what is said about this login is reported if it goes well. What goes wrong always is. */
+  #isReported(reason: LoginCause): boolean {
+    const { log } = this.#ports
+    return log === 'all' || (log === 'first' && reason === 'first')
+  }
+
+  #loggerOf({ report }: Ask, reason: LoginCause): LoginLogger {
+    const write = (level: keyof LoginLogger) => (message: string) =>
+      report({ type: 'log', level, message: clean(String(message), this.#secrets), reason })
+    const quiet = this.#isReported(reason) ? write : () => () => {}
+    return {
+      debug: quiet('debug'),
+      info: quiet('info'),
+      warn: write('warn'),
+      error: write('error'),
+    }
   }
 }
 
-function loggerOf(
-  { report }: Ask,
-  reason: LoginCause,
-  secrets: () => readonly Secret[],
-): LoginLogger {
-  const log = (level: keyof LoginLogger) => (message: string) =>
-    report({ type: 'log', level, message: clean(String(message), secrets()), reason })
-  return { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') }
+/** Whether two credentials are the same to a server. */
+export function isSame(one: Credential, other: Credential | undefined): boolean {
+  return (
+    other !== undefined &&
+    one.token?.expose() === other.token?.expose() &&
+    one.certificate?.chain === other.certificate?.chain &&
+    one.basic?.password.expose() === other.basic?.password.expose()
+  )
 }
 
 /** A word such as `Bearer` is not worth hiding; a scheme that is longer may be a whole header. */

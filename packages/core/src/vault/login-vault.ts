@@ -2,26 +2,20 @@ import type { Refusal } from '../credential/refusal.ts'
 import { ClosedError, LoginError, type LoginOutcome } from '../errors/index.ts'
 import type { Access, LeaseOptions } from '../keeper/access.ts'
 import { Derived } from '../keeper/derived.ts'
-import type { Keeper } from '../keeper/keeper.ts'
+import type { Keeper, RunResult } from '../keeper/keeper.ts'
 import type { HeldLease, Lease } from '../keeper/lease.ts'
 import { Watchers } from '../keeper/observers.ts'
-import type { Clock } from '../ports/clock.ts'
-import type { Crypto } from '../ports/crypto.ts'
-import {
-  type CredentialEvent,
-  LOAD,
-  type Observer,
-  type SourceLabel,
-  type VaultLoad,
-} from '../ports/observer.ts'
+import { LOAD, type Observer, type SourceLabel, type VaultLoad } from '../ports/observer.ts'
 import type { Secret } from '../secret/secret.ts'
 import type { Report } from '../sources/source.ts'
-import { Audience } from './event-filter.ts'
 import { FreezeReporter, FrozenQueue } from './frozen-requests.ts'
-import { choose, LoginHandlers, type Usable } from './login-handlers.ts'
+import type { RegisteredHandler } from './log-in.ts'
+import { choose, type HandlerPorts, LoginHandlers, type Usable } from './login-handlers.ts'
+import type { LoginLog } from './login-source.ts'
+import { VaultObservers } from './vault-observers.ts'
 import type { VaultStatus } from './vault-status.ts'
 
-/** Limits of a vault. */
+/** Limits of a vault, and what it reports. */
 export interface VaultPolicy {
   /** How long a request may wait for a login. */
   readonly freezeLimitMs: number
@@ -29,25 +23,20 @@ export interface VaultPolicy {
   readonly queueLimit: number
   /** How long a login that is ready first waits for others that may have a higher priority. */
   readonly priorityGraceMs: number
+  readonly log: LoginLog
 }
 
 export const DEFAULT_VAULT: VaultPolicy = {
   freezeLimitMs: 60_000,
   queueLimit: 10_000,
   priorityGraceMs: 250,
+  log: 'all',
 }
 
 /** What a vault remembers of a lease it gave. */
 interface Given {
   readonly keeper: Keeper
   readonly lease: HeldLease
-}
-
-interface Ports {
-  readonly clock: Clock
-  readonly crypto: Crypto
-  /** Who watches, where others let them watch more; one of its own unless given. */
-  readonly audience?: Audience
 }
 
 /** Counted as a refusal where `refreshOn` says so; it is about what may be done, not about who asks. */
@@ -75,14 +64,13 @@ export class LoginVault implements Access {
   readonly shared = new Derived()
   readonly maxRetries = Number.POSITIVE_INFINITY
   readonly #handlers: LoginHandlers
-  readonly #ports: Ports
+  readonly #ports: HandlerPorts
   readonly #policy: VaultPolicy
   readonly #queue: FrozenQueue
   readonly #reporter: FreezeReporter
   readonly #watchers = new Watchers(this.label)
-  readonly #audience: Audience
+  readonly #observers = new VaultObservers()
   readonly #given = new WeakMap<Lease, Given>()
-  readonly #stopWatching: (() => void)[]
   #cancelLook: () => void = () => {}
   /** When waiting requests look again; `Infinity` if no look is planned. */
   #nextLookAt = Number.POSITIVE_INFINITY
@@ -90,18 +78,22 @@ export class LoginVault implements Access {
   #graceUntil = Number.NEGATIVE_INFINITY
   #isClosed = false
 
-  constructor(keepers: readonly Keeper[], ports: Ports, policy: VaultPolicy = DEFAULT_VAULT) {
-    this.#handlers = new LoginHandlers(keepers, ports.clock)
+  constructor(
+    handlers: readonly RegisteredHandler[],
+    ports: HandlerPorts,
+    policy: VaultPolicy = DEFAULT_VAULT,
+  ) {
     this.#ports = ports
     this.#policy = policy
     this.#queue = new FrozenQueue(ports.clock, policy.queueLimit)
     this.#reporter = new FreezeReporter((event) => this.report(event), ports.clock)
-    // Before anybody else watches: when they hear of something, it has been written down here.
-    this.#stopWatching = keepers.map((keeper) =>
-      keeper.watch((event) => this.#heard(keeper, event)),
-    )
-    this.#audience = ports.audience ?? new Audience()
-    for (const keeper of keepers) this.#audience.admit(keeper)
+    this.#handlers = new LoginHandlers(handlers, policy.log, ports, {
+      observe: (keeper) => this.#observers.add(keeper),
+      onRetry: () => this.#noteRetry(),
+      onSettled: (result) => this.#noteSettled(result),
+      onRetired: (keeper) => this.#noteExpired(keeper),
+    })
+    for (const keeper of this.#handlers.keepers) this.#observers.add(keeper)
   }
 
   /** Whether nothing is left to use. */
@@ -122,6 +114,7 @@ export class LoginVault implements Access {
     const given = this.#given.get(refused)
     // Forbidden is not unknown: another login is no better answer, only a newer one of the same may be.
     if (refusal.status === FORBIDDEN && given !== undefined) {
+      this.#handlers.countRefusal(given.keeper, given.lease)
       const better = await given.keeper.replace(given.lease, refusal, signal)
       return better && this.#give(given.keeper, better as HeldLease)
     }
@@ -133,6 +126,7 @@ export class LoginVault implements Access {
     const given = this.#given.get(refusedLease)
     if (given === undefined) return
     const { keeper, lease } = given
+    const counts = this.#handlers.countRefusal(keeper, lease)
     if (refusal.status === FORBIDDEN) {
       keeper.reject(lease, refusal)
       return
@@ -140,8 +134,7 @@ export class LoginVault implements Access {
     const { refused } = this.#handlers
     this.#handlers.noteRefusal(keeper, refusal)
     refused.add(lease, refusal.status, this.#ports.clock.now())
-    // A late refusal of what has been replaced is nobody's news.
-    if (keeper.held?.ticket === lease.ticket) {
+    if (counts) {
       const excludedUntil = refused.endOf(lease)
       keeper.report({
         type: 'refused',
@@ -184,9 +177,9 @@ export class LoginVault implements Access {
     return this.#handlers.keepers.flatMap((keeper) => keeper.secrets)
   }
 
-  /** Adds somebody who wants to know what happens, here, in every handler and in what logins open. Returns how to leave. */
+  /** Adds an observer of what happens here, in every handler and in what logins share with others. Returns how to remove it. */
   watch(observer: Observer): () => void {
-    const stops = [this.#watchers.add(observer, undefined), this.#audience.watch(observer)]
+    const stops = [this.#watchers.add(observer, undefined), this.#observers.watch(observer)]
     return () => {
       for (const stop of stops) stop()
     }
@@ -218,7 +211,6 @@ export class LoginVault implements Access {
     this.#isClosed = true
     this.#cancelLook()
     this.#queue.close(new ClosedError())
-    for (const stop of this.#stopWatching) stop()
     this.#watchers.close()
     await Promise.all([
       this.shared.destroy(new ClosedError()),
@@ -309,29 +301,17 @@ export class LoginVault implements Access {
     })
   }
 
-  #heard(keeper: Keeper, event: CredentialEvent): void {
-    const { history } = this.#handlers
-    history.note(event, this.#ports.clock.now())
-    switch (event.type) {
-      case 'retired':
-        this.#noteExpired(keeper)
-        break
-      case 'run-succeeded':
-        history.noteHeld(keeper.label, keeper.held?.expiresAt)
-        if (this.isDepleted) this.#reporter.noteDepleted()
-        else this.#noteLogin()
-        this.#letGoOn()
-        break
-      case 'run-failed':
-        this.#letGoOn()
-        break
-      case 'login-retried':
-        // The grace is for first attempts.
-        if (this.#ports.clock.now() < this.#graceUntil) this.#queue.release()
-        break
-      default:
-        break
+  #noteRetry(): void {
+    // The grace is for first attempts.
+    if (this.#ports.clock.now() < this.#graceUntil) this.#queue.release()
+  }
+
+  #noteSettled(result: RunResult): void {
+    if (!('error' in result)) {
+      if (this.isDepleted) this.#reporter.noteDepleted()
+      else this.#noteLogin()
     }
+    this.#letGoOn()
   }
 
   /** Something can be used. If it is the first, the others get a moment to come before it is. */

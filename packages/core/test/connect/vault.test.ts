@@ -114,6 +114,41 @@ describe('a cluster with login handlers', () => {
       .toBe('two')
   })
 
+  it('reads the files of a login again when they change, and asks the handler only for a new certificate', async () => {
+    const files = {
+      certificatePath: join(sandbox.folder, 'c'),
+      privateKeyPath: join(sandbox.folder, 'k'),
+    }
+    const { certificate, key } = await sandbox.issueCertificate({ user: 'one' })
+    writeFileSync(files.certificatePath, certificate)
+    writeFileSync(files.privateKeyPath, key)
+    let logins = 0
+    const vault = new Vault().onLogin(
+      () => {
+        logins += 1
+        return { server: sandbox.url, caData: sandbox.caPem, ...files }
+      },
+      { id: 'files' },
+    )
+    const events: CredentialEvent[] = []
+    await using cluster = await connect({ vault, observer: (event) => void events.push(event) })
+    expect((await cluster.fetch('/version')).status).toBe(200)
+    writeFileSync(files.certificatePath, 'half written')
+    await expect
+      .poll(() => events.find(({ type }) => type === 'warning'), { timeout: 15_000 })
+      .toMatchObject({
+        source: { kind: 'login', name: 'files' },
+        message: expect.stringContaining('its last good content is used'),
+      })
+    expect(logins).toBe(1)
+    const next = await sandbox.issueCertificate({ user: 'two' })
+    writeFileSync(files.privateKeyPath, next.key)
+    writeFileSync(files.certificatePath, next.certificate)
+    await expect.poll(() => logins, { timeout: 15_000 }).toBe(2)
+    expect(new Set(events.map(({ source }) => source.kind))).toEqual(new Set(['vault', 'login']))
+    expect((await cluster.fetch('/version')).status).toBe(200)
+  })
+
   it('says what every handler did when nobody can log in, and the vault can be used again', async () => {
     const events: CredentialEvent[] = []
     let isOpen = false

@@ -255,6 +255,65 @@ describe('a refused lease', () => {
   })
 })
 
+describe('a listener of a keeper', () => {
+  /** What the listener and an observer learn, in order. */
+  function listen() {
+    const heard: string[] = []
+    const unsubscribe = keeper.subscribe({
+      onStarted: () => heard.push('started'),
+      onSettled: (result) =>
+        heard.push(
+          'error' in result ? `failed: ${result.error}` : `settled, same: ${result.isSame}`,
+        ),
+      onRetired: () => heard.push(`retired, held: ${keeper.held?.credential.authorization}`),
+    })
+    keeper.watch(({ type }) => heard.push(`event ${type}`))
+    return { heard, unsubscribe }
+  }
+
+  it('is called before observers, also those that came first', async () => {
+    const heard: string[] = []
+    keeper.watch(({ type }) => heard.push(type))
+    keeper.subscribe({ onStarted: () => heard.push('listener') })
+    void keeper.lease()
+    expect(heard).toEqual(['borrowed', 'listener', 'run-started'])
+  })
+
+  it('learns of every start, end and retirement with the state already changed', async () => {
+    const { heard } = listen()
+    const first = keeper.lease()
+    source.asks[0]?.answer('A')
+    const better = keeper.replace(await first, refusal)
+    source.asks[1]?.answer('B')
+    await better
+    expect(heard.filter((each) => !each.startsWith('event'))).toEqual([
+      'started',
+      'settled, same: false',
+      'started',
+      'retired, held: Bearer B',
+      'settled, same: false',
+    ])
+    expect(heard.indexOf('retired, held: Bearer B')).toBe(heard.indexOf('event retired') - 1)
+  })
+
+  it('learns of a failure, also an unexpected one, and of nothing after it left or the keeper closed', async () => {
+    const { heard, unsubscribe } = listen()
+    const renewed = keeper.renew()
+    source.asks[0]?.fail(new TypeError('oops'))
+    await expect(renewed).rejects.toThrow('oops')
+    expect(heard).toContain('failed: TypeError: oops')
+    const { heard: later } = listen()
+    unsubscribe()
+    const before = heard.filter((each) => !each.startsWith('event')).length
+    const again = keeper.renew()
+    source.asks[1]?.answer('A')
+    await again
+    expect(heard.filter((each) => !each.startsWith('event'))).toHaveLength(before)
+    await keeper.close()
+    expect(later.filter((each) => each.startsWith('retired'))).toEqual([])
+  })
+})
+
 describe('a source that can be watched', () => {
   /** A file: what a run reads is what it holds when the test lets the run read. */
   function watchedFile() {

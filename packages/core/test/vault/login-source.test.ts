@@ -1,33 +1,56 @@
 import { describe, expect, it } from 'vitest'
 import { LoginError } from '../../src/errors/index.ts'
+import { Secret } from '../../src/secret/secret.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
-import { LoginSource, type OpenedLogin } from '../../src/vault/login-source.ts'
+import { type LoginListener, LoginSource, type OpenedLogin } from '../../src/vault/login-source.ts'
 import { settle } from './vault-scene.ts'
 
 const handler = () => ({ server: 'https://one.test', token: 'Zq8Xw2Vb7NcR5tYu' })
+
+const tokenOf = (token: string) => ({ token: new Secret(token) })
 
 /** A login that opens something of the test's. */
 function open(acquire: OpenedLogin['acquire']) {
   const life = new AbortController()
   let released = 0
+  let listener: LoginListener | undefined
+  let changes = 0
   const source = new LoginSource(
     { id: 'one', handler, options: {} },
     {
       clock: new FakeClock(0),
+      log: 'all',
       isDepleted: () => true,
-      open: async () => ({
-        acquire,
-        watch: () => () => {},
-        release: async () => {
-          released += 1
-        },
-      }),
+      report() {},
+      observe: () => () => {},
+      onRetry() {},
+      onLogin() {},
+      open: async (_, given) => {
+        listener = given
+        return {
+          acquire,
+          release: async () => {
+            released += 1
+          },
+        }
+      },
     },
   )
-  const asked = source
-    .acquire({ reason: 'first', signal: life.signal, report() {} })
-    .catch((error: unknown) => error)
-  return { asked, life, released: () => released }
+  source.watch(() => {
+    changes += 1
+  })
+  const ask = () =>
+    source
+      .acquire({ reason: 'first', signal: life.signal, report() {} })
+      .catch((error: unknown) => error)
+  return {
+    asked: ask(),
+    ask,
+    life,
+    released: () => released,
+    changes: () => changes,
+    change: (token?: string) => listener?.onChange(token === undefined ? token : tokenOf(token)),
+  }
 }
 
 describe('what a login opened', () => {
@@ -61,5 +84,40 @@ describe('what a login opened', () => {
     const { asked, released } = open(async () => ({ credential: {}, expiresAt: 1 }))
     expect(await asked).toMatchObject({ expiresAt: 1 })
     expect(released()).toBe(0)
+  })
+})
+
+describe('a change of what a login opened', () => {
+  it('is one if the credential is another, or anything else changed', async () => {
+    const credential = tokenOf('A')
+    const { asked, changes, change } = open(async () => ({ credential, expiresAt: 1 }))
+    await asked
+    change('A')
+    expect(changes()).toBe(0)
+    change('B')
+    expect(changes()).toBe(1)
+    change()
+    expect(changes()).toBe(2)
+  })
+
+  it('during a run is one only if the run brings something else', async () => {
+    let answer: ((token: string) => void) | undefined
+    const { asked, ask, changes, change } = open(
+      () =>
+        new Promise((resolve) => {
+          answer = (token) => resolve({ credential: tokenOf(token), expiresAt: 1 })
+        }),
+    )
+    await settle()
+    change('A')
+    answer?.('A')
+    await asked
+    expect(changes()).toBe(0)
+    const again = ask()
+    await settle()
+    change('C')
+    answer?.('B')
+    await again
+    expect(changes()).toBe(1)
   })
 })

@@ -1,9 +1,8 @@
-import { Keeper } from '../../src/keeper/keeper.ts'
 import { nodeCrypto } from '../../src/node/node-crypto.ts'
 import type { CredentialEvent } from '../../src/ports/observer.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import type { LoginHandler, LoginOptions } from '../../src/vault/login-handler.ts'
-import { LoginSource, type OpenedLogin } from '../../src/vault/login-source.ts'
+import type { OpenedLogin } from '../../src/vault/login-source.ts'
 import { LoginVault, type VaultPolicy } from '../../src/vault/login-vault.ts'
 import type { Login } from '../../src/vault/read-connection-info.ts'
 
@@ -21,7 +20,6 @@ async function openStatic({
       expiresAt,
       endpoint: { cluster, ca: undefined, namespace, trustEnv, priority },
     }),
-    watch: () => () => {},
     release: async () => {},
   }
 }
@@ -33,20 +31,16 @@ export function openScene(
 ) {
   const clock = new FakeClock(1_000_000_000)
   const events: CredentialEvent[] = []
-  const ports = { clock, crypto: { ...nodeCrypto, jitter: () => 0 } }
-  let vault: LoginVault | undefined
-  const keepers = Object.entries(handlers).map(([id, given]) => {
+  const ports = { clock, crypto: { ...nodeCrypto, jitter: () => 0 }, open: openStatic }
+  const registered = Object.entries(handlers).map(([id, given]) => {
     const [handler, options] = Array.isArray(given) ? given : [given, {}]
-    const source = new LoginSource(
-      { id, handler, options },
-      { clock, open: openStatic, isDepleted: () => vault?.isDepleted ?? true },
-    )
-    return new Keeper(source, ports)
+    return { id, handler, options }
   })
-  vault = new LoginVault(keepers, ports, {
+  const vault = new LoginVault(registered, ports, {
     freezeLimitMs: 60_000,
     queueLimit: 100,
     priorityGraceMs: 0,
+    log: 'all',
     ...policy,
   })
   vault.watch((event) => events.push(event))
