@@ -1,4 +1,5 @@
 import { dirname, relative } from 'node:path'
+import { Registry } from 'prom-client'
 import { expect } from 'vitest'
 import { Keeper } from '../packages/core/src/keeper/keeper.ts'
 import type { Lease } from '../packages/core/src/keeper/lease.ts'
@@ -49,7 +50,7 @@ export async function runMetricsCase({ metric, steps }: MetricsCase): Promise<vo
   await using sandbox = await startSandbox()
   // Certificates count whole seconds, and the scrape happens at one moment.
   const now = Math.floor(Date.now() / 1000) * 1000
-  const metrics = createMetrics({ clock: { now: () => now } })
+  const metrics = await createMetrics({ register: new Registry(), clock: { now: () => now } })
   const inUse = new Map<string, InUse>()
   for (const [index, step] of steps.entries()) {
     for (let nth = 0; nth < (step.times ?? 1); nth += 1) {
@@ -58,12 +59,16 @@ export async function runMetricsCase({ metric, steps }: MetricsCase): Promise<vo
       inUse.set(name, used)
       await run(used, step, sandbox, now)
     }
-    expect(samplesOf(metric, metrics), `step ${index + 1}`).toEqual(step.expect)
+    expect(await samplesOf(metric, metrics.register), `step ${index + 1}`).toEqual(step.expect)
   }
   await Promise.all([...inUse.values()].map(({ keeper }) => keeper.close()))
 }
 
-async function open(step: Step, sandbox: Sandbox, metrics: Metrics): Promise<InUse> {
+async function open(
+  step: Step,
+  sandbox: Sandbox,
+  metrics: Pick<Metrics, 'observer'>,
+): Promise<InUse> {
   const script = { user: 'jane' }
   const plugin = await sandbox.plugin(script)
   const allowlist = step.allowlist?.map((named) => ({
@@ -112,9 +117,9 @@ function commandFor(named: Named, { command }: PluginCommand): string {
   }
 }
 
-function samplesOf(metric: string, metrics: Metrics): unknown {
-  const family = metrics.values().find(({ name }) => name === metric)
-  return family?.samples.map(({ labels, value }) => ({
+async function samplesOf(metric: string, register: Registry): Promise<unknown> {
+  const samples = await register.getSingleMetric(metric)?.get()
+  return samples?.values.map(({ labels, value }) => ({
     ...labels,
     value: value === Number.POSITIVE_INFINITY ? '+Inf' : value,
   }))

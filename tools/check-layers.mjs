@@ -34,7 +34,7 @@ const OWNERS = {
   '@peculiar/x509': 'sandbox/src',
   ws: ['sandbox/src', 'core/src/adapters/ws'],
   pkcs11js: 'pkcs11/src',
-  'prom-client': 'cli/src/proxy',
+  'prom-client': ['cli/src/proxy', 'core/src/metrics'],
   'fast-string-width': 'cli/src/render',
   kubecred: ['cli/src', 'demo/src'],
   'kubecred/internal': 'cli/src',

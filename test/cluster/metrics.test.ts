@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { connect } from 'kubecred'
 import { createMetrics } from 'kubecred/metrics'
 import { Vault } from 'kubecred/vault'
+import { Registry } from 'prom-client'
 import { describe, expect, inject, it } from 'vitest'
 import { TestCluster } from './harness/test-cluster.ts'
 import { until } from './harness/until.ts'
@@ -21,7 +22,7 @@ function read(text: string): Map<string, number> {
 
 describe('what is counted beside a real API server', () => {
   it('is what happened: runs, refusals and certificates of a plugin', async () => {
-    const metrics = createMetrics()
+    const metrics = await createMetrics({ register: new Registry() })
     const user = cluster.unique('counted')
     const pair = await cluster.certificate({ user, lifeMs: 3_600_000 })
     const bad = { token: 'nobody-knows-this-token' }
@@ -34,7 +35,7 @@ describe('what is counted beside a real API server', () => {
       await answer.arrayBuffer()
       expect(answer.status).toBe(200)
     }
-    const seen = read(metrics.text())
+    const seen = read(await metrics.register.metrics())
     const call = 'rest_client_exec_plugin_call_total{code="0",call_status="no_error"}'
     expect(seen.get(call)).toBe(2)
     expect(seen.get('kubecred_refused_total{status="401"}')).toBe(1)
@@ -49,7 +50,7 @@ describe('what is counted beside a real API server', () => {
   })
 
   it('is what happened: logins of a vault, and requests that had to wait', async () => {
-    const metrics = createMetrics()
+    const metrics = await createMetrics({ register: new Registry() })
     const user = cluster.unique('logged-in')
     const { server, caPem } = cluster.facts.access
     let isDown = true
@@ -63,11 +64,11 @@ describe('what is counted beside a real API server', () => {
     )
     const opening = connect({ vault, observer: metrics.observer })
     const retried = 'kubecred_login_retried_total{handler="corp"}'
-    await until(() => (read(metrics.text()).get(retried) ?? 0) > 0)
+    await until(async () => (read(await metrics.register.metrics()).get(retried) ?? 0) > 0)
     isDown = false
     const ours = await opening
     expect((await ours.fetch('/api/v1/namespaces')).status).toBe(200)
-    const seen = read(metrics.text())
+    const seen = read(await metrics.register.metrics())
     expect(seen.get('kubecred_login_total{handler="corp",outcome="new"}') ?? 0).toBe(1)
     expect(seen.get('kubecred_vault_frozen')).toBe(0)
     expect(seen.get('kubecred_vault_waiting_requests')).toBe(0)
@@ -75,7 +76,7 @@ describe('what is counted beside a real API server', () => {
   })
 
   it('has every metric that the documentation names', async () => {
-    const metrics = createMetrics()
+    const metrics = await createMetrics({ register: new Registry() })
     await using _ = await connect({
       kubeconfig: cluster.kubeconfig({ user: { exec: cluster.plugin().exec } }),
       observer: metrics.observer,
@@ -85,7 +86,7 @@ describe('what is counted beside a real API server', () => {
       ([, name]) => name,
     )
     expect(named.length).toBeGreaterThan(15)
-    const told = new Set(metrics.values().map(({ name }) => name))
+    const told = new Set(metrics.register.getMetricsAsArray().map(({ name }) => name))
     expect(named.filter((name) => !told.has(name ?? ''))).toEqual([])
   })
 })

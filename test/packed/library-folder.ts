@@ -58,6 +58,10 @@ export class LibraryFolder implements Disposable {
     symlinkSync(join(root, 'node_modules', name), path, 'junction')
   }
 
+  unlink(name: string): void {
+    rmSync(join(this.folder, 'node_modules', name))
+  }
+
   write(name: string, content: string): void {
     writeFileSync(join(this.folder, name), content)
   }

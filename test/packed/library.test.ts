@@ -59,14 +59,24 @@ describe('the tarball of the library', () => {
     })
   })
 
-  it('counts for a registry that is given, without prom-client', async () => {
-    const { code, output } = await packed.node(`
+  it('needs prom-client for metrics only when they are created', async () => {
+    const source = `
       import { createMetrics } from 'kubecred/metrics'
-      const metrics = []
-      createMetrics().register({ registerMetric: (metric) => metrics.push(metric.name) })
-      process.stdout.write(String(metrics.length > 0))
-    `)
-    expect({ code, output }).toEqual({ code: 0, output: 'true' })
+      const shown = await createMetrics().then(
+        ({ register }) => register.metrics(),
+        ({ code, hint }) => [code, hint].join(': '),
+      )
+      process.stdout.write(shown)
+    `
+    expect(await packed.node(source)).toEqual({
+      code: 0,
+      output: 'ERR_PEER_MISSING: Run "npm install prom-client".',
+    })
+    packed.link('prom-client')
+    const { code, output } = await packed.node(source)
+    packed.unlink('prom-client')
+    expect(code, output).toBe(0)
+    expect(output).toContain('\nkubecred_retried_total 0\n')
   })
 
   it('has types that are complete: no package is needed for them that is not a dependency', async () => {

@@ -14,12 +14,11 @@ export interface ProxyMetrics {
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
 /** @param open How many requests are under way. */
-export function makeProxyMetrics(open: () => number): ProxyMetrics {
-  const registry = new Registry()
-  const registers = [registry]
-  const credentials = createMetrics()
-  credentials.register(registry)
-  collectDefaultMetrics({ register: registry })
+export async function makeProxyMetrics(open: () => number): Promise<ProxyMetrics> {
+  const register = new Registry()
+  const registers = [register]
+  const { observer } = await createMetrics({ register })
+  collectDefaultMetrics({ register })
   const requests = new Counter({
     name: 'kubecred_proxy_requests_total',
     help: 'Requests that came to the proxy, by method, status of the answer, and who gave it.',
@@ -42,7 +41,7 @@ export function makeProxyMetrics(open: () => number): ProxyMetrics {
     },
   })
   return {
-    observer: credentials.observer,
+    observer,
     note({ method, status, refusedFor, tookMs }) {
       const known = METHODS.has(method) ? method : 'other'
       const by = refusedFor === undefined ? 'server' : 'proxy'
@@ -50,7 +49,7 @@ export function makeProxyMetrics(open: () => number): ProxyMetrics {
       if (refusedFor === undefined) durations.observe({ method: known }, tookMs / 1000)
     },
     async read() {
-      return { type: registry.contentType, body: await registry.metrics() }
+      return { type: register.contentType, body: await register.metrics() }
     },
   }
 }

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util'
 import { type Cluster, type ConnectOptions, type CredentialEvent, connect } from 'kubecred'
 import { createMetrics } from 'kubecred/metrics'
+import { Registry } from 'prom-client'
 import { inject } from 'vitest'
 import { spawnProgram } from '../spawn-program.ts'
 
@@ -60,7 +61,7 @@ function ownProperties(_key: string, value: unknown): unknown {
 /** Uses a kubeconfig through the library, well and badly, and keeps everything that can be seen of it. */
 export async function listenToLibrary(options: ConnectOptions): Promise<Heard[]> {
   const events: CredentialEvent[] = []
-  const metrics = createMetrics()
+  const metrics = await createMetrics({ register: new Registry() })
   const observer = (event: CredentialEvent): void => {
     events.push(event)
     metrics.observer(event)
@@ -88,8 +89,8 @@ export async function listenToLibrary(options: ConnectOptions): Promise<Heard[]>
   }
   for (const event of events) heard.push(...writeDown(`event ${event.type}`, event))
   heard.push(
-    { channel: 'metrics', text: metrics.text() },
-    ...writeDown('the metrics object', metrics),
+    { channel: 'metrics', text: await metrics.register.metrics() },
+    ...writeDown('the metrics as objects', await metrics.register.getMetricsAsJSON()),
   )
   return heard
 }

@@ -1,81 +1,108 @@
+import type { Registry } from 'prom-client'
+import { PeerMissingError } from '../errors/index.ts'
 import { systemClock } from '../node/system-clock.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { CredentialEvent, Observer } from '../ports/observer.ts'
-import { BoundedNames } from './bounded-names.ts'
-import type { Instrument, MetricFamily } from './family.ts'
 import { makeInstruments } from './instruments.ts'
-import { recordEvent } from './record-event.ts'
-import { recordLogin } from './record-login.ts'
-import { type PromRegistry, registerAll } from './register.ts'
-import { renderText } from './render-text.ts'
-import { VaultLoads } from './vault-loads.ts'
+import { Recorder } from './record-event.ts'
+import { SourcesInUse } from './sources-in-use.ts'
 
-/** A program has a few login handlers; one that makes up names must not make up metrics with them. */
-const MOST_HANDLERS = 50
-
-/** Numbers about credentials, counted from events. */
-export interface Metrics {
-  /** What counts. Give it to every `connect()`: one plugin run is counted once, however many share it. */
+/** What counts, and where the numbers are. */
+export interface Metrics<Register = PromRegister> {
+  /** Counts events. Give it to every `connect()`: an event that several connections hear is counted once. */
   readonly observer: Observer
-  /** The content type of `text()`. */
-  readonly contentType: string
-  /** Everything as plain data, as it stands now. */
-  values(): readonly MetricFamily[]
-  /** Everything in Prometheus' text format, as it stands now. */
-  text(): string
-  /**
-   * Shows everything in a registry of prom-client 15 too.
-   *
-   * @throws {Error} prom-client's, when the registry has a metric of the same name.
-   *
-   * @example
-   * import { register } from 'prom-client'
-   * metrics.register(register)
-   */
-  register(registry: PromRegistry): void
+  /** The registry that has the metrics: `register.metrics()` is the text for Prometheus. */
+  readonly register: Register
 }
 
-export interface MetricsOptions {
-  /** The clock that time to live and age are told by; the system's unless given. */
+/** Options of `createMetrics`. */
+export interface MetricsOptions<Register = PromRegister> {
+  /** The registry to put the metrics in; by default the global `register` of prom-client. */
+  readonly register?: Register | undefined
+  /** The clock that time to live and age are measured with; by default the system's. */
   readonly clock?: Pick<Clock, 'now'> | undefined
 }
 
 /**
- * Makes a collector: an observer for `connect()`, and what it has counted so far.
+ * What a `Registry` of prom-client can do, as far as it is needed to serve the metrics.
  *
- * It belongs to nobody but the caller: without it nothing is counted, and two of them know nothing of
- * each other.
+ * With the option `register`, the registry's own type is returned instead.
+ */
+export interface PromRegister {
+  readonly contentType: string
+  metrics(): Promise<string>
+  // Every version of prom-client has a type of its own for a metric; this one fits all.
+  registerMetric(metric: never): void
+}
+
+/**
+ * Creates the metrics of prom-client, and an observer for `connect()` that updates them.
+ *
+ * @throws {PeerMissingError} When prom-client is not installed.
+ * @throws {Error} prom-client's, when the registry has a metric of the same name: a registry takes these metrics once.
  *
  * @example
- * const metrics = createMetrics()
+ * import { register } from 'prom-client'
+ * const metrics = await createMetrics({ register })
  * const cluster = await connect({ observer: metrics.observer })
- * response.setHeader('content-type', metrics.contentType).end(metrics.text())
+ * response.setHeader('content-type', register.contentType).end(await register.metrics())
  */
-export function createMetrics({ clock = systemClock }: MetricsOptions = {}): Metrics {
+export async function createMetrics<Register extends PromRegister = PromRegister>({
+  register: given,
+  clock = systemClock,
+}: MetricsOptions<Register> = {}): Promise<Metrics<Register>> {
+  const prom = await loadPromClient(() => import('prom-client'))
+  const register = given ?? (prom.register as PromRegister as Register)
   const now = (): number => clock.now()
-  const vaults = new VaultLoads()
-  const instruments = makeInstruments(now, vaults)
-  const handlers = new BoundedNames(MOST_HANDLERS)
-  const all: readonly Instrument[] = Object.values(instruments)
+  const inUse = new SourcesInUse()
+  const instruments = makeInstruments(prom, register as PromRegister as Registry, inUse, now)
+  const recorder = new Recorder(instruments, now)
   /** Connections that share a keeper all hear its events; behind two observers it is the same object. */
   const counted = new WeakSet<CredentialEvent>()
-  const values = (): readonly MetricFamily[] => all.map(readNow)
   return {
     observer(event) {
       if (counted.has(event)) return
       counted.add(event)
-      vaults.note(event)
-      recordEvent(event, instruments, now())
-      recordLogin(event, instruments, handlers)
+      inUse.note(event)
+      recorder.record(event)
     },
-    contentType: 'text/plain; version=0.0.4; charset=utf-8',
-    values,
-    text: () => renderText(values()),
-    register: (registry) => registerAll(all, registry),
+    register,
   }
 }
 
-function readNow(instrument: Instrument): MetricFamily {
-  const { name, help, type } = instrument
-  return { name, help, type, samples: instrument.samples() }
+/**
+ * Combines several observers into one.
+ *
+ * Each receives every event, also when one before it throws.
+ *
+ * @example
+ * const cluster = await connect({ observer: combine(metrics.observer, (event) => log(event)) })
+ */
+export function combine(...observers: (Observer | undefined)[]): Observer {
+  return (event) => {
+    for (const observer of observers) {
+      try {
+        observer?.(event)
+      } catch {
+        // The keeper ignores what an observer throws; the other observers must still be called.
+      }
+    }
+  }
+}
+
+/**
+ * Loads the installed package.
+ *
+ * @throws {PeerMissingError}
+ */
+export async function loadPromClient<PromClient>(
+  load: () => Promise<{ default: PromClient }>,
+): Promise<PromClient> {
+  try {
+    // It is CommonJS: bundlers do not always find the names that it exports.
+    return (await load()).default
+  } catch (cause) {
+    if ((cause as { code?: string }).code !== 'ERR_MODULE_NOT_FOUND') throw cause
+    throw new PeerMissingError('kubecred/metrics', 'prom-client', { cause })
+  }
 }

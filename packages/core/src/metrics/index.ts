@@ -1,4 +1,7 @@
-export { combine } from './combine.ts'
-export { createMetrics, type Metrics, type MetricsOptions } from './create-metrics.ts'
-export type { MetricFamily, Sample } from './family.ts'
-export type { PromRegistry } from './register.ts'
+export {
+  combine,
+  createMetrics,
+  type Metrics,
+  type MetricsOptions,
+  type PromRegister,
+} from './create-metrics.ts'

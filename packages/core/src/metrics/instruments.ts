@@ -1,207 +1,178 @@
-import { CertificateEnds } from './certificate-ends.ts'
-import { Counter } from './counter.ts'
-import { Histogram } from './histogram.ts'
-import { VaultGauge, type VaultLoads } from './vault-loads.ts'
+import type * as prom from 'prom-client'
+import type { VaultLoad } from '../ports/observer.ts'
+import type { SourcesInUse } from './sources-in-use.ts'
+
+/** The package, which is loaded only when it is used. */
+export type PromClient = Pick<typeof prom, 'Counter' | 'Gauge' | 'Histogram' | 'register'>
+
+export type Instruments = ReturnType<typeof makeInstruments>
 
 /**
- * Every metric, in the order in which they are shown.
+ * Makes every metric, in the order in which they are shown.
  *
  * Names, help texts, labels and buckets of the first three are KEP-541's, to the letter: dashboards and
  * alerts that were made for client-go work with them. The next two are client-go's too; the rest is ours.
  */
-export function makeInstruments(now: () => number, vaults: VaultLoads) {
+export function makeInstruments(
+  { Counter, Gauge, Histogram }: PromClient,
+  register: prom.Registry,
+  inUse: SourcesInUse,
+  now: () => number,
+) {
+  const registers = [register]
+  const secondsUntil = (time: number): number => (time - now()) / 1000
+  const counter = <L extends string = never>(name: string, help: string, labelNames: L[] = []) =>
+    new Counter<L>({ name, help, labelNames, registers })
+  const histogram = (name: string, help: string, buckets: number[]) =>
+    new Histogram<never>({ name, help, buckets, registers })
+  const vaultGauge = (name: string, help: string, read: (load: VaultLoad) => number) =>
+    new Gauge<never>({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(inUse.sumLoads(read))
+      },
+    })
   return {
-    ttl: new CertificateEnds(
-      {
-        name: 'rest_client_exec_plugin_ttl_seconds',
-        help:
-          'Gauge of the shortest TTL (time-to-live) of the client ' +
-          'certificate(s) managed by the auth exec plugin. The value ' +
-          'is in seconds until certificate expiry (negative if ' +
-          'already expired). If auth exec plugins are unused or manage no ' +
-          'TLS certificates, the value will be +INF.',
+    ttl: new Gauge<never>({
+      name: 'rest_client_exec_plugin_ttl_seconds',
+      help:
+        'Gauge of the shortest TTL (time-to-live) of the client ' +
+        'certificate(s) managed by the auth exec plugin. The value ' +
+        'is in seconds until certificate expiry (negative if ' +
+        'already expired). If auth exec plugins are unused or manage no ' +
+        'TLS certificates, the value will be +INF.',
+      aggregator: 'min',
+      registers,
+      collect() {
+        this.set(secondsUntil(inUse.firstEnds().get('exec') ?? Number.POSITIVE_INFINITY))
       },
-      now,
-    ),
-    rotationAge: new Histogram(
-      {
-        name: 'rest_client_exec_plugin_certificate_rotation_age',
-        help:
-          'Histogram of the number of seconds the last auth exec ' +
-          'plugin client certificate lived before being rotated. ' +
-          'If auth exec plugin client certificates are unused, ' +
-          'histogram will contain no data.',
-      },
+    }),
+    rotationAge: histogram(
+      'rest_client_exec_plugin_certificate_rotation_age',
+      'Histogram of the number of seconds the last auth exec ' +
+        'plugin client certificate lived before being rotated. ' +
+        'If auth exec plugin client certificates are unused, ' +
+        'histogram will contain no data.',
       ROTATION_SECONDS,
     ),
-    calls: new Counter(
-      {
-        name: 'rest_client_exec_plugin_call_total',
-        help:
-          'Number of calls to an exec plugin, partitioned by the type of ' +
-          'event encountered (no_error, plugin_execution_error, plugin_not_found_error, ' +
-          'client_internal_error) and an optional exit code. The exit code will ' +
-          'be set to 0 if and only if the plugin call was successful.',
-      },
+    calls: counter(
+      'rest_client_exec_plugin_call_total',
+      'Number of calls to an exec plugin, partitioned by the type of ' +
+        'event encountered (no_error, plugin_execution_error, plugin_not_found_error, ' +
+        'client_internal_error) and an optional exit code. The exit code will ' +
+        'be set to 0 if and only if the plugin call was successful.',
       ['code', 'call_status'],
     ),
-    policyCalls: new Counter(
-      {
-        name: 'rest_client_exec_plugin_policy_call_total',
-        help:
-          'Number of evaluations of the exec plugin policy, partitioned by the ' +
-          'verdict (allowed, denied). Every evaluation is counted, also if the ' +
-          'policy allows all plugins.',
-      },
+    policyCalls: counter(
+      'rest_client_exec_plugin_policy_call_total',
+      'Number of evaluations of the exec plugin policy, partitioned by the ' +
+        'verdict (allowed, denied). Every evaluation is counted, also if the ' +
+        'policy allows all plugins.',
       ['status'],
     ),
-    caReloads: new Counter(
-      {
-        name: 'rest_client_transport_ca_reload_total',
-        help:
-          'Number of times a CA reload is attempted, partitioned by the result and reason ' +
-          'for the reload attempt',
-      },
+    caReloads: counter(
+      'rest_client_transport_ca_reload_total',
+      'Number of times a CA reload is attempted, partitioned by the result and reason ' +
+        'for the reload attempt',
       ['result', 'reason'],
     ),
-    certificates: new CertificateEnds(
-      {
-        name: 'kubecred_certificate_ttl_seconds',
-        help:
-          'Gauge of the shortest TTL (time-to-live) of the client certificate(s) in use, ' +
-          'partitioned by the kind of source that they come from. The value is in seconds ' +
-          'until certificate expiry (negative if already expired).',
+    certificates: new Gauge({
+      name: 'kubecred_certificate_ttl_seconds',
+      help:
+        'Gauge of the shortest TTL (time-to-live) of the client certificate(s) in use, ' +
+        'partitioned by the kind of source that they come from. The value is in seconds ' +
+        'until certificate expiry (negative if already expired).',
+      labelNames: ['source'],
+      aggregator: 'min',
+      registers,
+      collect() {
+        this.reset()
+        for (const [source, end] of inUse.firstEnds()) this.set({ source }, secondsUntil(end))
       },
-      now,
-      'by source',
-    ),
-    runDuration: new Histogram(
-      {
-        name: 'kubecred_exec_plugin_run_duration_seconds',
-        help:
-          'Histogram of the number of seconds between start and end of an exec ' +
-          'plugin process, whatever its outcome. Waiting for a free place is not included.',
-      },
+    }),
+    runDuration: histogram(
+      'kubecred_exec_plugin_run_duration_seconds',
+      'Histogram of the number of seconds between start and end of an exec ' +
+        'plugin process, whatever its outcome. Waiting for a free place is not included.',
       RUN_SECONDS,
     ),
-    refreshes: new Counter(
-      {
-        name: 'kubecred_refresh_total',
-        help:
-          'Number of times a credential was fetched from its source, partitioned by ' +
-          'the reason (first, expired, ahead, refused), the kind of source and the ' +
-          'outcome (new, same, failed).',
-      },
+    refreshes: counter(
+      'kubecred_refresh_total',
+      'Number of times a credential was fetched from its source, partitioned by ' +
+        'the reason (first, expired, ahead, refused), the kind of source and the ' +
+        'outcome (new, same, failed).',
       ['reason', 'source', 'outcome'],
     ),
-    refused: new Counter(
-      {
-        name: 'kubecred_refused_total',
-        help:
-          'Number of times the server refused the credential in use, partitioned by ' +
-          'HTTP status. Refusals of a credential that has been replaced are not counted.',
-      },
+    refused: counter(
+      'kubecred_refused_total',
+      'Number of times the server refused the credential in use, partitioned by ' +
+        'HTTP status. Refusals of a credential that has been replaced are not counted.',
       ['status'],
     ),
-    retried: new Counter({
-      name: 'kubecred_retried_total',
-      help: 'Number of requests that were sent once more with a new credential.',
-    }),
-    ...loginInstruments(),
-    ...vaultInstruments(vaults),
-  }
-}
-
-function loginInstruments() {
-  return {
-    logins: new Counter(
-      {
-        name: 'kubecred_login_total',
-        help:
-          'Number of logins, partitioned by login handler and outcome (new, same, ' +
-          'nothing, failed). A login may have several attempts.',
-      },
+    retried: counter(
+      'kubecred_retried_total',
+      'Number of requests that were sent once more with a new credential.',
+    ),
+    logins: counter(
+      'kubecred_login_total',
+      'Number of logins, partitioned by login handler and outcome (new, same, ' +
+        'nothing, failed). A login may have several attempts.',
       ['handler', 'outcome'],
     ),
-    loginRetries: new Counter(
-      {
-        name: 'kubecred_login_retried_total',
-        help:
-          'Number of attempts of a login that failed and are followed by another one, ' +
-          'partitioned by login handler.',
-      },
+    loginRetries: counter(
+      'kubecred_login_retried_total',
+      'Number of attempts of a login that failed and are followed by another one, ' +
+        'partitioned by login handler.',
       ['handler'],
     ),
-    loginDuration: new Histogram(
-      {
-        name: 'kubecred_login_duration_seconds',
-        help:
-          'Histogram of the number of seconds that a login took with all its attempts ' +
-          'and pauses, whatever its outcome.',
-      },
+    loginDuration: histogram(
+      'kubecred_login_duration_seconds',
+      'Histogram of the number of seconds that a login took with all its attempts ' +
+        'and pauses, whatever its outcome.',
       RUN_SECONDS,
     ),
-    loginRefused: new Counter(
-      {
-        name: 'kubecred_login_refused_total',
-        help: 'Number of times a server refused what a login handler gave, partitioned by login handler.',
-      },
+    loginRefused: counter(
+      'kubecred_login_refused_total',
+      'Number of times a server refused what a login handler gave, partitioned by login handler.',
       ['handler'],
     ),
-    loginExpired: new Counter(
-      {
-        name: 'kubecred_login_expired_total',
-        help:
-          'Number of times what a login handler gave ended before it was renewed, ' +
-          'partitioned by login handler.',
-      },
+    loginExpired: counter(
+      'kubecred_login_expired_total',
+      'Number of times what a login handler gave ended before it was renewed, ' +
+        'partitioned by login handler.',
       ['handler'],
     ),
-  }
-}
-
-function vaultInstruments(vaults: VaultLoads) {
-  return {
-    depletions: new Counter({
-      name: 'kubecred_vault_depleted_total',
-      help: 'Number of times nothing was left that a request could be sent with.',
-    }),
-    frozenSeconds: new Counter({
-      name: 'kubecred_vault_frozen_seconds_total',
-      help: 'Number of seconds that requests had to wait for a login, counted when it is over.',
-    }),
-    frozen: new VaultGauge(
-      {
-        name: 'kubecred_vault_frozen',
-        help: 'Gauge of the number of vaults whose requests have to wait for a login now.',
-      },
-      vaults,
+    depletions: counter(
+      'kubecred_vault_depleted_total',
+      'Number of times nothing was left that a request could be sent with.',
+    ),
+    frozenSeconds: counter(
+      'kubecred_vault_frozen_seconds_total',
+      'Number of seconds that requests had to wait for a login, counted when it is over.',
+    ),
+    frozen: vaultGauge(
+      'kubecred_vault_frozen',
+      'Gauge of the number of vaults whose requests have to wait for a login now.',
       ({ isFrozen }) => Number(isFrozen),
     ),
-    waiting: new VaultGauge(
-      {
-        name: 'kubecred_vault_waiting_requests',
-        help: 'Gauge of the number of requests that wait for a login now.',
-      },
-      vaults,
+    waiting: vaultGauge(
+      'kubecred_vault_waiting_requests',
+      'Gauge of the number of requests that wait for a login now.',
       (load) => load.waiting,
     ),
-    givenUp: new Counter({
-      name: 'kubecred_vault_failed_total',
-      help: 'Number of requests that failed because no handler could log in, or none did in time.',
-    }),
-    excluded: new VaultGauge(
-      {
-        name: 'kubecred_vault_excluded_logins',
-        help: 'Gauge of the number of logins that are left alone now because a server refused them.',
-      },
-      vaults,
+    givenUp: counter(
+      'kubecred_vault_failed_total',
+      'Number of requests that failed because no handler could log in, or none did in time.',
+    ),
+    excluded: vaultGauge(
+      'kubecred_vault_excluded_logins',
+      'Gauge of the number of logins that are left alone now because a server refused them.',
       (load) => load.excluded,
     ),
   }
 }
-
-export type Instruments = ReturnType<typeof makeInstruments>
 
 const MINUTE = 60
 const HOUR = 60 * MINUTE

@@ -1,75 +1,87 @@
-import type { CredentialEvent } from '../ports/observer.ts'
+import type { CredentialError, LoginError } from '../errors/index.ts'
+import type { CredentialEvent, SourceLabel } from '../ports/observer.ts'
 import { describeCall, type RunEnd } from './call-status.ts'
 import type { Instruments } from './instruments.ts'
 
-/** Counts what an event says. What is named after exec plugins counts nothing else. */
-export function recordEvent(event: CredentialEvent, to: Instruments, now: number): void {
-  switch (event.type) {
-    case 'run-succeeded':
-    case 'run-failed':
-      recordRun(event, to, now)
-      break
-    case 'policy':
-      if (isExec(event)) to.policyCalls.increase({ status: event.verdict })
-      break
-    case 'refused':
-      to.refused.increase({ status: String(event.status) })
-      break
-    case 'retried':
-      to.retried.increase({})
-      break
-    case 'borrowed':
-      to.certificates.borrow(event.source, event.certificate?.notAfter)
-      if (isExec(event)) to.ttl.borrow(event.source, event.certificate?.notAfter)
-      break
-    case 'ca-reload':
-      to.caReloads.increase({ result: event.result, reason: event.reason })
-      break
-    case 'released':
-      to.certificates.release(event.source)
-      to.ttl.release(event.source)
-      break
-    case 'run-started':
-    case 'plugin-started':
-    case 'plugin-ended':
-    case 'plugin-stderr':
-    case 'user-prompt':
-    case 'prompt-ended':
-    case 'signed':
-    case 'sign-failed':
-    case 'retired':
-    case 'warning':
-    case 'unexpected-error':
-    case 'logged-in':
-    case 'login-retried':
-    case 'log':
-    case 'expired':
-    case 'frozen':
-      break
-    case 'depleted':
-      to.depletions.increase({})
-      break
-    case 'thawed':
-      to.frozenSeconds.increase({}, event.frozenMs / 1000)
-      break
-    case 'failed':
-      to.givenUp.increase({})
-      break
-  }
-}
+/** A program has a few login handlers; one that makes up names must not make up metrics with them. */
+const MAX_HANDLERS = 50
 
-function recordRun(event: RunEnd, to: Instruments, now: number): void {
-  const { reason, source } = event
-  to.refreshes.increase({ reason, source: source.kind, outcome: outcomeOf(event) })
-  // A failed run leaves the certificate that we hold in its place.
-  if (event.type !== 'run-failed') to.certificates.set(source, event.certificate?.notAfter)
-  if (!isExec(event)) return
-  const call = describeCall(event)
-  if (call !== undefined) to.calls.increase(call)
-  if (event.process?.isStarted) to.runDuration.observe(event.process.tookMs / 1000)
-  if (event.type === 'run-failed') return
-  to.ttl.set(source, event.certificate?.notAfter)
-  if (event.replaced) to.rotationAge.observe((now - event.replaced.notBefore) / 1000)
+/** Counts what events say. Metrics that are named after exec plugins count no other source. */
+export class Recorder {
+  readonly #to: Instruments
+  readonly #now: () => number
+  readonly #handlers = new Set<string>()
+
+  constructor(to: Instruments, now: () => number) {
+    this.#to = to
+    this.#now = now
+  }
+
+  record(event: CredentialEvent): void {
+    const to = this.#to
+    const { source } = event
+    switch (event.type) {
+      case 'run-succeeded':
+      case 'run-failed':
+        to.refreshes.inc({ reason: event.reason, source: source.kind, outcome: outcomeOf(event) })
+        if (source.kind === 'exec') this.#recordPlugin(event)
+        if (source.kind === 'login') this.#recordLogin(event)
+        break
+      case 'policy':
+        if (source.kind === 'exec') to.policyCalls.inc({ status: event.verdict })
+        break
+      case 'ca-reload':
+        to.caReloads.inc({ result: event.result, reason: event.reason })
+        break
+      case 'refused':
+        to.refused.inc({ status: String(event.status) })
+        if (source.kind === 'login') to.loginRefused.inc({ handler: this.#handlerOf(source) })
+        break
+      case 'retried':
+        to.retried.inc()
+        break
+      case 'login-retried':
+        to.loginRetries.inc({ handler: this.#handlerOf(source) })
+        break
+      case 'expired':
+        to.loginExpired.inc({ handler: this.#handlerOf(source) })
+        break
+      case 'depleted':
+        to.depletions.inc()
+        break
+      case 'thawed':
+        to.frozenSeconds.inc(event.frozenMs / 1000)
+        break
+      case 'failed':
+        to.givenUp.inc()
+        break
+      default:
+        break
+    }
+  }
+
+  #recordPlugin(event: RunEnd): void {
+    const { calls, runDuration, rotationAge } = this.#to
+    const call = describeCall(event)
+    if (call !== undefined) calls.inc(call)
+    if (event.process?.isStarted) runDuration.observe(event.process.tookMs / 1000)
+    if (event.type === 'run-failed' || event.replaced === undefined) return
+    rotationAge.observe((this.#now() - event.replaced.notBefore) / 1000)
+  }
+
+  #recordLogin(event: RunEnd): void {
+    const isNothing = event.type === 'run-failed' && hasNothing(event.error)
+    const outcome = isNothing ? 'nothing' : outcomeOf(event)
+    this.#to.logins.inc({ handler: this.#handlerOf(event.source), outcome })
+    this.#to.loginDuration.observe(event.tookMs / 1000)
+  }
+
+  /** The handler's name, or `other` when as many are known as there is room for. */
+  #handlerOf({ name }: SourceLabel): string {
+    if (!this.#handlers.has(name) && this.#handlers.size >= MAX_HANDLERS) return 'other'
+    this.#handlers.add(name)
+    return name
+  }
 }
 
 function outcomeOf(event: RunEnd): 'new' | 'same' | 'failed' {
@@ -77,6 +89,8 @@ function outcomeOf(event: RunEnd): 'new' | 'same' | 'failed' {
   return event.isSame ? 'same' : 'new'
 }
 
-function isExec({ source }: CredentialEvent): boolean {
-  return source.kind === 'exec'
+/** Whether a handler does not apply here, which is no failure. */
+function hasNothing(error: CredentialError): boolean {
+  const { outcomes } = error as Partial<LoginError>
+  return outcomes?.[0]?.result === 'nothing'
 }

@@ -1,4 +1,3 @@
-import { createMetrics } from 'kubecred/metrics'
 import { describe, expect, it } from 'vitest'
 import {
   type CODES,
@@ -24,13 +23,13 @@ import {
 } from '../../src/errors/index.ts'
 import { PLUGIN_CODES } from '../../src/errors/plugin-errors.ts'
 import type { ProcessEnd } from '../../src/ports/observer.ts'
-import { linesOf } from './scene.ts'
+import { linesOf, makeMetrics } from './scene.ts'
 
 const NAME = 'rest_client_exec_plugin_call_total'
 
 /** What is counted for a run that ended like this. */
-function countOf(error: CredentialError, process?: ProcessEnd): string | undefined {
-  const metrics = createMetrics()
+async function countOf(error: CredentialError, process?: ProcessEnd): Promise<string | undefined> {
+  const metrics = await makeMetrics()
   metrics.observer({
     type: 'run-failed',
     source: { kind: 'exec', name: 'p' },
@@ -40,7 +39,7 @@ function countOf(error: CredentialError, process?: ProcessEnd): string | undefin
     nextTryAt: 0,
     ...(process && { process }),
   })
-  const [line] = linesOf(metrics.text(), NAME)
+  const [line] = linesOf(await metrics.register.metrics(), NAME)
   return line
     ?.match(/\{code="(.*)",call_status="(.*)"\} 1/)
     ?.slice(1, 3)
@@ -77,8 +76,8 @@ const ROWS: readonly [CredentialError, ProcessEnd | undefined, string | undefine
 describe('a run that failed is counted as a call', () => {
   it.each(ROWS.map(([error, process, counted]) => ({ code: error.code, error, process, counted })))(
     '$code: $counted',
-    ({ error, process, counted }) => {
-      expect(countOf(error, process)).toBe(counted)
+    async ({ error, process, counted }) => {
+      expect(await countOf(error, process)).toBe(counted)
     },
   )
 
@@ -89,9 +88,9 @@ describe('a run that failed is counted as a call', () => {
     ).toEqual([])
   })
 
-  it('as our own affair if the code is nobody’s', () => {
+  it('as our own affair if the code is nobody’s', async () => {
     const strange = { code: 'ERR_FROM_THE_FUTURE' } as unknown as CredentialError
-    expect(countOf(strange, exited(0))).toBe('1 client_internal_error')
-    expect(countOf(strange)).toBeUndefined()
+    expect(await countOf(strange, exited(0))).toBe('1 client_internal_error')
+    expect(await countOf(strange)).toBeUndefined()
   })
 })

@@ -3,10 +3,10 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Sandbox, startSandbox } from '@kubecred/sandbox'
 import { type Cluster, type ConnectOptions, connect } from 'kubecred'
-import { createMetrics, type Metrics } from 'kubecred/metrics'
+import type { Metrics } from 'kubecred/metrics'
 import { type SigningRequest, Vault } from 'kubecred/vault'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { linesOf, request } from './scene.ts'
+import { linesOf, makeMetrics, request } from './scene.ts'
 
 const TTL = 'kubecred_certificate_ttl_seconds'
 const EXEC_TTL = 'rest_client_exec_plugin_ttl_seconds'
@@ -20,14 +20,16 @@ beforeEach(async () => {
   sandbox = await startSandbox()
   // A whole second: certificates do not count less.
   now = Math.floor(Date.now() / 1000) * 1000
-  metrics = createMetrics({ clock: { now: () => now } })
+  metrics = await makeMetrics({ now: () => now })
 })
 afterEach(() => sandbox.close())
 
 const pairOf = (lifeMs: number) =>
   sandbox.issueCertificate({ user: 'jane', notBefore: new Date(now - HOUR_MS), lifeMs })
 const fileOf = (name: string): string => join(sandbox.folder, name)
-const ttl = (): string[] => linesOf(metrics.text(), TTL)
+const scrape = (name: string): Promise<string[]> =>
+  metrics.register.metrics().then((text) => linesOf(text, name))
+const ttl = (): Promise<string[]> => scrape(TTL)
 
 async function use(options: ConnectOptions): Promise<Cluster> {
   const cluster = await connect({ ...options, observer: metrics.observer })
@@ -41,19 +43,19 @@ describe('the time to live of a certificate', () => {
     writeFileSync(fileOf('c'), certificate)
     writeFileSync(fileOf('k'), key)
     const user = { certificateFile: fileOf('c'), keyFile: fileOf('k') }
-    expect(ttl()).toEqual([])
+    expect(await ttl()).toEqual([])
     const cluster = await use({ kubeconfig: sandbox.writeKubeconfig({ user }) })
-    expect(ttl()).toEqual([`${TTL}{source="certificate-files"} 7200`])
-    expect(linesOf(metrics.text(), EXEC_TTL)).toEqual([`${EXEC_TTL} +Inf`])
+    expect(await ttl()).toEqual([`${TTL}{source="certificate-files"} 7200`])
+    expect(await scrape(EXEC_TTL)).toEqual([`${EXEC_TTL} +Inf`])
     await cluster.close()
-    expect(ttl()).toEqual([])
+    expect(await ttl()).toEqual([])
   })
 
   it('in the kubeconfig itself is there, too', async () => {
     const { certificate, key } = await pairOf(6 * HOUR_MS)
     const user = { certificate, key }
     await using _ = await use({ kubeconfig: sandbox.writeKubeconfig({ user }) })
-    expect(ttl()).toEqual([`${TTL}{source="static"} 18000`])
+    expect(await ttl()).toEqual([`${TTL}{source="static"} 18000`])
   })
 
   it('of a plugin is there under both names', async () => {
@@ -65,8 +67,8 @@ describe('the time to live of a certificate', () => {
     })
     const exec = await sandbox.plugin({ user: 'jane', stdout })
     await using _ = await use({ kubeconfig: sandbox.writeKubeconfig({ user: { exec } }) })
-    expect(ttl()).toEqual([`${TTL}{source="exec"} 3600`])
-    expect(linesOf(metrics.text(), EXEC_TTL)).toEqual([`${EXEC_TTL} 3600`])
+    expect(await ttl()).toEqual([`${TTL}{source="exec"} 3600`])
+    expect(await scrape(EXEC_TTL)).toEqual([`${EXEC_TTL} 3600`])
   })
 
   it('of a login is there as the login’s', async () => {
@@ -81,7 +83,7 @@ describe('the time to live of a certificate', () => {
       { id: 'corp' },
     )
     await using _ = await use({ vault })
-    expect(ttl()).toEqual([`${TTL}{source="login"} 10800`])
+    expect(await ttl()).toEqual([`${TTL}{source="login"} 10800`])
   })
 
   it('of a login whose key is elsewhere is there as the login’s, once; of several the first end counts', async () => {
@@ -101,17 +103,17 @@ describe('the time to live of a certificate', () => {
       )
     await using _ = await use({ vault: vaultWith(long) })
     const second = await use({ vault: vaultWith(short) })
-    expect(ttl()).toEqual([`${TTL}{source="login"} 14400`])
+    expect(await ttl()).toEqual([`${TTL}{source="login"} 14400`])
     await second.close()
-    expect(ttl()).toEqual([`${TTL}{source="login"} 28800`])
+    expect(await ttl()).toEqual([`${TTL}{source="login"} 28800`])
   })
 })
 
 describe('reloads of a CA file', () => {
-  const reloads = (): string[] => linesOf(metrics.text(), RELOADS).sort()
+  const reloads = async (): Promise<string[]> => (await scrape(RELOADS)).sort()
   const noted = (reason: string): Promise<void> =>
     expect
-      .poll(() => reloads().some((line) => line.includes(`reason="${reason}"`)), {
+      .poll(async () => (await reloads()).some((line) => line.includes(`reason="${reason}"`)), {
         timeout: 15_000,
       })
       .toBe(true)
@@ -145,7 +147,7 @@ describe('reloads of a CA file', () => {
     const kubeconfig = sandbox.writeKubeconfig({ user: { token } })
     await using cluster = await use({ kubeconfig, certificateAuthority })
     await rewrite(certificateAuthority)
-    expect(reloads()).toEqual(EVERY)
+    expect(await reloads()).toEqual(EVERY)
     expect(await request(cluster)).toBe(200)
   }, 60_000)
 

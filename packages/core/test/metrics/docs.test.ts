@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { createMetrics } from 'kubecred/metrics'
 import { expect, it } from 'vitest'
 import { CALLS } from '../../src/metrics/call-status.ts'
+import { makeMetrics } from './scene.ts'
 
 const page = readFileSync(new URL('../../../../docs/metrics.md', import.meta.url), 'utf8')
 const rows = page
@@ -9,10 +9,9 @@ const rows = page
   .filter((line) => line.startsWith('| `'))
   .map((line) => line.split('|').map((cell) => cell.trim().replaceAll('`', '')))
 
-it('docs/metrics.md has every metric, with its type', () => {
-  const known = createMetrics()
-    .values()
-    .map(({ name, type }) => [name, type])
+it('docs/metrics.md has every metric, with its type', async () => {
+  const { register } = await makeMetrics()
+  const known = register.getMetricsAsArray().map(({ name, type }) => [name, type])
   const told = rows.filter(([, name]) => /^(rest_client|kubecred)_/.test(name ?? ''))
   expect(told.map(([, name, type]) => [name, type])).toEqual(known)
 })
@@ -28,10 +27,9 @@ it('docs/metrics.md says of every error how it is counted', () => {
   )
 })
 
-it('docs/metrics.md names no metric that does not exist', () => {
-  const known = createMetrics()
-    .values()
-    .map(({ name }) => name)
+it('docs/metrics.md names no metric that does not exist', async () => {
+  const { register } = await makeMetrics()
+  const known = register.getMetricsAsArray().map(({ name }) => name)
   const named = page.match(/\b(?:rest_client_exec_plugin|kubecred)_[a-z_]+[a-z]/g) ?? []
   const base = (name: string): string => name.replace(/_(?:bucket|sum|count)$/, '')
   expect([...new Set(named.map(base))].filter((name) => !known.includes(name))).toEqual([])

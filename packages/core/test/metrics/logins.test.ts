@@ -1,9 +1,7 @@
-import { createMetrics } from 'kubecred/metrics'
-import { Registry } from 'prom-client'
 import { describe, expect, it } from 'vitest'
 import { PermanentError, TemporaryError } from '../../src/vault/login-handler.ts'
 import { openScene, settle } from '../vault/vault-scene.ts'
-import { linesOf } from './scene.ts'
+import { linesOf, makeMetrics } from './scene.ts'
 
 const server = 'https://one.test'
 const refusal = { status: 401, headers: {} }
@@ -18,7 +16,7 @@ async function pass(clock: { advance(ms: number): void }, seconds: number): Prom
 
 describe('the metrics of a vault', () => {
   it('count logins by handler and outcome, retries, refusals and ends', async () => {
-    const metrics = createMetrics()
+    const metrics = await makeMetrics()
     const tokens = ['one', 'two', 'two']
     const { vault, clock } = openScene({
       corp: ({ attempt }) => {
@@ -41,7 +39,7 @@ describe('the metrics of a vault', () => {
     const again = vault.lease()
     await pass(clock, 4)
     await again
-    const text = metrics.text()
+    const text = await metrics.register.metrics()
     const count = (handler: string, outcome: string) =>
       linesOf(text, `kubecred_login_total{handler="${handler}",outcome="${outcome}"}`).map((line) =>
         Number(line.split(' ').at(-1)),
@@ -74,12 +72,14 @@ describe('the metrics of a vault', () => {
   })
 
   it('tell who waits and what is left alone as it is now, for all vaults together', async () => {
-    const metrics = createMetrics()
-    const values = () =>
-      linesOf(metrics.text(), 'kubecred_vault_').filter((line) => !/_total/.test(line))
+    const metrics = await makeMetrics()
+    const values = async () =>
+      linesOf(await metrics.register.metrics(), 'kubecred_vault_').filter(
+        (line) => !/_total/.test(line),
+      )
     const scenes = [0, 1].map(() => openScene({ same: () => ({ server, token: 'same' }) }))
     for (const { vault } of scenes) vault.watch(metrics.observer)
-    expect(values()).toEqual([
+    expect(await values()).toEqual([
       'kubecred_vault_frozen 0',
       'kubecred_vault_waiting_requests 0',
       'kubecred_vault_excluded_logins 0',
@@ -89,27 +89,24 @@ describe('the metrics of a vault', () => {
       await Promise.allSettled([vault.lease(), vault.lease()])
     })
     await settle()
-    expect(values()).toEqual([
+    expect(await values()).toEqual([
       'kubecred_vault_frozen 2',
       'kubecred_vault_waiting_requests 4',
       'kubecred_vault_excluded_logins 2',
     ])
-    const registry = new Registry()
-    metrics.register(registry)
-    expect(await registry.metrics()).toContain('\nkubecred_vault_waiting_requests 4\n')
     await scenes[0]?.vault.close()
-    expect(values()).toEqual([
+    expect(await values()).toEqual([
       'kubecred_vault_frozen 1',
       'kubecred_vault_waiting_requests 2',
       'kubecred_vault_excluded_logins 1',
     ])
     await scenes[1]?.vault.close()
     await Promise.all(ended)
-    expect(values().map((line) => line.split(' ')[1])).toEqual(['0', '0', '0'])
+    expect((await values()).map((line) => line.split(' ')[1])).toEqual(['0', '0', '0'])
   })
 
   it('count requests that waited in vain', async () => {
-    const metrics = createMetrics()
+    const metrics = await makeMetrics()
     const { vault, clock } = openScene(
       { never: () => new Promise(() => {}) },
       { freezeLimitMs: 2000 },
@@ -118,17 +115,17 @@ describe('the metrics of a vault', () => {
     const ended = Promise.allSettled([vault.lease(), vault.lease(), vault.lease()])
     await pass(clock, 3)
     await ended
-    expect(metrics.text()).toContain('\nkubecred_vault_failed_total 3\n')
+    expect(await metrics.register.metrics()).toContain('\nkubecred_vault_failed_total 3\n')
     await vault.close()
   })
 
-  it('have room for a number of handlers only, and know them again', () => {
-    const metrics = createMetrics()
+  it('have room for a number of handlers only, and know them again', async () => {
+    const metrics = await makeMetrics()
     const refuse = (name: string): void =>
       metrics.observer({ type: 'refused', source: { kind: 'login', name }, status: 401 })
     for (let nth = 0; nth < 1000; nth += 1) refuse(`handler-${nth}`)
     refuse('handler-0')
-    const lines = linesOf(metrics.text(), 'kubecred_login_refused_total')
+    const lines = linesOf(await metrics.register.metrics(), 'kubecred_login_refused_total')
     expect(lines).toHaveLength(51)
     expect(lines[0]).toBe('kubecred_login_refused_total{handler="handler-0"} 2')
     expect(lines.at(-1)).toBe('kubecred_login_refused_total{handler="other"} 950')

@@ -1,20 +1,21 @@
 import { createMetrics, type Metrics } from 'kubecred/metrics'
-import { type OpenMetricsContentType, Registry } from 'prom-client'
-import { describe, expect, it } from 'vitest'
-import { PluginExitedError } from '../../src/errors/index.ts'
+import { AggregatorRegistry, type OpenMetricsContentType, Registry, register } from 'prom-client'
+import { afterEach, describe, expect, it } from 'vitest'
+import { PeerMissingError, PluginExitedError } from '../../src/errors/index.ts'
+import { loadPromClient } from '../../src/metrics/create-metrics.ts'
 import type { SourceLabel } from '../../src/ports/observer.ts'
+import { makeMetrics } from './scene.ts'
 
 const source: SourceLabel = { kind: 'exec', name: 'plugin' }
 
-/** A collector that has seen something of everything. */
-function busyMetrics(): Metrics {
-  const metrics = createMetrics({ clock: { now: () => 7_200_000 } })
+/** Lets the metrics see something of everything. */
+function keepBusy({ observer }: Pick<Metrics, 'observer'>): void {
   const certificate = { notBefore: 3_600_000, notAfter: 9_000_000 }
   const process = { isStarted: true, exitStatus: 0, tookMs: 340 }
   const run = { source, reason: 'refused', tookMs: 350 } as const
-  metrics.observer({ type: 'borrowed', source })
-  metrics.observer({ type: 'policy', source, verdict: 'allowed', command: 'plugin' })
-  metrics.observer({
+  observer({ type: 'borrowed', source })
+  observer({ type: 'policy', source, verdict: 'allowed', command: 'plugin' })
+  observer({
     ...run,
     type: 'run-succeeded',
     isSame: false,
@@ -24,74 +25,100 @@ function busyMetrics(): Metrics {
     certificate,
     replaced: { notBefore: 0, notAfter: 1 },
   })
-  metrics.observer({
+  observer({
     ...run,
     type: 'run-failed',
     error: new PluginExitedError('plugin', 3),
     nextTryAt: 0,
     process: { ...process, exitStatus: 3 },
   })
-  metrics.observer({ type: 'refused', source, status: 401 })
-  metrics.observer({ type: 'retried', source, method: 'GET', path: '/' })
-  return metrics
+  observer({ type: 'refused', source, status: 401 })
+  observer({ type: 'retried', source, method: 'GET', path: '/' })
 }
 
-/** A scrape as a parser sees it: types, help texts and values by name and labels. */
-function parse(text: string): Record<string, string> {
-  const lines = text.split('\n').filter((line) => line !== '')
-  return Object.fromEntries(
-    lines.map((line) => [line.slice(0, splitAt(line)), line.slice(splitAt(line) + 1)]),
-  )
-}
+const clock = { now: () => 7_200_000 }
 
-function splitAt(line: string): number {
-  return line.startsWith('# ') ? line.indexOf(' ', '# HELP '.length) : line.lastIndexOf(' ')
-}
+afterEach(() => register.clear())
 
-describe('a registry of prom-client', () => {
-  it('shows what we show, now and after the next event', async () => {
-    const metrics = busyMetrics()
-    const registry = new Registry()
-    metrics.register(registry)
-    expect(parse(await registry.metrics())).toEqual(parse(metrics.text()))
+describe('the registry', () => {
+  it('is the one that is given', async () => {
+    const own = new Registry()
+    const metrics = await createMetrics({ register: own })
+    expect(metrics.register).toBe(own)
+    expect(register.getMetricsAsArray()).toEqual([])
+  })
+
+  it('is by default the global one of prom-client', async () => {
+    const metrics = await createMetrics()
+    expect(metrics.register).toBe(register)
     metrics.observer({ type: 'retried', source, method: 'GET', path: '/' })
-    metrics.observer({ type: 'released', source })
-    const later = parse(await registry.metrics())
-    expect(later).toEqual(parse(metrics.text()))
-    expect(later['kubecred_retried_total']).toBe('2')
-    expect(later['rest_client_exec_plugin_ttl_seconds']).toBe('+Inf')
+    expect(await register.metrics()).toContain('\nkubecred_retried_total 1\n')
+  })
+
+  it('takes the metrics once', async () => {
+    const own = new Registry()
+    await createMetrics({ register: own })
+    await expect(createMetrics({ register: own })).rejects.toThrow('already been registered')
   })
 
   it('shows counters in OpenMetrics under the same names', async () => {
-    const metrics = busyMetrics()
-    const registry = new Registry<OpenMetricsContentType>()
-    registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE)
-    metrics.register(registry)
-    await registry.metrics()
-    const text = await registry.metrics()
+    const own = new Registry<OpenMetricsContentType>()
+    own.setContentType(Registry.OPENMETRICS_CONTENT_TYPE)
+    keepBusy(await createMetrics({ register: own }))
+    await own.metrics()
+    const text = await own.metrics()
     expect(text).toContain('\nkubecred_retried_total 1\n')
     expect(text).toContain('# TYPE kubecred_retried counter\n')
     expect(text).toContain('\nkubecred_exec_plugin_run_duration_seconds_count 2\n')
     expect(text.endsWith('# EOF\n')).toBe(true)
   })
 
-  it('can add labels, give JSON and start again', async () => {
-    const metrics = busyMetrics()
-    const registry = new Registry()
-    metrics.register(registry)
-    registry.setDefaultLabels({ app: 'mine' })
-    expect(await registry.metrics()).toContain(
+  it('can add labels and start again; what is in use stays in use', async () => {
+    const metrics = await makeMetrics(clock)
+    keepBusy(metrics)
+    metrics.register.setDefaultLabels({ app: 'mine' })
+    expect(await metrics.register.metrics()).toContain(
       'kubecred_refused_total{status="401",app="mine"} 1\n',
     )
-    expect(await registry.getMetricsAsJSON()).toHaveLength(metrics.values().length)
-    registry.resetMetrics()
-    expect(metrics.text()).toContain('\nkubecred_retried_total 0\n')
-    expect(metrics.text()).not.toContain('kubecred_refused_total{')
+    metrics.register.setDefaultLabels({})
+    metrics.register.resetMetrics()
+    const text = await metrics.register.metrics()
+    expect(text).toContain('\nkubecred_retried_total 0\n')
+    expect(text).not.toContain('kubecred_refused_total{')
+    expect(text).toContain('\nrest_client_exec_plugin_ttl_seconds 1800\n')
+    expect(text).toContain('\nkubecred_certificate_ttl_seconds{source="exec"} 1800\n')
   })
 
-  it('takes one collector only', () => {
-    const registry = new Registry()
-    createMetrics().register(registry)
-    expect(() => createMetrics().register(registry)).toThrow('already been registered')
+  it('of several workers: counters add up, of the times to live the shortest counts', async () => {
+    const workers = await Promise.all([makeMetrics(clock), makeMetrics(clock)])
+    for (const metrics of workers) keepBusy(metrics)
+    workers[1]?.observer({
+      type: 'borrowed',
+      source: { ...source },
+      certificate: { notBefore: 0, notAfter: 7_260_000 },
+    })
+    const shown = await Promise.all(workers.map(({ register }) => register.getMetricsAsJSON()))
+    const text = await AggregatorRegistry.aggregate(shown).metrics()
+    expect(text).toContain('\nkubecred_retried_total 2\n')
+    expect(text).toContain('rest_client_exec_plugin_ttl_seconds 60\n')
+    expect(text).toContain('\nkubecred_certificate_ttl_seconds{source="exec"} 60\n')
+  })
+})
+
+describe('without prom-client', () => {
+  it('an error says what to install', async () => {
+    const missing = Object.assign(new Error(), { code: 'ERR_MODULE_NOT_FOUND' })
+    const failure = await loadPromClient(() => Promise.reject(missing)).catch((error) => error)
+    expect(failure).toBeInstanceOf(PeerMissingError)
+    expect(failure).toMatchObject({
+      peer: 'prom-client',
+      message: 'kubecred/metrics needs the package prom-client, which is not installed',
+      hint: 'Run "npm install prom-client".',
+    })
+  })
+
+  it('any other error of loading it is passed on', async () => {
+    const broken = new Error('broken')
+    await expect(loadPromClient(() => Promise.reject(broken))).rejects.toBe(broken)
   })
 })

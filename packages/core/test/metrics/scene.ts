@@ -2,6 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type PluginOptions, type Sandbox, startSandbox } from '@kubecred/sandbox'
 import { type Cluster, type ConnectOptions, connect, isCredentialError } from 'kubecred'
+import { createMetrics, type Metrics, type MetricsOptions } from 'kubecred/metrics'
+import { Registry } from 'prom-client'
 
 /** A server, plugins whose answer can be exchanged, and connections that close with the scene. */
 export interface Scene extends AsyncDisposable {
@@ -80,6 +82,11 @@ export async function request(cluster: Cluster): Promise<number | string> {
     if (!isCredentialError(error)) throw error
     return error.code
   }
+}
+
+/** Metrics in a registry of their own. */
+export function makeMetrics(clock?: MetricsOptions['clock']): Promise<Metrics<Registry>> {
+  return createMetrics({ register: new Registry(), clock })
 }
 
 /** The lines of a scrape about one metric, without help and type. */

@@ -1,13 +1,12 @@
 import { readFileSync } from 'node:fs'
-import { createMetrics } from 'kubecred/metrics'
 import { expect, it } from 'vitest'
-import { openScene, request } from './scene.ts'
+import { makeMetrics, openScene, request } from './scene.ts'
 
 const HOUR_MS = 3_600_000
 
 it('shows a token, certificates, a rotation and every kind of failure as written in scrape.txt', async () => {
   await using scene = await openScene()
-  const metrics = createMetrics({ clock: { now: () => scene.now } })
+  const metrics = await makeMetrics({ now: () => scene.now })
   const { observer } = metrics
 
   const token = await scene.plugin()
@@ -42,7 +41,7 @@ it('shows a token, certificates, a rotation and every kind of failure as written
   expect(await request(denied)).toBe('ERR_PLUGIN_DENIED')
 
   const expected = readFileSync(new URL('scrape.txt', import.meta.url), 'utf8')
-  expect(withoutDurations(metrics.text())).toBe(expected)
+  expect(withoutDurations(await metrics.register.metrics())).toBe(expected)
 })
 
 /** How long processes took is the one thing nobody can foretell. */

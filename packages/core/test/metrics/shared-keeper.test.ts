@@ -1,7 +1,7 @@
 import type { CredentialEvent, Observer } from 'kubecred'
-import { combine, createMetrics, type Metrics } from 'kubecred/metrics'
+import { combine, type Metrics } from 'kubecred/metrics'
 import { describe, expect, it } from 'vitest'
-import { linesOf, openScene, request } from './scene.ts'
+import { linesOf, makeMetrics, openScene, request } from './scene.ts'
 
 const CALLS = 'rest_client_exec_plugin_call_total'
 const TTL = 'rest_client_exec_plugin_ttl_seconds'
@@ -18,7 +18,7 @@ describe.each(WAYS)(
   ({ observerOf }) => {
     it('count each event once', async () => {
       await using scene = await openScene()
-      const metrics = createMetrics()
+      const metrics = await makeMetrics()
       const plugin = await scene.plugin()
       const first = await scene.connect(plugin, { observer: observerOf(metrics) })
       const second = await scene.connect(plugin, { observer: observerOf(metrics) })
@@ -26,10 +26,12 @@ describe.each(WAYS)(
       scene.sandbox.revoke('jane')
       expect([await request(first), await request(second)]).toEqual([200, 200])
       expect(scene.sandbox.pluginRuns).toBe(2)
-      expect(linesOf(metrics.text(), CALLS)).toEqual([
+      expect(linesOf(await metrics.register.metrics(), CALLS)).toEqual([
         `${CALLS}{code="0",call_status="no_error"} 2`,
       ])
-      const counted = linesOf(metrics.text(), 'kubecred_').filter((line) => !line.endsWith(' 0'))
+      const counted = linesOf(await metrics.register.metrics(), 'kubecred_').filter(
+        (line) => !line.endsWith(' 0'),
+      )
       expect(counted).toEqual([
         expect.stringMatching(/_run_duration_seconds_sum /),
         'kubecred_exec_plugin_run_duration_seconds_count 2',
@@ -42,23 +44,23 @@ describe.each(WAYS)(
 
     it('leave the time to live when the last one has closed, and count no more', async () => {
       await using scene = await openScene()
-      const metrics = createMetrics({ clock: { now: () => scene.now } })
+      const metrics = await makeMetrics({ now: () => scene.now })
       const plugin = await scene.plugin({
         stdout: await scene.certificate({ notBeforeMs: 0, notAfterMs: HOUR_MS }),
       })
       const first = await scene.connect(plugin, { observer: observerOf(metrics) })
       const second = await scene.connect(plugin, { observer: observerOf(metrics) })
       expect(await request(first)).toBe(200)
-      expect(linesOf(metrics.text(), TTL)).toEqual([`${TTL} 3600`])
+      expect(linesOf(await metrics.register.metrics(), TTL)).toEqual([`${TTL} 3600`])
       await first.close()
-      expect(linesOf(metrics.text(), TTL)).toEqual([`${TTL} 3600`])
+      expect(linesOf(await metrics.register.metrics(), TTL)).toEqual([`${TTL} 3600`])
       scene.sandbox.revokeCertificates('jane')
       plugin.script.stdout = await scene.certificate({ notBeforeMs: 0, notAfterMs: 2 * HOUR_MS })
       expect(await request(second)).toBe(200)
-      expect(linesOf(metrics.text(), TTL)).toEqual([`${TTL} 7200`])
+      expect(linesOf(await metrics.register.metrics(), TTL)).toEqual([`${TTL} 7200`])
       await second.close()
-      expect(linesOf(metrics.text(), TTL)).toEqual([`${TTL} +Inf`])
-      expect(linesOf(metrics.text(), CALLS)).toEqual([
+      expect(linesOf(await metrics.register.metrics(), TTL)).toEqual([`${TTL} +Inf`])
+      expect(linesOf(await metrics.register.metrics(), CALLS)).toEqual([
         `${CALLS}{code="0",call_status="no_error"} 2`,
       ])
     })
@@ -71,10 +73,10 @@ it('a collector that comes late knows the certificate that is in use', async () 
     stdout: await scene.certificate({ notBeforeMs: 0, notAfterMs: HOUR_MS }),
   })
   expect(await request(await scene.connect(plugin))).toBe(200)
-  const metrics = createMetrics({ clock: { now: () => scene.now } })
+  const metrics = await makeMetrics({ now: () => scene.now })
   await scene.connect(plugin, { observer: metrics.observer })
-  expect(linesOf(metrics.text(), TTL)).toEqual([`${TTL} 3600`])
-  expect(linesOf(metrics.text(), CALLS)).toEqual([])
+  expect(linesOf(await metrics.register.metrics(), TTL)).toEqual([`${TTL} 3600`])
+  expect(linesOf(await metrics.register.metrics(), CALLS)).toEqual([])
 })
 
 it('a connection of somebody else keeps nothing in the time to live', async () => {
@@ -82,12 +84,12 @@ it('a connection of somebody else keeps nothing in the time to live', async () =
   const plugin = await scene.plugin({
     stdout: await scene.certificate({ notBeforeMs: 0, notAfterMs: HOUR_MS }),
   })
-  const metrics = createMetrics({ clock: { now: () => scene.now } })
+  const metrics = await makeMetrics({ now: () => scene.now })
   const ours = await scene.connect(plugin, { observer: metrics.observer })
   await scene.connect(plugin, { observer: () => {} })
   expect(await request(ours)).toBe(200)
   await ours.close()
-  expect(linesOf(metrics.text(), TTL)).toEqual([`${TTL} +Inf`])
+  expect(linesOf(await metrics.register.metrics(), TTL)).toEqual([`${TTL} +Inf`])
 })
 
 it('events say what became of the process and when certificates are valid, and no more', async () => {
@@ -121,7 +123,7 @@ it('events say what became of the process and when certificates are valid, and n
 
 it('a certificate that comes again is no rotation', async () => {
   await using scene = await openScene()
-  const metrics = createMetrics({ clock: { now: () => scene.now } })
+  const metrics = await makeMetrics({ now: () => scene.now })
   const plugin = await scene.plugin({
     stdout: await scene.certificate({ notBeforeMs: -HOUR_MS, notAfterMs: HOUR_MS }),
   })
@@ -129,7 +131,7 @@ it('a certificate that comes again is no rotation', async () => {
   expect(await request(cluster)).toBe(200)
   scene.sandbox.revokeCertificates('jane')
   expect(await request(cluster)).toBe(401)
-  const text = metrics.text()
+  const text = await metrics.register.metrics()
   expect(text).toContain('{reason="refused",source="exec",outcome="same"} 1')
   expect(text).toContain('rest_client_exec_plugin_certificate_rotation_age_count 0')
 })

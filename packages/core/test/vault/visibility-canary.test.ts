@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { startSandbox } from '@kubecred/sandbox'
 import { type CredentialEvent, connect } from 'kubecred'
-import { createMetrics } from 'kubecred/metrics'
+import type { Metrics } from 'kubecred/metrics'
 import {
   ConnectionInfo,
   type LoginLogger,
@@ -9,8 +9,10 @@ import {
   TemporaryError,
   Vault,
 } from 'kubecred/vault'
+import type { Registry } from 'prom-client'
 import { describe, expect, it } from 'vitest'
 import { expectNoLeak } from '../fixtures/no-leak.ts'
+import { makeMetrics } from '../metrics/scene.ts'
 
 const SECRETS = {
   token: 'Zq8Xw2Vb7NcR5tYu',
@@ -24,15 +26,25 @@ const ATTACHED = 'Wd7Fg3Hj9KlM1nBv'
 /** Everything that can be seen of a vault, whatever becomes of its logins. */
 class Seen {
   readonly events: CredentialEvent[] = []
-  readonly metrics = createMetrics()
+  readonly metrics: Metrics<Registry>
   readonly observer = (event: CredentialEvent): void => {
     this.events.push(event)
     this.metrics.observer(event)
   }
   readonly others: unknown[] = []
 
-  check(secrets: readonly string[]): void {
-    const shown = [this.events, this.metrics.values(), this.metrics.text(), ...this.others]
+  private constructor(metrics: Metrics<Registry>) {
+    this.metrics = metrics
+  }
+
+  static async start(): Promise<Seen> {
+    return new Seen(await makeMetrics())
+  }
+
+  async check(secrets: readonly string[]): Promise<void> {
+    const { register } = this.metrics
+    const numbers = [await register.getMetricsAsJSON(), await register.metrics()]
+    const shown = [this.events, ...numbers, ...this.others]
     expectNoLeak([...shown, ...this.events], secrets)
     const text = this.others.map((each) => `${String(each)}${inspect(each)}`).join('')
     for (const secret of secrets) expect(text).not.toContain(secret)
@@ -62,7 +74,7 @@ describe('no secret is seen', () => {
       ATTACHED,
       ...pair.key.split('\n').filter((line) => line.length > 20 && !line.includes('-----')),
     ]
-    const seen = new Seen()
+    const seen = await Seen.start()
     const vault = new Vault({ freezeLimitMs: 400 })
     const at = { server: sandbox.url, caData: sandbox.caPem }
     /** Speaks of everything it gave, as a careless handler would. */
@@ -116,12 +128,12 @@ describe('no secret is seen', () => {
     expect(seen.events.map(({ type }) => type)).toEqual(
       expect.arrayContaining(['logged-in', 'refused', 'log', 'login-retried', 'run-failed']),
     )
-    seen.check(secrets)
+    await seen.check(secrets)
   })
 
   it('in what a handler throws or logs of what it gave before', async () => {
     await using sandbox = await startSandbox()
-    const seen = new Seen()
+    const seen = await Seen.start()
     const vault = new Vault({ freezeLimitMs: 400 })
     let logins = 0
     const given = [SECRETS.token]
@@ -146,7 +158,7 @@ describe('no secret is seen', () => {
     expect(String(seen.others[0])).toContain('nobody takes [secret]')
     const logs = seen.events.filter(({ type }) => type === 'log')
     expect(logs[0]).toMatchObject({ message: 'refused: [secret]' })
-    seen.check([...given, ATTACHED])
+    await seen.check([...given, ATTACHED])
   })
 
   it('in a cause: a harmless error is kept as it is, any other one is a copy without what hangs on it', async () => {

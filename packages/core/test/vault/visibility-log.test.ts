@@ -1,9 +1,8 @@
 import { type Sandbox, startSandbox } from '@kubecred/sandbox'
 import { type CredentialEvent, connect } from 'kubecred'
-import { createMetrics } from 'kubecred/metrics'
 import { Vault, type VaultOptions } from 'kubecred/vault'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { linesOf } from '../metrics/scene.ts'
+import { linesOf, makeMetrics } from '../metrics/scene.ts'
 
 let sandbox: Sandbox
 beforeEach(async () => {
@@ -29,7 +28,7 @@ async function hear(log: VaultOptions['log']) {
     { id: 'corp', backoffMs: 1 },
   )
   const heard: string[] = []
-  const metrics = createMetrics()
+  const metrics = await makeMetrics()
   const observer = (event: CredentialEvent): void => {
     metrics.observer(event)
     if (event.type === 'log' && event.reason !== undefined) heard.push(event.message)
@@ -41,7 +40,10 @@ async function hear(log: VaultOptions['log']) {
   expect((await cluster.fetch('/version')).status).toBe(200)
   sandbox.revoke('login-1')
   expect((await cluster.fetch('/api/v1/namespaces')).status).toBe(200)
-  return { heard: [...new Set(heard)], logins: linesOf(metrics.text(), 'kubecred_login_total') }
+  return {
+    heard: [...new Set(heard)],
+    logins: linesOf(await metrics.register.metrics(), 'kubecred_login_total'),
+  }
 }
 
 const TROUBLE = ['warn first', 'error first', 'login-retried', 'refused', 'depleted']

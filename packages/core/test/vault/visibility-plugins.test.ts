@@ -1,9 +1,8 @@
 import { type Sandbox, startSandbox } from '@kubecred/sandbox'
 import { type CredentialEvent, connect } from 'kubecred'
-import { createMetrics } from 'kubecred/metrics'
 import { loginWithKubeconfig, Vault } from 'kubecred/vault'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { linesOf } from '../metrics/scene.ts'
+import { linesOf, makeMetrics } from '../metrics/scene.ts'
 
 let sandbox: Sandbox
 let events: CredentialEvent[]
@@ -61,7 +60,7 @@ describe('a plugin that a login runs', () => {
   })
 
   it('is counted once, also when a connection without a vault shares it and both are watched', async () => {
-    const metrics = createMetrics()
+    const metrics = await makeMetrics()
     const { vault, kubeconfig } = await vaultWithPlugin({ user: 'jane' })
     const env = { HOME: sandbox.folder, PATH: process.env['PATH'] }
     await using cluster = await connect({ vault, env, observer: metrics.observer })
@@ -69,7 +68,7 @@ describe('a plugin that a login runs', () => {
     expect((await cluster.fetch(PATH)).status).toBe(200)
     expect((await plain.fetch(PATH)).status).toBe(200)
     expect(sandbox.pluginRuns).toBe(1)
-    const text = metrics.text()
+    const text = await metrics.register.metrics()
     const CALLS = 'rest_client_exec_plugin_call_total'
     expect(linesOf(text, CALLS)).toEqual([`${CALLS}{code="0",call_status="no_error"} 1`])
     expect(linesOf(text, 'kubecred_refresh_total')).toEqual([
