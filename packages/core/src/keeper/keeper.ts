@@ -1,4 +1,3 @@
-import type { Credential } from '../credential/credential.ts'
 import type { Refusal } from '../credential/refusal.ts'
 import { ClosedError, isCredentialError } from '../errors/index.ts'
 import { AbortableQueue } from '../lifecycle/abortable-queue.ts'
@@ -11,7 +10,7 @@ import {
   type Reason,
   type State,
 } from '../lifecycle/state.ts'
-import { step, type Verdict, verdict } from '../lifecycle/step.ts'
+import { step, verdict } from '../lifecycle/step.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Crypto } from '../ports/crypto.ts'
 import type { Observer, ProcessEnd, SourceLabel } from '../ports/observer.ts'
@@ -26,9 +25,11 @@ import {
   type Lease,
   leaseSecrets,
   makeLease,
+  readVerdict,
   validityOf,
+  withNextTry,
 } from './lease.ts'
-import { reportUnexpected, Watchers } from './observers.ts'
+import { type KeeperListener, type RunResult, reportUnexpected, Watchers } from './observers.ts'
 import { describeState, type KeeperStatus } from './status.ts'
 
 /**
@@ -361,50 +362,6 @@ export class Keeper implements Access {
 export interface KeeperPorts {
   readonly clock: Clock
   readonly crypto: Crypto
-}
-
-/**
- * Code that depends on what a keeper does.
- *
- * Each function is called after the keeper has changed its state, and before observers receive the event: those are
- * for people, and nothing depends on them. After `close()` none is called.
- */
-export interface KeeperListener {
-  /** A run begins. */
-  readonly onStarted?: () => void
-  /** A run ended. */
-  readonly onSettled?: (result: RunResult) => void
-  /** A credential is no longer given out: it expired, was replaced or was forgotten. */
-  readonly onRetired?: () => void
-}
-
-/** How a run ended. */
-export type RunResult =
-  | {
-      readonly credential: Credential
-      /** Whether it is the credential that was held already. */
-      readonly isSame: boolean
-    }
-  | { readonly error: unknown }
-
-/** What a verdict means for who asked: a lease, an error, or undefined when there is a run to wait for. */
-export function readVerdict(answer: Verdict<HeldLease>): Lease | undefined {
-  switch (answer.is) {
-    case 'use':
-      return answer.held.credential
-    case 'closed':
-      throw new ClosedError()
-    case 'fail':
-      throw withNextTry(answer.error, answer.nextTryAt)
-    case 'wait':
-      return undefined
-  }
-}
-
-/** The error everybody gets while a back-off runs says when the next try will be. */
-export function withNextTry(error: unknown, nextTryAt: number): unknown {
-  if (isCredentialError(error)) error.nextTryAt = nextTryAt
-  return error
 }
 
 /** The longest a timer waits before the wall clock is read again: it may have been set, or the machine slept. */

@@ -4,7 +4,9 @@ import {
   certificateText,
   credentialText,
 } from '../credential/credential.ts'
+import { ClosedError, isCredentialError } from '../errors/index.ts'
 import type { Endpoint } from '../kubeconfig/connection.ts'
+import type { Verdict } from '../lifecycle/step.ts'
 import type { Crypto } from '../ports/crypto.ts'
 import type { CredentialPart, Validity } from '../ports/observer.ts'
 import { Secret } from '../secret/secret.ts'
@@ -118,4 +120,24 @@ export function validityOf(pair: CertificatePair | undefined): Validity | undefi
 export function acquiredSecrets({ credential }: Pick<Acquired, 'credential'>): readonly Secret[] {
   const { token, basic, certificate } = credential
   return [token, basic?.password, certificate?.key].filter((secret) => secret !== undefined)
+}
+
+/** Returns the lease of a verdict, throws its error, or returns undefined if there is a run to wait for. */
+export function readVerdict(answer: Verdict<HeldLease>): Lease | undefined {
+  switch (answer.is) {
+    case 'use':
+      return answer.held.credential
+    case 'closed':
+      throw new ClosedError()
+    case 'fail':
+      throw withNextTry(answer.error, answer.nextTryAt)
+    case 'wait':
+      return undefined
+  }
+}
+
+/** Adds the time of the next try to an error that all callers get until then. */
+export function withNextTry(error: unknown, nextTryAt: number): unknown {
+  if (isCredentialError(error)) error.nextTryAt = nextTryAt
+  return error
 }

@@ -1,8 +1,33 @@
+import type { Credential } from '../credential/credential.ts'
 import { describeUnexpected, type UnexpectedError } from '../errors/index.ts'
 import type { CredentialEvent, Observer, SourceLabel, Validity } from '../ports/observer.ts'
 import type { Secret } from '../secret/secret.ts'
 import type { Report } from '../sources/source.ts'
 import type { Access } from './access.ts'
+
+/**
+ * Code that depends on what a keeper does.
+ *
+ * Each function is called after the keeper has changed its state, and before observers receive the event: those are
+ * for people, and nothing depends on them. After `close()` none is called.
+ */
+export interface KeeperListener {
+  /** A run begins. */
+  readonly onStarted?: () => void
+  /** A run ended. */
+  readonly onSettled?: (result: RunResult) => void
+  /** A credential is no longer given out: it expired, was replaced or was forgotten. */
+  readonly onRetired?: () => void
+}
+
+/** How a run ended. */
+export type RunResult =
+  | {
+      readonly credential: Credential
+      /** Whether it is the credential that was held already. */
+      readonly isSame: boolean
+    }
+  | { readonly error: unknown }
 
 /**
  * Those who watch one keeper.

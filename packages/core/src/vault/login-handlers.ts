@@ -6,8 +6,9 @@ import {
   type LoginOutcome,
 } from '../errors/index.ts'
 import type { LeaseOptions } from '../keeper/access.ts'
-import { Keeper, type KeeperPorts, type RunResult } from '../keeper/keeper.ts'
+import { Keeper, type KeeperPorts } from '../keeper/keeper.ts'
 import type { HeldLease } from '../keeper/lease.ts'
+import type { RunResult } from '../keeper/observers.ts'
 import type { LifecyclePolicy } from '../lifecycle/policy.ts'
 import type { Held } from '../lifecycle/state.ts'
 import type { Clock } from '../ports/clock.ts'
