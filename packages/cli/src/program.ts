@@ -1,7 +1,7 @@
 import type { Call, Command, Io } from './command.ts'
 import { COMMANDS } from './command-table.ts'
 import { EXIT } from './exit-status.ts'
-import { didYouMean } from './flags/closest.ts'
+import { didYouMean } from './flags/did-you-mean.ts'
 import { COMMON_FLAGS, flagFacts } from './flags/flag-table.ts'
 import { type CommandLine, parseCommandLine } from './flags/parse-command-line.ts'
 import { Interruption, interruptedBy } from './interruption.ts'

@@ -14,6 +14,7 @@ export {
   TimedOutError,
   UserNotFoundError,
 } from './errors/index.ts'
+export { closestName } from './errors/known-names.ts'
 export { editYaml, editYamlList } from './formats/edit-yaml.ts'
 export { encodeJson, parseJson } from './formats/json.ts'
 export { type Fields, isFields } from './formats/plain-object.ts'
@@ -32,7 +33,7 @@ export { nodeFiles } from './node/node-files.ts'
 export { findExecutable, nodePrograms } from './node/node-programs.ts'
 export { systemClock } from './node/system-clock.ts'
 export { replaceFile, withLocks } from './node/write-kubeconfig.ts'
-export { API_VERSIONS, type ApiVersion, type ExecConfig } from './plugin/exec-config.ts'
+export type { ApiVersion, ExecConfig } from './plugin/exec-config.ts'
 export { decodeExecInfo } from './plugin/exec-info.ts'
 export { forPlugins } from './plugin/plugin-environment.ts'
 export { ALLOW_ALL } from './plugin/plugin-policy.ts'

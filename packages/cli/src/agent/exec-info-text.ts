@@ -1,5 +1,4 @@
 import {
-  API_VERSIONS,
   type ApiVersion,
   decodeExecInfo,
   ExecInfoError,
@@ -8,6 +7,9 @@ import {
   isFields,
   parseJson,
 } from 'kubecred/internal'
+
+/** The version that has `interactive` at the top, too. */
+const ALPHA = 'client.authentication.k8s.io/v1alpha1' satisfies ApiVersion
 
 /** What a client told a plugin, taken apart for passing on. */
 export interface PassedInfo {
@@ -40,7 +42,7 @@ export function joinExecInfo(text: string, interactive: boolean): string {
   const value = parse(text)
   const spec = isFields(value['spec']) ? value['spec'] : {}
   // v1alpha1 was drawn with its fields at the top and shipped with them in `spec`.
-  const atTop = value['apiVersion'] === API_VERSIONS[2] ? { interactive } : {}
+  const atTop = value['apiVersion'] === ALPHA ? { interactive } : {}
   return encodeJson({ ...value, ...atTop, spec: { ...spec, interactive } })
 }
 

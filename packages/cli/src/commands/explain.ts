@@ -1,7 +1,7 @@
 import { CODES, type Code, type CodeFacts } from 'kubecred/errors'
 import type { Run } from '../command.ts'
 import { EXIT } from '../exit-status.ts'
-import { didYouMean } from '../flags/closest.ts'
+import { didYouMean } from '../flags/did-you-mean.ts'
 import { wantsJson } from '../flags/wants-json.ts'
 import { programWords } from '../render/program-words.ts'
 import { UsageError } from '../usage-error.ts'

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { UsageError } from '../usage-error.ts'
-import { didYouMean } from './closest.ts'
+import { didYouMean } from './did-you-mean.ts'
 import { COMMON_FLAGS, FLAGS, type FlagName, flagFacts, isFlagName } from './flag-table.ts'
 import { FlagValues } from './flag-values.ts'
 

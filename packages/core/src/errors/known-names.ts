@@ -1,5 +1,5 @@
 /** How many typing mistakes a name may have and still be taken for another one. */
-const MOST_MISTAKES = 2
+const MAX_MISTAKES = 2
 
 /**
  * Checks that options are an object, and that each of them exists: one that is misspelt would be one that is
@@ -22,30 +22,54 @@ export function checkNames(
   for (const [name, value] of Object.entries(given)) {
     if (value === undefined || names.includes(name)) continue
     const known = Object.hasOwn(elsewhere, name) ? elsewhere[name] : undefined
-    const meant = closest(name, names)
+    const meant = closestName(name, names)
     const advice = meant === undefined ? `it has ${names.join(', ')}` : `did you mean ${meant}?`
     throw new TypeError(`${what} has no option ${JSON.stringify(name)}; ${known ?? advice}`)
   }
 }
 
-function closest(typed: string, names: readonly string[]): string | undefined {
-  // In a short name, two mistakes make any word of any other.
-  const most = Math.min(MOST_MISTAKES, Math.floor(typed.length / 3))
-  const distances = names.map((name) => distance(typed.toLowerCase(), name.toLowerCase()))
-  const least = Math.min(...distances)
-  return least <= most ? names[distances.indexOf(least)] : undefined
+/**
+ * Finds the name that was probably meant.
+ *
+ * Undefined if none is near: a wrong suggestion is worse than none. One mistake per three letters is near, but never
+ * more than two; two swapped neighbours are one mistake, and so is a name that is only begun.
+ */
+export function closestName(typed: string, names: Iterable<string>): string | undefined {
+  let best: string | undefined
+  let bestDistance = Math.min(MAX_MISTAKES, Math.max(1, Math.floor(typed.length / 3))) + 1
+  for (const name of names) {
+    const isBeginning = typed.length >= 3 && name.startsWith(typed)
+    const distance = isBeginning ? 1 : editDistance(typed.toLowerCase(), name.toLowerCase())
+    if (distance < bestDistance) {
+      best = name
+      bestDistance = distance
+    }
+  }
+  return best
 }
 
-/** Letters to insert, remove or replace. */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, column) => column)
-  for (const [index, letter] of [...a].entries()) {
-    const next = [index + 1]
+/** Letters to insert, remove, replace or swap with their neighbour. */
+function editDistance(a: string, b: string): number {
+  let beforeLast: number[] = []
+  let last = Array.from({ length: b.length + 1 }, (_, column) => column)
+  for (let row = 1; row <= a.length; row += 1) {
+    const current = [row]
     for (let column = 1; column <= b.length; column += 1) {
-      const replaced = (row[column - 1] ?? 0) + (letter === b[column - 1] ? 0 : 1)
-      next.push(Math.min(replaced, (row[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1))
+      const cost = a[row - 1] === b[column - 1] ? 0 : 1
+      const isSwap = a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]
+      current[column] = Math.min(
+        at(last, column) + 1,
+        at(current, column - 1) + 1,
+        at(last, column - 1) + cost,
+        isSwap ? at(beforeLast, column - 2) + cost : Number.POSITIVE_INFINITY,
+      )
     }
-    row = next
+    beforeLast = last
+    last = current
   }
-  return row[b.length] ?? 0
+  return at(last, b.length)
+}
+
+function at(row: readonly number[], column: number): number {
+  return row[column] ?? Number.POSITIVE_INFINITY
 }
