@@ -1,11 +1,11 @@
-import { nodeCrypto } from '../packages/core/src/node/node-crypto.ts'
-import { nodePrograms } from '../packages/core/src/node/node-programs.ts'
-import { systemClock } from '../packages/core/src/node/system-clock.ts'
 import {
   type ExecConfig,
   GROUP,
   type InteractiveMode,
-} from '../packages/core/src/plugin/exec-config.ts'
+} from '../packages/core/src/kubeconfig/exec-config.ts'
+import { nodeCrypto } from '../packages/core/src/node/node-crypto.ts'
+import { nodePrograms } from '../packages/core/src/node/node-programs.ts'
+import { systemClock } from '../packages/core/src/node/system-clock.ts'
 import type { ExecCluster } from '../packages/core/src/plugin/exec-info.ts'
 import { ALLOW_ALL, type PluginPolicy } from '../packages/core/src/plugin/plugin-policy.ts'
 import { Secret } from '../packages/core/src/secret/secret.ts'

@@ -1,6 +1,5 @@
 import { withoutUndefined } from '../formats/plain-object.ts'
 import { normalizeServer } from '../formats/server-url.ts'
-import { type ExecConfig, GROUP, isApiVersion, isInteractiveMode } from '../plugin/exec-config.ts'
 import { showControlCharacters } from '../secret/scrub.ts'
 import { Secret } from '../secret/secret.ts'
 import { authProviderError, oidcConfig } from './auth-provider.ts'
@@ -11,6 +10,7 @@ import {
   material,
   type UserIdentity,
 } from './connection.ts'
+import { type ExecConfig, GROUP, isApiVersion, isInteractiveMode } from './exec-config.ts'
 import { EXTERNAL_SIGNER, externalSignerConfig } from './external-signer-config.ts'
 import {
   type ClusterEntry,

@@ -1,6 +1,6 @@
 import type { SigningKey } from '../credential/signing-key.ts'
-import type { ExecConfig } from '../plugin/exec-config.ts'
 import type { Secret } from '../secret/secret.ts'
+import type { ExecConfig } from './exec-config.ts'
 import type { SignerConfig } from './external-signer-config.ts'
 
 /**

@@ -1,11 +1,6 @@
 import { isUsableServer, tryParse } from '../formats/server-url.ts'
-import {
-  API_VERSIONS,
-  INTERACTIVE_MODES,
-  isApiVersion,
-  isInteractiveMode,
-} from '../plugin/exec-config.ts'
 import type { Secret } from '../secret/secret.ts'
+import { API_VERSIONS, INTERACTIVE_MODES, isApiVersion, isInteractiveMode } from './exec-config.ts'
 import {
   type ClusterEntry,
   type ExecEntry,

@@ -4,8 +4,8 @@ import { decodeBase64 } from '../formats/base64.ts'
 import { encodeJson } from '../formats/json.ts'
 import { type Fields, isFields, nameType } from '../formats/plain-object.ts'
 import { tryParse } from '../formats/server-url.ts'
+import { API_VERSIONS, type ApiVersion, GROUP, isApiVersion } from '../kubeconfig/exec-config.ts'
 import { Secret } from '../secret/secret.ts'
-import { API_VERSIONS, type ApiVersion, GROUP, isApiVersion } from './exec-config.ts'
 
 /** The cluster as a plugin sees it: after selection and all overrides, with the CA as data. */
 export interface ExecCluster {

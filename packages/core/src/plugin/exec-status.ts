@@ -2,8 +2,8 @@ import { isHeaderSafe } from '../credential/credential.ts'
 import { PluginAnswerError, type PluginRunFacts } from '../errors/index.ts'
 import { type Fields, isFields, nameType } from '../formats/plain-object.ts'
 import { parseExpiration } from '../formats/rfc3339.ts'
+import { type ApiVersion, GROUP } from '../kubeconfig/exec-config.ts'
 import { Secret } from '../secret/secret.ts'
-import { type ApiVersion, GROUP } from './exec-config.ts'
 
 /** What a plugin answered, checked but for the certificate itself. */
 export interface ExecAnswer {

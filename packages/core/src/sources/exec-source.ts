@@ -7,7 +7,7 @@ import {
 } from '../errors/index.ts'
 import { encodeJson } from '../formats/json.ts'
 import { formatRfc3339 } from '../formats/rfc3339.ts'
-import { decideInteractivity, type ExecConfig } from '../plugin/exec-config.ts'
+import { decideInteractivity, type ExecConfig } from '../kubeconfig/exec-config.ts'
 import { decodeExecCredential } from '../plugin/exec-credential.ts'
 import { type ExecCluster, encodeExecInfo } from '../plugin/exec-info.ts'
 import type { ExecAnswer } from '../plugin/exec-status.ts'

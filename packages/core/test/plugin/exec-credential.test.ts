@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type CredentialError, isCredentialError } from '../../src/errors/index.ts'
-import { API_VERSIONS, type ApiVersion } from '../../src/plugin/exec-config.ts'
+import { API_VERSIONS, type ApiVersion } from '../../src/kubeconfig/exec-config.ts'
 import { decodeExecCredential } from '../../src/plugin/exec-credential.ts'
 import type { ExecAnswer } from '../../src/plugin/exec-status.ts'
 

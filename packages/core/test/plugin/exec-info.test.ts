@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Refusal } from '../../src/credential/refusal.ts'
-import { API_VERSIONS } from '../../src/plugin/exec-config.ts'
+import { API_VERSIONS } from '../../src/kubeconfig/exec-config.ts'
 import { type ExecInfo, encodeExecInfo } from '../../src/plugin/exec-info.ts'
 
 const [V1, BETA, ALPHA] = API_VERSIONS

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { ExecConfig } from '../../src/plugin/exec-config.ts'
+import type { ExecConfig } from '../../src/kubeconfig/exec-config.ts'
 import { Secret } from '../../src/secret/secret.ts'
 import { execSecrets, showArgs } from '../../src/sources/exec-source.ts'
 

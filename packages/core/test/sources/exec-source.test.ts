@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { PluginDeniedError, PluginNeedsTerminalError } from '../../src/errors/index.ts'
+import type { InteractiveMode } from '../../src/kubeconfig/exec-config.ts'
 import { nodePrograms } from '../../src/node/node-programs.ts'
-import type { InteractiveMode } from '../../src/plugin/exec-config.ts'
 import type { RunOutcome } from '../../src/ports/programs.ts'
 import {
   answered,

@@ -1,5 +1,5 @@
+import { type ApiVersion, GROUP } from '../../kubeconfig/exec-config.ts'
 import type { Overrides } from '../../kubeconfig/overrides.ts'
-import { type ApiVersion, GROUP } from '../exec-config.ts'
 import { EXEC_CLUSTER, encodeExecInfo, type HasExecCluster, type PluginInfo } from '../exec-info.ts'
 import { checkCluster, knownCluster } from './known-cluster.ts'
 

@@ -1,5 +1,5 @@
+export type { ApiVersion } from '../../kubeconfig/exec-config.ts'
 export { Secret } from '../../secret/secret.ts'
-export type { ApiVersion } from '../exec-config.ts'
 export type { PluginCluster, PluginInfo } from '../exec-info.ts'
 export { answer, type PluginCredential } from './answer.ts'
 export { type ClusterFetch, clusterFetch } from './cluster-fetch.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { API_VERSIONS } from '../../../src/plugin/exec-config.ts'
+import { API_VERSIONS } from '../../../src/kubeconfig/exec-config.ts'
 import { decodeExecCredential } from '../../../src/plugin/exec-credential.ts'
 import { answer, type PluginCredential, Secret } from '../../../src/plugin/kit/index.ts'
 import { expectNoLeak } from '../../fixtures/no-leak.ts'

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { API_VERSIONS } from '../../../src/kubeconfig/exec-config.ts'
 import { parseKubeconfigText } from '../../../src/kubeconfig/parse-kubeconfig.ts'
-import { API_VERSIONS } from '../../../src/plugin/exec-config.ts'
 import { encodeExecInfo } from '../../../src/plugin/exec-info.ts'
 import { readExecInfo } from '../../../src/plugin/kit/index.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { encodeJson } from '../../../src/formats/json.ts'
-import { API_VERSIONS, GROUP } from '../../../src/plugin/exec-config.ts'
+import { API_VERSIONS, GROUP } from '../../../src/kubeconfig/exec-config.ts'
 import { encodeExecInfo } from '../../../src/plugin/exec-info.ts'
 import { readExecInfo } from '../../../src/plugin/kit/index.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { decideInteractivity, INTERACTIVE_MODES } from '../../src/plugin/exec-config.ts'
+import { decideInteractivity, INTERACTIVE_MODES } from '../../src/kubeconfig/exec-config.ts'
 
 const NO_TERMINAL = { refused: 'standard input is not a terminal' }
 const IN_USE = { refused: 'standard input is unavailable: used by a reader' }

@@ -4,7 +4,7 @@ import {
   INTERACTIVE_MODES,
   isApiVersion,
   isInteractiveMode,
-} from '../../src/plugin/exec-config.ts'
+} from '../../src/kubeconfig/exec-config.ts'
 
 describe('the versions of the protocol', () => {
   it.each(API_VERSIONS)('%s is one', (version) => {
