@@ -1,6 +1,5 @@
 // For our own packages alone. It has no version: anything here may change with every release.
 export type { Credential } from './credential/credential.ts'
-export { UNAUTHORIZED } from './credential/refusal.ts'
 export { type ExecContext, execContexts } from './diagnose/exec-contexts.ts'
 export {
   AgentLockedError,
@@ -23,8 +22,15 @@ export { Keeper } from './keeper/keeper.ts'
 export type { Lease } from './keeper/lease.ts'
 export type { KeeperStatus } from './keeper/status.ts'
 export type { ApiVersion, ExecConfig } from './kubeconfig/exec-config.ts'
+export {
+  CLUSTER_FIELDS,
+  type Field,
+  type FieldFlag,
+  type FieldTable,
+  type OptionsOf,
+  USER_FIELDS,
+} from './kubeconfig/fields.ts'
 export type { ExecEntry, Kubeconfig, UserEntry } from './kubeconfig/kubeconfig.ts'
-export { mergeKubeconfigs } from './kubeconfig/merge-kubeconfigs.ts'
 export { parseKubeconfigText } from './kubeconfig/parse-kubeconfig.ts'
 export { hostEnvironment } from './node/environment.ts'
 export { readKubeconfigs, readRegularKubeconfig } from './node/load-kubeconfig.ts'

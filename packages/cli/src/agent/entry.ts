@@ -11,7 +11,6 @@ import {
   type RunOutcome,
   type Source,
   showArgs,
-  UNAUTHORIZED,
 } from 'kubecred/internal'
 import type { Asker } from './agent.ts'
 import { agentSource, credentialAnswer, execConfigOf } from './agent-source.ts'
@@ -28,6 +27,9 @@ export interface EntryPorts {
   readonly clock: Clock
   readonly limits: ExecLimits
 }
+
+/** The client asks again for a credential that has not expired: all that is known is that a server refused it. */
+const REFUSED = { status: 401, headers: {} }
 
 /** One identity: its keeper, and those who wait for it. */
 export class Entry {
@@ -128,7 +130,7 @@ export class Entry {
     const { request, left } = asker
     const refused = this.#given.find(request.parent, this.#ports.clock.now())
     if (refused !== undefined) {
-      const better = this.#counting(asker, () => this.#keeper.replace(refused, UNAUTHORIZED, left))
+      const better = this.#counting(asker, () => this.#keeper.replace(refused, REFUSED, left))
       const lease = await better
       if (lease !== undefined) return lease
     } else this.#acceptServed()

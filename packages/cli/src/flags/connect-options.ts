@@ -1,7 +1,15 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import type { ConnectOptions } from 'kubecred'
+import {
+  CLUSTER_FIELDS,
+  type Field,
+  type FieldTable,
+  type OptionsOf,
+  USER_FIELDS,
+} from 'kubecred/internal'
 import type { Io } from '../command.ts'
 import { UsageError } from '../usage-error.ts'
+import { type FlagName, isFlagName } from './flag-table.ts'
 import type { FlagValues } from './flag-values.ts'
 import { pluginPolicy } from './plugin-policy.ts'
 
@@ -17,31 +25,39 @@ export function connectOptions(
     cluster: flags.text('cluster'),
     user: flags.text('user'),
     namespace: flags.text('namespace'),
-    server: flags.text('server'),
-    tlsServerName: flags.text('tls-server-name'),
-    certificateAuthority: readableFile(flags, 'certificate-authority'),
-    insecureSkipTlsVerify: flags.isOn('insecure-skip-tls-verify'),
-    proxyUrl: flags.text('proxy-url'),
-    disableCompression: flags.isOn('disable-compression'),
+    ...fieldOptions(CLUSTER_FIELDS, flags),
+    ...fieldOptions(USER_FIELDS, flags),
     saveOidcTokens: flags.isOn('save-oidc-tokens'),
-    token: flags.text('token'),
-    username: flags.text('username'),
-    password: flags.text('password'),
-    clientCertificate: readableFile(flags, 'client-certificate'),
-    clientKey: readableFile(flags, 'client-key'),
-    as: flags.text('as'),
-    asUid: flags.text('as-uid'),
-    asGroups: flags.list('as-group'),
-    asUserExtra: readExtra(flags.list('as-user-extra')),
     policy: pluginPolicy(flags, io),
   }
 }
 
+/** The options that flags give for the fields of a kubeconfig. */
+function fieldOptions<T extends FieldTable>(table: T, flags: FlagValues): OptionsOf<T> {
+  const options = Object.entries<Field>(table).flatMap(([name, { key, kind, flag }]) => {
+    const flagName = flag && (flag.name ?? key)
+    return flagName && isFlagName(flagName) ? [[name, readFlag(kind, flags, flagName)]] : []
+  })
+  return Object.fromEntries(options)
+}
+
+function readFlag(kind: Field['kind'], flags: FlagValues, name: FlagName): unknown {
+  switch (kind) {
+    case 'boolean':
+      return flags.isOn(name)
+    case 'list':
+      return flags.list(name)
+    case 'map':
+      return readExtra(flags.list(name))
+    case 'path':
+      return readableFile(flags, name)
+    default:
+      return flags.text(name)
+  }
+}
+
 /** Checked here, where the flag is known: later it is a file like any that the kubeconfig names. */
-function readableFile(
-  flags: FlagValues,
-  name: 'certificate-authority' | 'client-certificate' | 'client-key',
-): string | undefined {
+function readableFile(flags: FlagValues, name: FlagName): string | undefined {
   const path = flags.text(name)
   if (path === undefined) return undefined
   try {

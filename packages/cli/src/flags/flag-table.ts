@@ -1,40 +1,18 @@
-/** A flag as people type it. */
-export interface Flag {
-  readonly short?: string
-  /** What stands for its value in the help; without it the flag is a switch. */
-  readonly value?: string
-  /** Whether it may be given more than once. */
-  readonly repeats?: true
-  readonly help: string
-}
+import { CLUSTER_FIELDS, type FieldFlag, type FieldTable, USER_FIELDS } from 'kubecred/internal'
 
-/** Every flag of every command: one name means the same thing everywhere. */
-export const FLAGS = {
+/** A flag as people type it. */
+export type Flag = Omit<FieldFlag, 'name'>
+
+/** Flags that every command takes, whether it needs them or not: they are put into aliases. */
+const COMMON = {
   kubeconfig: { value: 'FILE', help: 'kubeconfig file, in place of KUBECONFIG or ~/.kube/config' },
   context: { value: 'NAME', help: 'context to use' },
   cluster: { value: 'NAME', help: 'cluster entry to use' },
   user: { value: 'NAME', help: 'user entry to use' },
   namespace: { short: 'n', value: 'NAME', help: 'namespace where one is needed' },
-  server: { short: 's', value: 'URL', help: 'address of the API server' },
-  'tls-server-name': { value: 'NAME', help: "name to check the server's certificate against" },
-  'certificate-authority': { value: 'FILE', help: "CA of the server's certificate" },
-  'insecure-skip-tls-verify': { help: "do not check the server's certificate" },
-  'proxy-url': { value: 'URL', help: 'proxy to reach the server through' },
-  'disable-compression': { help: 'do not ask for compressed answers' },
+  ...flagsOf(CLUSTER_FIELDS),
   'save-oidc-tokens': { help: 'write renewed OIDC tokens to the kubeconfig' },
-  token: { value: 'TOKEN', help: 'bearer token; other users of the machine can see it' },
-  username: { value: 'NAME', help: 'user name for basic authentication' },
-  password: { value: 'TEXT', help: 'password for basic authentication' },
-  'client-certificate': { value: 'FILE', help: 'client certificate' },
-  'client-key': { value: 'FILE', help: 'private key of the client certificate' },
-  as: { value: 'USER', help: 'user to impersonate' },
-  'as-uid': { value: 'UID', help: 'UID to impersonate' },
-  'as-group': { value: 'GROUP', repeats: true, help: 'group to impersonate; repeatable' },
-  'as-user-extra': {
-    value: 'KEY=VALUE',
-    repeats: true,
-    help: 'extra field to impersonate; repeatable',
-  },
+  ...flagsOf(USER_FIELDS),
   kuberc: { value: 'FILE', help: 'file with the plugin policy, in place of ~/.kube/kuberc' },
   'plugin-timeout': {
     value: 'TIME',
@@ -47,7 +25,11 @@ export const FLAGS = {
   v: { short: 'v', repeats: true, help: 'tell what happens; -vv or -v=2 with headers' },
   help: { short: 'h', help: 'show help' },
   version: { help: 'show the version' },
+} as const satisfies Readonly<Record<string, Flag>>
 
+/** Every flag of every command: one name means the same thing everywhere. */
+export const FLAGS = {
+  ...COMMON,
   request: { short: 'X', value: 'METHOD', help: 'method; GET, or POST with -d' },
   data: { short: 'd', value: 'DATA', help: 'body; @FILE reads a file, @- standard input' },
   header: { short: 'H', value: "'K: V'", repeats: true, help: 'request header; repeatable' },
@@ -103,36 +85,19 @@ export function isFlagName(name: string): name is FlagName {
   return Object.hasOwn(FLAGS, name)
 }
 
-/** Flags that every command takes, whether it needs them or not: they are put into aliases. */
-export const COMMON_FLAGS: readonly FlagName[] = [
-  'kubeconfig',
-  'context',
-  'cluster',
-  'user',
-  'namespace',
-  'server',
-  'tls-server-name',
-  'certificate-authority',
-  'insecure-skip-tls-verify',
-  'proxy-url',
-  'disable-compression',
-  'save-oidc-tokens',
-  'token',
-  'username',
-  'password',
-  'client-certificate',
-  'client-key',
-  'as',
-  'as-uid',
-  'as-group',
-  'as-user-extra',
-  'kuberc',
-  'plugin-timeout',
-  'refresh-on',
-  'plugin-env',
-  'request-timeout',
-  'timeout',
-  'v',
-  'help',
-  'version',
-]
+/** The names of the flags that every command takes. */
+export const COMMON_FLAGS: readonly FlagName[] = Object.keys(COMMON).filter(isFlagName)
+
+/** The flags of the fields of a kubeconfig, by name. */
+function flagsOf<T extends FieldTable>(table: T): Readonly<Record<FlagOf<T[keyof T]>, Flag>> {
+  const flags = Object.values(table).flatMap(({ key, flag }) =>
+    flag ? [[flag.name ?? key, flag]] : [],
+  )
+  return Object.fromEntries(flags)
+}
+
+type FlagOf<F> = F extends { readonly flag: { readonly name: infer Name extends string } }
+  ? Name
+  : F extends { readonly flag: Flag; readonly key: infer Key extends string }
+    ? Key
+    : never

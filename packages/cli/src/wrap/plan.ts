@@ -3,7 +3,6 @@ import {
   ContextNotFoundError,
   type ExecEntry,
   type Kubeconfig,
-  mergeKubeconfigs,
   NotSupportedError,
   readKubeconfigs,
   showArgs,
@@ -91,8 +90,7 @@ interface Stanza {
 }
 
 async function findStanza(options: Omit<WrapOptions, 'program'>): Promise<Stanza> {
-  const { configs } = await readKubeconfigs(options)
-  const config = mergeKubeconfigs(configs)
+  const { merged: config } = await readKubeconfigs(options)
   const context = options.context ?? config.currentContext ?? ''
   const entry = userOf(config, context)
   if (entry.exec?.command === undefined || entry.file === undefined) {

@@ -1,7 +1,7 @@
 import type { Credential } from '../credential/credential.ts'
 import { ClosedError } from '../errors/index.ts'
 import type { KeeperStatus } from '../keeper/status.ts'
-import type { Connection } from '../kubeconfig/connection.ts'
+import { type Connection, NO_TARGET } from '../kubeconfig/connection.ts'
 import { EXEC_CLUSTER, type ExecCluster, type HasExecCluster } from '../plugin/exec-info.ts'
 import { fetchOver } from '../request/fetch.ts'
 import { type HasLine, LINE, type Line } from '../request/line.ts'
@@ -69,14 +69,9 @@ export class Cluster implements HasLine, HasExecCluster {
     const { server, tls } = line.target
     const { cluster } = connection
     // Another login may lead to another server, of which only what requests need is known.
-    const entry = server === cluster.server ? cluster : { disableCompression: false }
+    const entry = server === cluster.server ? cluster : NO_TARGET
     return execCluster(
-      {
-        ...entry,
-        server,
-        insecureSkipTlsVerify: tls.insecure,
-        ...(tls.serverName !== undefined && { tlsServerName: tls.serverName }),
-      },
+      { ...entry, server, insecureSkipTlsVerify: tls.insecure, tlsServerName: tls.serverName },
       tls.ca,
     )
   }

@@ -1,5 +1,5 @@
 import { checkNames } from '../errors/known-names.ts'
-import type { Overrides } from '../kubeconfig/overrides.ts'
+import { OVERRIDE_NAMES, type Overrides } from '../kubeconfig/overrides.ts'
 import type { Observer, SourceLabel } from '../ports/observer.ts'
 import type { Vault } from './vault.ts'
 
@@ -78,29 +78,12 @@ export interface ConnectOptions extends Overrides {
   readonly env?: Readonly<Record<string, string | undefined>> | undefined
 }
 
+const OVERRIDES = Object.fromEntries(OVERRIDE_NAMES.map((name) => [name, true]))
+
 const OPTIONS = Object.keys({
   kubeconfig: true,
   kuberc: true,
-  context: true,
-  cluster: true,
-  user: true,
-  namespace: true,
-  server: true,
-  tlsServerName: true,
-  insecureSkipTlsVerify: true,
-  certificateAuthority: true,
-  certificateAuthorityData: true,
-  proxyUrl: true,
-  disableCompression: true,
-  token: true,
-  username: true,
-  password: true,
-  clientCertificate: true,
-  clientKey: true,
-  as: true,
-  asUid: true,
-  asGroups: true,
-  asUserExtra: true,
+  ...(OVERRIDES as Record<keyof Overrides, true>),
   signal: true,
   policy: true,
   observer: true,
@@ -130,25 +113,18 @@ const POLICY = Object.keys({
   drainLimitMs: true,
 } satisfies Record<keyof ConnectPolicy, true>)
 
-/** What a login handler says, or nobody: beside a vault it would be a wish that is not met. */
+/** Overrides that hold for every login. All others say what a login handler says: beside a vault they have no effect. */
+const BESIDE_VAULT: readonly (keyof Overrides)[] = [
+  'disableCompression',
+  'as',
+  'asUid',
+  'asGroups',
+  'asUserExtra',
+]
 const NOT_BESIDE_VAULT = [
-  'kubeconfig',
-  'context',
-  'cluster',
-  'user',
-  'namespace',
-  'server',
-  'tlsServerName',
-  'insecureSkipTlsVerify',
-  'certificateAuthority',
-  'certificateAuthorityData',
-  'proxyUrl',
-  'token',
-  'username',
-  'password',
-  'clientCertificate',
-  'clientKey',
-] as const
+  'kubeconfig' as const,
+  ...OVERRIDE_NAMES.filter((name) => !BESIDE_VAULT.includes(name)),
+]
 
 const TRANSPORTS: readonly unknown[] = ['pool', 'https', 'http2', undefined]
 

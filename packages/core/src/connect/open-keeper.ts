@@ -155,15 +155,19 @@ function limitsOf(policy: ConnectPolicy): ExecPlugin['limits'] {
 }
 
 /** What the plugin is told about the cluster: everything after selection and overrides. */
-export function execCluster(cluster: ClusterTarget, caPem: string | undefined): ExecCluster {
+export function execCluster(
+  { name, certificateAuthority, execExtension, proxyUrl, ...cluster }: KnownTarget,
+  caPem: string | undefined,
+): ExecCluster {
   return {
-    server: cluster.server,
-    tlsServerName: cluster.tlsServerName,
-    insecureSkipTlsVerify: cluster.insecureSkipTlsVerify,
+    ...cluster,
     certificateAuthorityData:
       caPem === undefined ? undefined : Buffer.from(caPem).toString('base64'),
-    proxyUrl: cluster.proxyUrl?.expose(),
-    disableCompression: cluster.disableCompression,
-    config: cluster.execExtension,
+    proxyUrl: proxyUrl?.expose(),
+    config: execExtension,
   }
+}
+
+type KnownTarget = { [K in keyof ClusterTarget]: ClusterTarget[K] | undefined } & {
+  readonly server: string
 }

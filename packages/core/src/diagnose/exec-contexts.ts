@@ -3,7 +3,6 @@ import { execCluster } from '../connect/open-keeper.ts'
 import { isCredentialError } from '../errors/index.ts'
 import { buildConnection } from '../kubeconfig/build-connection.ts'
 import type { Kubeconfig } from '../kubeconfig/kubeconfig.ts'
-import { mergeKubeconfigs } from '../kubeconfig/merge-kubeconfigs.ts'
 import { loadAuthority } from '../node/certificate-authority.ts'
 import { readKubeconfigs, surroundings } from '../node/load-kubeconfig.ts'
 import { nodeFiles } from '../node/node-files.ts'
@@ -32,8 +31,7 @@ export async function execContexts(
   },
   isWanted: (command: string) => boolean,
 ): Promise<ExecContext[]> {
-  const { configs } = await readKubeconfigs(options)
-  const config = mergeKubeconfigs(configs)
+  const { merged: config } = await readKubeconfigs(options)
   const found = await Promise.all(
     [...config.contexts.keys()].map((name) =>
       describeContext(config, name, isWanted).catch((error: unknown) => {

@@ -5,7 +5,6 @@ import { buildConnection } from '../kubeconfig/build-connection.ts'
 import type { UserIdentity } from '../kubeconfig/connection.ts'
 import { signerName } from '../kubeconfig/external-signer-config.ts'
 import type { Kubeconfig } from '../kubeconfig/kubeconfig.ts'
-import { mergeKubeconfigs } from '../kubeconfig/merge-kubeconfigs.ts'
 import { hostEnvironment } from '../node/environment.ts'
 import { readKubeconfigs, surroundings } from '../node/load-kubeconfig.ts'
 import { nodeCrypto } from '../node/node-crypto.ts'
@@ -42,8 +41,7 @@ export async function survey({
   kubeconfig,
   env = hostEnvironment(),
 }: SurveyOptions = {}): Promise<Surveyed[]> {
-  const { configs } = await readKubeconfigs({ kubeconfig, env })
-  const config = mergeKubeconfigs(configs)
+  const { merged: config } = await readKubeconfigs({ kubeconfig, env })
   const names = [...config.contexts.keys()]
   const surveyed: Surveyed[] = []
   for (let at = 0; at < names.length; at += AT_ONCE) {

@@ -112,15 +112,13 @@ function refuseAuthProvider(user: UserEntry): void {
 
 /** Converts a checked cluster entry. What plugins may see of it is copied, so that no two connections share it. */
 export function clusterTarget(cluster: ClusterEntry, user: UserEntry): ClusterTarget {
+  const { file, extensions, certificateAuthority, certificateAuthorityData, ...fields } = cluster
   return withoutUndefined<ClusterTarget>({
+    ...fields,
     name: cluster.name || undefined,
     server: normalizeServer(cluster.server ?? '', assumedScheme(cluster, user)),
-    tlsServerName: cluster.tlsServerName,
-    insecureSkipTlsVerify: cluster.insecureSkipTlsVerify,
-    certificateAuthority: material(cluster.certificateAuthority, cluster.certificateAuthorityData),
-    proxyUrl: cluster.proxyUrl,
-    disableCompression: cluster.disableCompression,
-    execExtension: copyOf(cluster.extensions.get(`${GROUP}/exec`)),
+    certificateAuthority: material(certificateAuthority, certificateAuthorityData),
+    execExtension: copyOf(extensions.get(`${GROUP}/exec`)),
   })
 }
 

@@ -2,6 +2,8 @@ import type { SigningKey } from '../credential/signing-key.ts'
 import type { Secret } from '../secret/secret.ts'
 import type { ExecConfig } from './exec-config.ts'
 import type { SignerConfig } from './external-signer-config.ts'
+import { emptyEntry } from './field-reader.ts'
+import { CLUSTER_FIELDS, type EntryOf, type Present } from './fields.ts'
 
 /**
  * PEM from the kubeconfig itself, or the absolute path of a file that holds it.
@@ -22,18 +24,26 @@ export function material<D>(
 }
 
 /** The cluster after selection, overrides and validation. */
-export interface ClusterTarget {
+export interface ClusterTarget
+  extends Omit<
+    Present<EntryOf<typeof CLUSTER_FIELDS>>,
+    'server' | 'certificateAuthority' | 'certificateAuthorityData'
+  > {
   /** Name of the entry; undefined for `--server` alone and in a pod. */
   readonly name?: string
   /** `https://host:port/path` without query, fragment and final slash. */
   readonly server: string
-  readonly tlsServerName?: string
-  readonly insecureSkipTlsVerify: boolean
   readonly certificateAuthority?: Material
-  readonly proxyUrl?: Secret
-  readonly disableCompression: boolean
   /** The reserved extension `client.authentication.k8s.io/exec`, as plain data; undefined when absent. */
   readonly execExtension?: unknown
+}
+
+/** A target of which nothing is known: undefined, or a switch that is off. */
+export const NO_TARGET: { readonly [K in keyof ClusterTarget]-?: ClusterTarget[K] | undefined } = {
+  ...emptyEntry(CLUSTER_FIELDS),
+  name: undefined,
+  certificateAuthority: undefined,
+  execExtension: undefined,
 }
 
 export interface Impersonation {

@@ -1,4 +1,6 @@
 import type { Secret } from '../secret/secret.ts'
+import { emptyEntry } from './field-reader.ts'
+import { CLUSTER_FIELDS, type EntryOf, USER_FIELDS } from './fields.ts'
 
 /** One or several kubeconfig files as plain, checked data; nothing is selected or resolved yet. */
 export interface Kubeconfig {
@@ -23,31 +25,10 @@ interface Entry {
 }
 
 /** An entry of `clusters`, as written: paths may be relative, fields may contradict each other. */
-export interface ClusterEntry extends Entry {
-  readonly server: string | undefined
-  readonly tlsServerName: string | undefined
-  readonly insecureSkipTlsVerify: boolean
-  readonly certificateAuthority: string | undefined
-  /** PEM, already decoded from base64. */
-  readonly certificateAuthorityData: string | undefined
-  readonly proxyUrl: Secret | undefined
-  readonly disableCompression: boolean
-}
+export interface ClusterEntry extends Entry, EntryOf<typeof CLUSTER_FIELDS> {}
 
 /** An entry of `users`, as written. */
-export interface UserEntry extends Entry {
-  readonly token: Secret | undefined
-  readonly tokenFile: string | undefined
-  readonly username: string | undefined
-  readonly password: Secret | undefined
-  readonly clientCertificate: string | undefined
-  readonly clientCertificateData: string | undefined
-  readonly clientKey: string | undefined
-  readonly clientKeyData: Secret | undefined
-  readonly as: string | undefined
-  readonly asUid: string | undefined
-  readonly asGroups: readonly string[]
-  readonly asUserExtra: ReadonlyMap<string, readonly string[]>
+export interface UserEntry extends Entry, EntryOf<typeof USER_FIELDS> {
   readonly authProvider: AuthProviderEntry | undefined
   readonly exec: ExecEntry | undefined
 }
@@ -78,37 +59,15 @@ export interface ContextEntry extends Entry {
   readonly namespace: string | undefined
 }
 
+const UNNAMED: Entry = { name: '', file: undefined, extensions: new Map() }
+
 /** A cluster entry in which nothing is set. */
-export const NO_CLUSTER: ClusterEntry = {
-  name: '',
-  file: undefined,
-  extensions: new Map(),
-  server: undefined,
-  tlsServerName: undefined,
-  insecureSkipTlsVerify: false,
-  certificateAuthority: undefined,
-  certificateAuthorityData: undefined,
-  proxyUrl: undefined,
-  disableCompression: false,
-}
+export const NO_CLUSTER: ClusterEntry = { ...UNNAMED, ...emptyEntry(CLUSTER_FIELDS) }
 
 /** A user entry in which nothing is set: the anonymous user. */
 export const NO_USER: UserEntry = {
-  name: '',
-  file: undefined,
-  extensions: new Map(),
-  token: undefined,
-  tokenFile: undefined,
-  username: undefined,
-  password: undefined,
-  clientCertificate: undefined,
-  clientCertificateData: undefined,
-  clientKey: undefined,
-  clientKeyData: undefined,
-  as: undefined,
-  asUid: undefined,
-  asGroups: [],
-  asUserExtra: new Map(),
+  ...UNNAMED,
+  ...emptyEntry(USER_FIELDS),
   authProvider: undefined,
   exec: undefined,
 }
@@ -141,4 +100,27 @@ export function hasAnyMethod(user: UserEntry): boolean {
     user.exec !== undefined ||
     user.authProvider !== undefined
   )
+}
+
+/**
+ * Merges kubeconfigs in order of precedence, as kubectl does: of entries with one name the first wins, whole,
+ * and so does the first `current-context` that is set. Fields of two files are never mixed in one entry.
+ */
+export function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
+  return {
+    clusters: firstOfEach(configs.map((config) => config.clusters)),
+    users: firstOfEach(configs.map((config) => config.users)),
+    contexts: firstOfEach(configs.map((config) => config.contexts)),
+    currentContext: configs.find((config) => config.currentContext !== undefined)?.currentContext,
+    extensions: firstOfEach(configs.map((config) => config.extensions)),
+    files: configs.flatMap((config) => config.files),
+  }
+}
+
+function firstOfEach<T>(maps: readonly ReadonlyMap<string, T>[]): ReadonlyMap<string, T> {
+  const merged = new Map<string, T>()
+  for (const map of maps) {
+    for (const [name, entry] of map) if (!merged.has(name)) merged.set(name, entry)
+  }
+  return merged
 }

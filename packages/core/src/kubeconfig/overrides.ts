@@ -1,34 +1,46 @@
 import { isHeaderSafe } from '../credential/credential.ts'
 import { isUsableServer } from '../formats/server-url.ts'
 import { Secret } from '../secret/secret.ts'
+import {
+  CLUSTER_FIELDS,
+  type EntryOf,
+  type EntryValues,
+  type Field,
+  type FieldTable,
+  type Kind,
+  type OptionsOf,
+  optionNames,
+  type PlainOf,
+  type PlainValues,
+  USER_FIELDS,
+} from './fields.ts'
 import { type ClusterEntry, hasKey, type UserEntry } from './kubeconfig.ts'
 import type { Problem } from './problem.ts'
 import { isUsableProxy } from './validate.ts'
 
 /** What flags and options lay over the kubeconfig; named as kubectl's flags. */
-export interface Overrides {
+export interface Overrides extends ClusterOverrides, OptionsOf<typeof USER_FIELDS> {
   readonly context?: string | undefined
   readonly cluster?: string | undefined
   readonly user?: string | undefined
   readonly namespace?: string | undefined
-  readonly server?: string | undefined
-  readonly tlsServerName?: string | undefined
-  readonly insecureSkipTlsVerify?: boolean | undefined
-  readonly certificateAuthority?: string | undefined
-  /** The same as PEM, in place of a file. */
-  readonly certificateAuthorityData?: string | undefined
-  readonly proxyUrl?: string | undefined
-  readonly disableCompression?: boolean | undefined
-  readonly token?: string | undefined
-  readonly username?: string | undefined
-  readonly password?: string | undefined
-  readonly clientCertificate?: string | undefined
-  readonly clientKey?: string | undefined
-  readonly as?: string | undefined
-  readonly asUid?: string | undefined
-  readonly asGroups?: readonly string[] | undefined
-  readonly asUserExtra?: Readonly<Record<string, readonly string[]>> | undefined
 }
+
+/** What flags and options lay over a cluster entry. */
+export interface ClusterOverrides extends OptionsOf<typeof CLUSTER_FIELDS> {
+  /** The CA as PEM, in place of a file. */
+  readonly certificateAuthorityData?: string | undefined
+}
+
+/** The names of all overrides. */
+export const OVERRIDE_NAMES: readonly (keyof Overrides)[] = [
+  'context',
+  'cluster',
+  'user',
+  'namespace',
+  ...optionNames(CLUSTER_FIELDS),
+  ...optionNames(USER_FIELDS),
+]
 
 /**
  * Lays flags over a cluster entry.
@@ -37,27 +49,22 @@ export interface Overrides {
  * server drops the entry's `tls-server-name`, which belonged to the old one.
  */
 export function applyClusterOverrides(entry: ClusterEntry, overrides: Overrides): ClusterEntry {
-  const { server, tlsServerName, certificateAuthority, certificateAuthorityData, proxyUrl } =
+  const { server, insecureSkipTlsVerify, certificateAuthority, certificateAuthorityData } =
     overrides
-  const hasAuthority = Boolean(certificateAuthority || certificateAuthorityData)
-  const replacesTrust = overrides.insecureSkipTlsVerify === true || hasAuthority
-  const trust = replacesTrust
-    ? {
-        insecureSkipTlsVerify: overrides.insecureSkipTlsVerify ?? false,
-        certificateAuthority: certificateAuthority || undefined,
-        certificateAuthorityData: certificateAuthorityData || undefined,
-      }
-    : // client-go cannot switch verification back on; an explicit `false` does it here.
-      { insecureSkipTlsVerify: overrides.insecureSkipTlsVerify ?? entry.insecureSkipTlsVerify }
-  return {
+  const replacesTrust = insecureSkipTlsVerify || certificateAuthority || certificateAuthorityData
+  const kept: ClusterEntry = {
     ...entry,
-    ...trust,
-    server: server || entry.server,
-    tlsServerName: tlsServerName || (server ? undefined : entry.tlsServerName),
-    proxyUrl: proxyUrl ? new Secret(proxyUrl) : entry.proxyUrl,
-    disableCompression: overrides.disableCompression ?? entry.disableCompression,
+    ...(replacesTrust && NO_TRUST),
+    ...(server && { tlsServerName: undefined }),
   }
+  return { ...kept, ...layOver(CLUSTER_FIELDS, kept, overrides) }
 }
+
+const NO_TRUST = {
+  insecureSkipTlsVerify: false,
+  certificateAuthority: undefined,
+  certificateAuthorityData: undefined,
+} as const
 
 /**
  * Lays flags over a user entry.
@@ -67,10 +74,16 @@ export function applyClusterOverrides(entry: ClusterEntry, overrides: Overrides)
  * field by field, as in client-go.
  */
 export function applyUserOverrides(entry: UserEntry, overrides: Overrides): UserEntry {
-  return applyImpersonation(
-    applyCertificate(applyBasic(applyToken(entry, overrides), overrides), overrides),
-    overrides,
-  )
+  const { token, username, password, clientCertificate, clientKey } = overrides
+  const kept: UserEntry = {
+    ...entry,
+    ...((token || username || password) && NO_HEADER_METHOD),
+    // A password alone goes with the user name of the entry.
+    ...(!token && { username: entry.username, password: entry.password }),
+    ...(clientCertificate && { clientCertificateData: undefined }),
+    ...(clientKey && { clientKeyData: undefined }),
+  }
+  return { ...kept, ...layOver(USER_FIELDS, kept, overrides) }
 }
 
 const NO_HEADER_METHOD = {
@@ -82,42 +95,32 @@ const NO_HEADER_METHOD = {
   authProvider: undefined,
 } as const
 
-function applyToken(entry: UserEntry, { token }: Overrides): UserEntry {
-  return token ? { ...entry, ...NO_HEADER_METHOD, token: new Secret(token) } : entry
+/** The options of a table, each over the value of the entry. */
+function layOver<T extends FieldTable>(
+  table: T,
+  entry: EntryOf<T>,
+  overrides: PlainOf<T>,
+): Pick<EntryOf<T>, keyof OptionsOf<T>> {
+  const laid = optionNames(table).map((name) => {
+    const { kind } = table[name] as Field
+    return [name, LAY_OVER[kind](overrides[name] as never, entry[name] as never)]
+  })
+  return Object.fromEntries(laid)
 }
 
-function applyBasic(entry: UserEntry, overrides: Overrides): UserEntry {
-  const { username, password, token } = overrides
-  if (!(username || password)) return entry
-  return {
-    ...entry,
-    ...NO_HEADER_METHOD,
-    // Two methods on the command line contradict each other: both stay, for validation to refuse.
-    token: token ? entry.token : undefined,
-    username: username || entry.username,
-    password: password ? new Secret(password) : entry.password,
-  }
-}
-
-function applyCertificate(entry: UserEntry, overrides: Overrides): UserEntry {
-  const { clientCertificate, clientKey } = overrides
-  return {
-    ...entry,
-    ...(clientCertificate ? { clientCertificate, clientCertificateData: undefined } : {}),
-    ...(clientKey ? { clientKey, clientKeyData: undefined } : {}),
-  }
-}
-
-function applyImpersonation(entry: UserEntry, overrides: Overrides): UserEntry {
-  const { as, asUid, asGroups = [], asUserExtra } = overrides
-  if (!as && !asUid && asGroups.length === 0 && asUserExtra === undefined) return entry
-  return {
-    ...entry,
-    as: as || entry.as,
-    asUid: asUid || entry.asUid,
-    asGroups: asGroups.length > 0 ? asGroups : entry.asGroups,
-    asUserExtra: new Map([...entry.asUserExtra, ...Object.entries(asUserExtra ?? {})]),
-  }
+/** What counts, by kind of field: the given value, or the one of the entry. Empty text and an empty list give nothing. */
+const LAY_OVER: {
+  readonly [K in Kind]: (given: PlainValues[K] | undefined, own: EntryValues[K]) => EntryValues[K]
+} = {
+  text: (given, own) => given || own,
+  path: (given, own) => given || own,
+  data: (given, own) => given || own,
+  secret: (given, own) => (given ? new Secret(given) : own),
+  'secret data': (given, own) => (given ? new Secret(given) : own),
+  // client-go cannot switch verification back on; an explicit `false` does it here.
+  boolean: (given, own) => given ?? own,
+  list: (given, own) => (given?.length ? given : own),
+  map: (given, own) => (given ? new Map([...own, ...Object.entries(given)]) : own),
 }
 
 type Found = Omit<Problem, 'isOption'> | false | '' | undefined

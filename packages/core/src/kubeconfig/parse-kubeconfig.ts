@@ -2,7 +2,8 @@ import { KubeconfigSyntaxError, SignerConfigError } from '../errors/index.ts'
 import { parseYaml, YamlError } from '../formats/yaml.ts'
 import { Secret } from '../secret/secret.ts'
 import { EXTERNAL_SIGNER } from './external-signer-config.ts'
-import { Fields } from './fields.ts'
+import { FieldReader, kubeconfigErrors } from './field-reader.ts'
+import { CLUSTER_FIELDS, USER_FIELDS } from './fields.ts'
 import type {
   AuthProviderEntry,
   ClusterEntry,
@@ -48,7 +49,7 @@ const NO_FILE = '<given>'
  * @throws {KubeconfigSyntaxError} Names file, entry and field, what was expected and what type came.
  */
 export function parseKubeconfig(data: unknown, file?: string): Kubeconfig {
-  const root = new Fields(data, file ?? NO_FILE, () => '')
+  const root = new FieldReader(data, kubeconfigErrors(file ?? NO_FILE))
   checkWord(root, 'apiVersion', 'v1')
   checkWord(root, 'kind', 'Config')
   return {
@@ -61,7 +62,7 @@ export function parseKubeconfig(data: unknown, file?: string): Kubeconfig {
   }
 }
 
-function checkWord(root: Fields, key: string, expected: string): void {
+function checkWord(root: FieldReader, key: string, expected: string): void {
   const word = root.text(key)
   if (word === undefined || word === expected) return
   throw root.error(
@@ -71,10 +72,9 @@ function checkWord(root: Fields, key: string, expected: string): void {
   )
 }
 
-function parseContext(fields: Fields, { name, file }: EntryHead): ContextEntry {
+function parseContext(fields: FieldReader, head: EntryHead): ContextEntry {
   return {
-    name,
-    file,
+    ...head,
     cluster: fields.text('cluster'),
     user: fields.text('user'),
     namespace: fields.text('namespace'),
@@ -82,54 +82,25 @@ function parseContext(fields: Fields, { name, file }: EntryHead): ContextEntry {
   }
 }
 
-/** Reads the body of an entry of `clusters`. */
-export function parseCluster(fields: Fields, { name, file }: EntryHead): ClusterEntry {
+function parseCluster(fields: FieldReader, head: EntryHead): ClusterEntry {
   return {
-    name,
-    file,
-    server: fields.text('server'),
-    tlsServerName: fields.text('tls-server-name'),
-    insecureSkipTlsVerify: fields.flag('insecure-skip-tls-verify'),
-    certificateAuthority: fields.text('certificate-authority'),
-    certificateAuthorityData: fields.data('certificate-authority-data'),
-    proxyUrl: fields.secret('proxy-url'),
-    disableCompression: fields.flag('disable-compression'),
+    ...head,
+    ...fields.entry(CLUSTER_FIELDS),
     extensions: parseExtensions(fields),
   }
 }
 
-/** Reads the body of an entry of `users`; everything secret is boxed at once. */
-export function parseUser(fields: Fields, { name, file }: EntryHead): UserEntry {
-  const keyData = fields.data('client-key-data')
+function parseUser(fields: FieldReader, head: EntryHead): UserEntry {
   return {
-    name,
-    file,
-    token: fields.secret('token'),
-    tokenFile: fields.text('tokenFile'),
-    username: fields.text('username'),
-    password: fields.secret('password'),
-    clientCertificate: fields.text('client-certificate'),
-    clientCertificateData: fields.data('client-certificate-data'),
-    clientKey: fields.text('client-key'),
-    clientKeyData: keyData === undefined ? undefined : new Secret(keyData),
-    as: fields.text('as'),
-    asUid: fields.text('as-uid'),
-    asGroups: fields.texts('as-groups'),
-    asUserExtra: parseExtra(fields.mapping('as-user-extra')),
+    ...head,
+    ...fields.entry(USER_FIELDS),
     authProvider: parseAuthProvider(fields),
     exec: parseExec(fields),
     extensions: parseExtensions(fields),
   }
 }
 
-const NO_EXTRA: ReadonlyMap<string, readonly string[]> = new Map()
-
-function parseExtra(extra: Fields): ReadonlyMap<string, readonly string[]> {
-  if (extra.keys().length === 0) return NO_EXTRA
-  return new Map(extra.keys().map((key) => [key, extra.texts(key)]))
-}
-
-function parseAuthProvider(user: Fields): AuthProviderEntry | undefined {
+function parseAuthProvider(user: FieldReader): AuthProviderEntry | undefined {
   if (user.raw('auth-provider') === undefined) return undefined
   const provider = user.mapping('auth-provider')
   const config = provider.mapping('config')
@@ -138,7 +109,7 @@ function parseAuthProvider(user: Fields): AuthProviderEntry | undefined {
   return { name, config: new Map(config.keys().map((key) => [key, parameter(config, key)])) }
 }
 
-function parameter(config: Fields, key: string): Secret {
+function parameter(config: FieldReader, key: string): Secret {
   return config.secret(key) ?? new Secret('')
 }
 
@@ -147,7 +118,7 @@ function parameter(config: Fields, key: string): Secret {
  *
  * It is told to who chooses this user. All others in the file have nothing to do with it.
  */
-function signerParameters(config: Fields): Omit<AuthProviderEntry, 'name'> {
+function signerParameters(config: FieldReader): Omit<AuthProviderEntry, 'name'> {
   const read = new Map<string, Secret>()
   for (const key of config.keys()) {
     try {
@@ -160,7 +131,7 @@ function signerParameters(config: Fields): Omit<AuthProviderEntry, 'name'> {
   return { config: read }
 }
 
-function parseExec(user: Fields): ExecEntry | undefined {
+function parseExec(user: FieldReader): ExecEntry | undefined {
   if (user.raw('exec') === undefined) return undefined
   const exec = user.mapping('exec')
   return {
@@ -172,13 +143,13 @@ function parseExec(user: Fields): ExecEntry | undefined {
       value: variable.secret('value') ?? new Secret(''),
     })),
     installHint: exec.text('installHint'),
-    provideClusterInfo: exec.flag('provideClusterInfo'),
+    provideClusterInfo: exec.boolean('provideClusterInfo') ?? false,
     interactiveMode: exec.text('interactiveMode'),
   }
 }
 
 /** Name and file of origin of an entry. */
-export interface EntryHead {
+interface EntryHead {
   readonly name: string
   readonly file: string | undefined
 }
@@ -188,12 +159,12 @@ export interface EntryHead {
  *
  * Two entries of one name in one file are an error, as in client-go: which one counts would be a guess.
  */
-export function parseNamedList<T>(
-  root: Fields,
+function parseNamedList<T>(
+  root: FieldReader,
   list: string,
   inner: string,
   file: string | undefined,
-  parse: (fields: Fields, head: EntryHead) => T,
+  parse: (fields: FieldReader, head: EntryHead) => T,
 ): ReadonlyMap<string, T> {
   const positions = new Map<string, number>()
   const entries = new Map<string, T>()
@@ -212,7 +183,7 @@ export function parseNamedList<T>(
 const NONE: Extensions = new Map()
 
 /** Reads the `extensions` of a config or of an entry; their content is kept as it is. */
-export function parseExtensions(owner: Fields): Extensions {
+function parseExtensions(owner: FieldReader): Extensions {
   const items = owner.mappings('extensions')
   if (items.length === 0) return NONE
   const positions = new Map<string, number>()
@@ -229,7 +200,7 @@ export function parseExtensions(owner: Fields): Extensions {
 }
 
 function refuseSecond(
-  owner: Fields,
+  owner: FieldReader,
   list: string,
   name: string,
   first: number | undefined,

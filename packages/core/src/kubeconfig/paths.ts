@@ -1,5 +1,6 @@
 import { Secret } from '../secret/secret.ts'
 import { EXTERNAL_SIGNER } from './external-signer-config.ts'
+import { CLUSTER_FIELDS, type FieldTable, USER_FIELDS } from './fields.ts'
 import type { AuthProviderEntry, ClusterEntry, UserEntry } from './kubeconfig.ts'
 import type { Overrides } from './overrides.ts'
 
@@ -13,8 +14,7 @@ export interface Paths {
 
 /** Makes the paths of a cluster entry absolute: relative ones start at the folder of its file, or at `cwd`. */
 export function resolveClusterPaths(entry: ClusterEntry, cwd: string, paths: Paths): ClusterEntry {
-  const base = baseOf(entry.file, cwd, paths)
-  return { ...entry, certificateAuthority: absolute(entry.certificateAuthority, base, paths) }
+  return resolveFields(CLUSTER_FIELDS, entry, baseOf(entry.file, cwd, paths), paths)
 }
 
 /**
@@ -27,10 +27,7 @@ export function resolveUserPaths(entry: UserEntry, cwd: string, paths: Paths): U
   const base = baseOf(entry.file, cwd, paths)
   const { exec } = entry
   return {
-    ...entry,
-    clientCertificate: absolute(entry.clientCertificate, base, paths),
-    clientKey: absolute(entry.clientKey, base, paths),
-    tokenFile: absolute(entry.tokenFile, base, paths),
+    ...resolveFields(USER_FIELDS, entry, base, paths),
     exec: exec && { ...exec, command: resolveCommand(exec.command, base, paths) },
     authProvider: resolveProvider(entry.authProvider, base, paths),
   }
@@ -38,12 +35,20 @@ export function resolveUserPaths(entry: UserEntry, cwd: string, paths: Paths): U
 
 /** Makes the paths given by flags absolute: a flag is relative to the current folder. */
 export function resolveOverridePaths(overrides: Overrides, cwd: string, paths: Paths): Overrides {
-  return {
-    ...overrides,
-    certificateAuthority: absolute(overrides.certificateAuthority, cwd, paths),
-    clientCertificate: absolute(overrides.clientCertificate, cwd, paths),
-    clientKey: absolute(overrides.clientKey, cwd, paths),
-  }
+  return resolveFields({ ...CLUSTER_FIELDS, ...USER_FIELDS }, overrides, cwd, paths)
+}
+
+function resolveFields<T extends object>(
+  table: FieldTable,
+  values: T,
+  base: string,
+  paths: Paths,
+): T {
+  const resolved = Object.entries(values).map(([name, value]) => {
+    const isPath = table[name]?.kind === 'path' && typeof value === 'string'
+    return [name, isPath ? absolute(value, base, paths) : value]
+  })
+  return Object.fromEntries(resolved) as T
 }
 
 function baseOf(file: string | undefined, cwd: string, paths: Paths): string {

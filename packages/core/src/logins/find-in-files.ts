@@ -1,4 +1,5 @@
 import { dirname, resolve } from 'node:path'
+import { CLUSTER_FIELDS, type FieldTable, USER_FIELDS } from '../kubeconfig/fields.ts'
 import type { ClusterEntry, ExecEntry, Kubeconfig, UserEntry } from '../kubeconfig/kubeconfig.ts'
 import {
   type LoadOptions,
@@ -6,6 +7,7 @@ import {
   readKubeconfigFiles,
   readRegularKubeconfig,
 } from '../node/load-kubeconfig.ts'
+import { Secret } from '../secret/secret.ts'
 
 /** The kubeconfigs that can be read, in order; a broken one is no error, because client-node has read what it needs. */
 export async function readFiles(options: LoadOptions, cwd: string): Promise<readonly Kubeconfig[]> {
@@ -74,29 +76,27 @@ export function isSameUser(one: UserEntry, other: UserEntry, cwd: string): boole
 }
 
 function clusterText(entry: ClusterEntry, cwd: string): string {
-  return JSON.stringify([
-    entry.server?.replace(/\/$/, ''),
-    entry.tlsServerName,
-    entry.insecureSkipTlsVerify,
-    absolute(entry.certificateAuthority, entry, cwd),
-    entry.certificateAuthorityData,
-    entry.proxyUrl?.expose(),
-  ])
+  const server = entry.server?.replace(/\/$/, '')
+  return JSON.stringify(keptValues(CLUSTER_FIELDS, { ...entry, server }, cwd))
 }
 
 function userText(entry: UserEntry, cwd: string): string {
   return JSON.stringify([
-    entry.token?.expose(),
-    entry.username,
-    entry.password?.expose(),
-    absolute(entry.clientCertificate, entry, cwd),
-    entry.clientCertificateData,
-    absolute(entry.clientKey, entry, cwd),
-    entry.clientKeyData?.expose(),
-    entry.as,
+    keptValues(USER_FIELDS, entry, cwd),
     entry.exec && execParts(entry.exec),
     providerParts(entry),
   ])
+}
+
+/** The values of an entry that client-node keeps; the paths among them it makes absolute. */
+function keptValues(table: FieldTable, entry: ClusterEntry | UserEntry, cwd: string): unknown[] {
+  const values: Readonly<Record<string, unknown>> = { ...entry }
+  const base = entry.file === undefined ? cwd : dirname(entry.file)
+  return Object.entries(table).map(([name, { kind, clientNode }]) => {
+    const value = clientNode && values[name]
+    if (value instanceof Secret) return value.expose()
+    return kind === 'path' && typeof value === 'string' ? resolve(base, value) : value
+  })
 }
 
 function execParts({ args, env, interactiveMode = 'IfAvailable', ...rest }: ExecEntry): unknown {
@@ -114,13 +114,4 @@ function providerParts({ authProvider }: UserEntry): unknown {
   if (authProvider === undefined) return undefined
   const settings = [...authProvider.config].map(([key, value]) => [key, value.expose()])
   return [authProvider.name, settings.filter(([, value]) => value !== '').sort()]
-}
-
-/** client-node makes these paths absolute, against the folder of the file. */
-function absolute(
-  path: string | undefined,
-  { file }: { readonly file: string | undefined },
-  cwd: string,
-): string | undefined {
-  return path === undefined ? undefined : resolve(file === undefined ? cwd : dirname(file), path)
 }

@@ -2,6 +2,7 @@ import process from 'node:process'
 import { buildConnection, impersonationOf } from '../kubeconfig/build-connection.ts'
 import type { Connection, Impersonation } from '../kubeconfig/connection.ts'
 import { EXTERNAL_SIGNER } from '../kubeconfig/external-signer-config.ts'
+import { CLUSTER_FIELDS, type FieldTable, USER_FIELDS } from '../kubeconfig/fields.ts'
 import type { ClusterEntry, Kubeconfig, UserEntry } from '../kubeconfig/kubeconfig.ts'
 import { parseKubeconfig } from '../kubeconfig/parse-kubeconfig.ts'
 import { type Environment, hostEnvironment } from '../node/environment.ts'
@@ -91,8 +92,13 @@ export function givenEntries({ currentContext, context, cluster, user }: Selecti
   return parseKubeconfig({
     'current-context': currentContext,
     contexts: context && [{ name: currentContext, context: contextFields(context) }],
-    clusters: cluster && [{ name: context?.cluster, cluster: clusterFields(cluster) }],
-    users: user && [{ name: context?.user, user: userFields(user) }],
+    clusters: cluster && [{ name: context?.cluster, cluster: keptFields(CLUSTER_FIELDS, cluster) }],
+    users: user && [
+      {
+        name: context?.user,
+        user: { ...keptFields(USER_FIELDS, user), ...methodFields(user) },
+      },
+    ],
   })
 }
 
@@ -101,29 +107,14 @@ function contextFields({ cluster, user, namespace }: ContextLike): unknown {
   return { cluster, user, namespace: namespace?.trim() }
 }
 
-function clusterFields(cluster: ClusterLike): unknown {
-  return {
-    server: cluster.server,
-    'certificate-authority': cluster.caFile,
-    'certificate-authority-data': cluster.caData,
-    'insecure-skip-tls-verify': cluster.skipTLSVerify === true,
-    'tls-server-name': cluster.tlsServerName,
-    'proxy-url': cluster.proxyUrl,
-  }
-}
-
-function userFields(user: UserLike): unknown {
-  return {
-    token: user.token,
-    username: user.username,
-    password: user.password,
-    'client-certificate': user.certFile,
-    'client-certificate-data': user.certData,
-    'client-key': user.keyFile,
-    'client-key-data': user.keyData,
-    as: user.impersonateUser,
-    ...methodFields(user),
-  }
+/** What client-node keeps of an entry, under the keys of a kubeconfig. */
+function keptFields(table: FieldTable, entry: object): Record<string, unknown> {
+  const values: Readonly<Record<string, unknown>> = { ...entry }
+  const kept = Object.values(table).map(({ key, kind, clientNode = '' }) => {
+    const value = values[clientNode]
+    return [key, kind === 'boolean' ? value === true : value]
+  })
+  return Object.fromEntries(kept)
 }
 
 /** client-node also takes a token file and a plugin from the settings of a provider, whatever its name. */
@@ -247,28 +238,22 @@ export interface ContextLike {
   readonly namespace?: string
 }
 
+/** What client-node keeps of the fields of a table, under its own names. */
+type KeptOf<T extends FieldTable> = {
+  readonly [N in keyof T as T[N] extends { readonly clientNode: infer Name extends string }
+    ? Name
+    : never]?: T[N]['kind'] extends 'boolean' ? boolean : string
+}
+
 /** A cluster entry as client-node keeps it. */
-export interface ClusterLike {
+export interface ClusterLike extends KeptOf<typeof CLUSTER_FIELDS> {
   readonly name: string
   readonly server: string
-  readonly caData?: string
-  readonly caFile?: string
-  readonly skipTLSVerify?: boolean
-  readonly tlsServerName?: string
-  readonly proxyUrl?: string
 }
 
 /** A user entry as client-node keeps it. */
-export interface UserLike {
+export interface UserLike extends KeptOf<typeof USER_FIELDS> {
   readonly name: string
-  readonly certData?: string
-  readonly certFile?: string
-  readonly keyData?: string
-  readonly keyFile?: string
-  readonly token?: string
-  readonly username?: string
-  readonly password?: string
-  readonly impersonateUser?: string
   readonly exec?: unknown
   readonly authProvider?: unknown
 }

@@ -14,8 +14,7 @@ import {
 import { buildConnection, connectTo, type Surroundings } from '../kubeconfig/build-connection.ts'
 import type { Connection } from '../kubeconfig/connection.ts'
 import { describePod, isInPod, type Pod, SERVICE_ACCOUNT_FOLDER } from '../kubeconfig/in-cluster.ts'
-import type { Kubeconfig } from '../kubeconfig/kubeconfig.ts'
-import { mergeKubeconfigs } from '../kubeconfig/merge-kubeconfigs.ts'
+import { type Kubeconfig, mergeKubeconfigs } from '../kubeconfig/kubeconfig.ts'
 import type { Overrides } from '../kubeconfig/overrides.ts'
 import { parseKubeconfigText } from '../kubeconfig/parse-kubeconfig.ts'
 import {
@@ -50,7 +49,7 @@ export interface LoadOptions {
  */
 export async function loadConnection(options: LoadOptions): Promise<Connection> {
   const cwd = options.cwd ?? process.cwd()
-  const { places, configs, missing } = await readKubeconfigs(options)
+  const { places, configs, merged, missing } = await readKubeconfigs(options)
   const pod = await findPod(options)
   const isLost = places.from === 'KUBECONFIG' && missing.length > 0 && configs.length === 0
   const lost = `KUBECONFIG names only files that do not exist: ${missing.join(', ')}`
@@ -59,18 +58,15 @@ export async function loadConnection(options: LoadOptions): Promise<Connection> 
   const isUnmounted = pod === undefined && isInPod(options.env)
   const account = options.serviceAccountFolder ?? SERVICE_ACCOUNT_FOLDER
   const looked = isUnmounted ? `${files}; no service account is mounted at ${account}` : files
-  const connection = connect(
-    mergeKubeconfigs(configs),
-    options.overrides ?? {},
-    pod,
-    surroundings(cwd, pod, looked),
-  )
+  const connection = connect(merged, options.overrides ?? {}, pod, surroundings(cwd, pod, looked))
   return isLost ? { ...connection, warnings: [`${lost}.`, ...connection.warnings] } : connection
 }
 
 /** The files that say something, as they are, and those that do not exist. */
 export interface FoundKubeconfigs extends KubeconfigsRead {
   readonly places: Places
+  /** All of them as one, as kubectl merges them. */
+  readonly merged: Kubeconfig
 }
 
 /**
@@ -82,7 +78,8 @@ export async function readKubeconfigs(options: LoadOptions): Promise<FoundKubeco
   const places = placesOf(options, options.cwd ?? process.cwd())
   const absent = places.from === 'flag' ? 'an error' : 'skipped'
   const readFile = options.readFile ?? readerFor(places)
-  return { places, ...(await readKubeconfigFiles(places.files, absent, readFile)) }
+  const read = await readKubeconfigFiles(places.files, absent, readFile)
+  return { places, ...read, merged: mergeKubeconfigs(read.configs) }
 }
 
 interface PodOptions extends Pick<LoadOptions, 'env' | 'serviceAccountFolder'> {

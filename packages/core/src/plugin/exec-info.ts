@@ -1,21 +1,20 @@
 import type { Refusal } from '../credential/refusal.ts'
 import { ExecInfoError } from '../errors/index.ts'
-import { decodeBase64 } from '../formats/base64.ts'
 import { encodeJson } from '../formats/json.ts'
-import { type Fields, isFields, nameType } from '../formats/plain-object.ts'
+import { type Fields, isFields, nameType, withoutUndefined } from '../formats/plain-object.ts'
 import { tryParse } from '../formats/server-url.ts'
 import { API_VERSIONS, type ApiVersion, GROUP, isApiVersion } from '../kubeconfig/exec-config.ts'
-import { Secret } from '../secret/secret.ts'
+import { type FieldErrors, FieldReader } from '../kubeconfig/field-reader.ts'
+import { CLUSTER_FIELDS, type EntryOf, type PlainOf, type Present } from '../kubeconfig/fields.ts'
+
+/** Every field of a cluster entry but paths: plugins get the content of files. */
+const { certificateAuthority: _, ...EXEC_FIELDS } = CLUSTER_FIELDS
 
 /** The cluster as a plugin sees it: after selection and all overrides, with the CA as data. */
-export interface ExecCluster {
+export interface ExecCluster extends Omit<PlainOf<typeof CLUSTER_FIELDS>, 'certificateAuthority'> {
   readonly server: string
-  readonly tlsServerName?: string | undefined
-  readonly insecureSkipTlsVerify?: boolean | undefined
   /** Standard base64 of the PEM bytes. */
   readonly certificateAuthorityData?: string | undefined
-  readonly proxyUrl?: string | undefined
-  readonly disableCompression?: boolean | undefined
   /** The reserved extension of the cluster entry, passed on as it is. */
   readonly config?: unknown
 }
@@ -74,29 +73,24 @@ function execResponse({ status, headers }: Refusal): ExecResponse {
 }
 
 function clusterFields(cluster: ExecCluster): unknown {
+  const values: Fields = { ...cluster }
   return {
+    ...Object.fromEntries(
+      Object.entries(EXEC_FIELDS).map(([name, { key }]) => [key, values[name] || undefined]),
+    ),
     server: cluster.server,
-    'tls-server-name': cluster.tlsServerName || undefined,
-    'insecure-skip-tls-verify': cluster.insecureSkipTlsVerify || undefined,
-    'certificate-authority-data': cluster.certificateAuthorityData || undefined,
-    'proxy-url': cluster.proxyUrl || undefined,
-    'disable-compression': cluster.disableCompression || undefined,
     // client-go writes null where there is no extension; plugins may rely on the key.
     config: cluster.config ?? null,
   }
 }
 
 /** The cluster that a plugin is asked for. The names are those of a kubeconfig's cluster entry. */
-export interface PluginCluster {
+export interface PluginCluster
+  extends Omit<Present<EntryOf<typeof CLUSTER_FIELDS>>, 'server' | 'certificateAuthority'> {
   /** As the client wrote it. */
   readonly server: string
-  readonly tlsServerName?: string
-  readonly insecureSkipTlsVerify: boolean
   /** PEM, already decoded from base64; without it the system's roots count. */
   readonly certificateAuthorityData?: string
-  /** In a box, because it may carry a password. */
-  readonly proxyUrl?: Secret
-  readonly disableCompression: boolean
   /** The extension `client.authentication.k8s.io/exec` of the cluster entry; integers beyond 2^53 are `bigint`. */
   readonly config?: unknown
 }
@@ -128,19 +122,32 @@ export function decodeExecInfo(value: unknown): PluginInfo {
   if (!isFields(value)) {
     throw new ExecInfoError('', `holds ${nameType(value)} where an object belongs`)
   }
-  const top = new ExecInfoFields(value, '')
+  const top = new FieldReader(value, EXEC_INFO_ERRORS)
   const apiVersion = readVersion(top)
-  const spec = top.object('spec') ?? new ExecInfoFields({}, 'spec')
+  const spec = top.mapping('spec')
   if (apiVersion === `${GROUP}/v1alpha1`) return readAlpha(apiVersion, spec, top)
-  const cluster = spec.object('cluster')
   return {
     apiVersion,
-    interactive: spec.flag('interactive') ?? false,
-    ...(cluster && { cluster: readCluster(cluster) }),
+    interactive: spec.boolean('interactive') ?? false,
+    ...(spec.raw('cluster') !== undefined && { cluster: readCluster(spec.mapping('cluster')) }),
   }
 }
 
-function readVersion(top: ExecInfoFields): ApiVersion {
+const EXEC_INFO_ERRORS: FieldErrors = {
+  error: (path, what, hint) => new ExecInfoError(path, what, { hint }),
+  wrongType: (path, expected, value) => {
+    const belongs = expected === 'a mapping' ? 'an object' : expected
+    return new ExecInfoError(path, `is ${nameType(value)} where ${belongs} belongs`, {
+      hint: 'Report it to the author of the client: it does not follow the protocol.',
+    })
+  },
+  notBase64: (path) =>
+    new ExecInfoError(path, 'is not valid base64', {
+      hint: 'Encode the PEM file again: base64 -w0 FILE.',
+    }),
+}
+
+function readVersion(top: FieldReader): ApiVersion {
   const apiVersion = top.text('apiVersion') ?? ''
   const kind = top.text('kind') ?? ''
   const isOurs =
@@ -169,138 +176,47 @@ function show(name: string): string {
 }
 
 /** v1alpha1 was drawn with its fields at the top and shipped with them in `spec`: both are read, `spec` first. */
-function readAlpha(apiVersion: ApiVersion, spec: ExecInfoFields, top: ExecInfoFields): PluginInfo {
-  const response = spec.object('response') ?? top.object('response')
+function readAlpha(apiVersion: ApiVersion, spec: FieldReader, top: FieldReader): PluginInfo {
+  const place = [spec, top].find((each) => each.raw('response') !== undefined)
   return {
     apiVersion,
-    interactive: spec.flag('interactive') ?? top.flag('interactive') ?? false,
-    ...(response && {
-      response: { code: response.integer('code') ?? 0, header: response.textLists('header') },
-    }),
+    interactive: spec.boolean('interactive') ?? top.boolean('interactive') ?? false,
+    ...(place && { response: readResponse(place.mapping('response')) }),
   }
 }
 
-function readCluster(cluster: ExecInfoFields): PluginCluster {
-  const server = cluster.text('server')
+function readResponse(response: FieldReader): NonNullable<PluginInfo['response']> {
+  const code = response.raw('code') ?? 0
+  if (typeof code !== 'number' || !Number.isSafeInteger(code)) {
+    throw response.wrongType('code', 'a whole number', code)
+  }
+  const header = response.mapping('header')
+  return {
+    code,
+    header: Object.fromEntries(header.keys().map((name) => [name, readTexts(header, name)])),
+  }
+}
+
+function readTexts(header: FieldReader, name: string): readonly string[] {
+  const value = header.raw(name) ?? []
+  const isList = Array.isArray(value) && value.every((item) => typeof item === 'string')
+  if (isList) return value
+  throw header.wrongType(name, 'a list of texts', value)
+}
+
+function readCluster(cluster: FieldReader): PluginCluster {
+  const fields = cluster.entry(EXEC_FIELDS)
+  const { server, proxyUrl } = fields
   if (server === undefined) {
     throw cluster.error('server', 'is missing', 'Report it to the author of the client.')
   }
-  const tlsServerName = cluster.text('tls-server-name')
-  const authority = readAuthority(cluster)
-  const proxyUrl = readProxy(cluster)
-  const config = cluster.raw('config')
-  return {
-    server,
-    ...(tlsServerName !== undefined && { tlsServerName }),
-    insecureSkipTlsVerify: cluster.flag('insecure-skip-tls-verify') ?? false,
-    ...(authority !== undefined && { certificateAuthorityData: authority }),
-    ...(proxyUrl && { proxyUrl }),
-    disableCompression: cluster.flag('disable-compression') ?? false,
-    ...(config !== undefined && { config }),
-  }
-}
-
-function readAuthority(cluster: ExecInfoFields): string | undefined {
-  const encoded = cluster.text('certificate-authority-data')
-  if (encoded === undefined) return undefined
-  const decoded = decodeBase64(encoded)
-  if (decoded !== undefined) return decoded
-  throw cluster.error(
-    'certificate-authority-data',
-    'is not valid base64',
-    'Encode the PEM file again: base64 -w0 FILE.',
-  )
-}
-
-/** As in client-go the scheme does not matter here: that is for those who connect through it. */
-function readProxy(cluster: ExecInfoFields): Secret | undefined {
-  const proxyUrl = cluster.text('proxy-url')
-  if (proxyUrl === undefined) return undefined
-  if ((tryParse(proxyUrl)?.hostname ?? '') !== '') return new Secret(proxyUrl)
-  throw cluster.error(
-    'proxy-url',
-    'is not a URL',
-    'Write proxy-url in the kubeconfig as http://HOST:PORT, https://HOST:PORT or socks5://HOST:PORT.',
-  )
-}
-
-/**
- * Reads typed fields out of one object of `KUBERNETES_EXEC_INFO`, and knows where it stands.
- *
- * As in Go's decoder `null`, an absent key and empty text mean the same: undefined here. A value of another
- * type is an error that names the type that came, never the value.
- */
-class ExecInfoFields {
-  readonly #values: Fields
-  readonly #path: string
-
-  constructor(values: Fields, path: string) {
-    this.#values = values
-    this.#path = path
-  }
-
-  raw(key: string): unknown {
-    return Object.hasOwn(this.#values, key) ? (this.#values[key] ?? undefined) : undefined
-  }
-
-  text(key: string): string | undefined {
-    const value = this.raw(key)
-    if (value === undefined || value === '') return undefined
-    if (typeof value === 'string') return value
-    throw this.#wrongType(key, value, 'text belongs')
-  }
-
-  flag(key: string): boolean | undefined {
-    const value = this.raw(key)
-    if (value === undefined || typeof value === 'boolean') return value
-    throw this.#wrongType(key, value, 'true or false belongs')
-  }
-
-  integer(key: string): number | undefined {
-    const value = this.raw(key)
-    if (value === undefined) return undefined
-    if (typeof value === 'number' && Number.isSafeInteger(value)) return value
-    throw this.#wrongType(key, value, 'a whole number belongs')
-  }
-
-  object(key: string): ExecInfoFields | undefined {
-    const value = this.raw(key)
-    if (value === undefined) return undefined
-    if (isFields(value)) return new ExecInfoFields(value, this.#pathOf(key))
-    throw this.#wrongType(key, value, 'an object belongs')
-  }
-
-  /** An object whose members are lists of text, as Go writes the headers of a response. */
-  textLists(key: string): Readonly<Record<string, readonly string[]>> {
-    const lists = this.object(key)
-    if (lists === undefined) return {}
-    return Object.fromEntries(lists.#entries().map(([name]) => [name, lists.#texts(name)]))
-  }
-
-  error(key: string, what: string, hint: string): ExecInfoError {
-    return new ExecInfoError(this.#pathOf(key), what, { hint })
-  }
-
-  #texts(key: string): readonly string[] {
-    const value = this.raw(key) ?? []
-    const isList = Array.isArray(value) && value.every((item) => typeof item === 'string')
-    if (isList) return value
-    throw this.#wrongType(key, value, 'a list of texts belongs')
-  }
-
-  #entries(): readonly [string, unknown][] {
-    return Object.entries(this.#values)
-  }
-
-  #pathOf(key: string): string {
-    return this.#path === '' ? key : `${this.#path}.${key}`
-  }
-
-  #wrongType(key: string, value: unknown, expected: string): ExecInfoError {
-    return this.error(
-      key,
-      `is ${nameType(value)} where ${expected}`,
-      'Report it to the author of the client: it does not follow the protocol.',
+  // As in client-go the scheme does not matter here: that is for those who connect through it.
+  if (proxyUrl !== undefined && !tryParse(proxyUrl.expose())?.hostname) {
+    throw cluster.error(
+      'proxy-url',
+      'is not a URL',
+      'Write proxy-url in the kubeconfig as http://HOST:PORT, https://HOST:PORT or socks5://HOST:PORT.',
     )
   }
+  return withoutUndefined<PluginCluster>({ ...fields, server, config: cluster.raw('config') })
 }

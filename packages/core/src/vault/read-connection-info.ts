@@ -5,7 +5,13 @@ import { decodeBase64 } from '../formats/base64.ts'
 import { withoutUndefined } from '../formats/plain-object.ts'
 import { parseExpiration } from '../formats/rfc3339.ts'
 import { hasScheme, isUsableServer, normalizeServer } from '../formats/server-url.ts'
-import type { ClusterTarget, Connection, Material, UserIdentity } from '../kubeconfig/connection.ts'
+import {
+  type ClusterTarget,
+  type Connection,
+  type Material,
+  NO_TARGET,
+  type UserIdentity,
+} from '../kubeconfig/connection.ts'
 import { isUsableProxy } from '../kubeconfig/validate.ts'
 import { Secret } from '../secret/secret.ts'
 import { type ConnectionFields, FIELD_KINDS, type Moment } from './connection-fields.ts'
@@ -46,14 +52,12 @@ export function readFields(given: ConnectionFields): Login {
   const signing = readSigning(fields)
   const expiresAt = readExpiration(given.expiration, problems)
   const cluster = withoutUndefined<ClusterTarget>({
+    ...NO_TARGET,
     server,
     tlsServerName: fields.text('tlsServerName'),
     insecureSkipTlsVerify: fields.flag('insecure'),
     certificateAuthority: fields.material('caPath', 'caData'),
     proxyUrl: readProxy(fields),
-    disableCompression: false,
-    name: undefined,
-    execExtension: undefined,
   })
   const login: Login = {
     connection: {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { mergeKubeconfigs } from '../../src/kubeconfig/merge-kubeconfigs.ts'
+import { mergeKubeconfigs } from '../../src/kubeconfig/kubeconfig.ts'
 import { parseKubeconfig } from '../../src/kubeconfig/parse-kubeconfig.ts'
 
 describe('of several files', () => {

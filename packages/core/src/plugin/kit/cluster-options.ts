@@ -1,19 +1,10 @@
 import { type ApiVersion, GROUP } from '../../kubeconfig/exec-config.ts'
-import type { Overrides } from '../../kubeconfig/overrides.ts'
+import type { ClusterOverrides } from '../../kubeconfig/overrides.ts'
 import { EXEC_CLUSTER, encodeExecInfo, type HasExecCluster, type PluginInfo } from '../exec-info.ts'
 import { checkCluster, knownCluster } from './known-cluster.ts'
 
 /** Options of `connect()` that say all about a cluster, and nothing about who to be. */
-export interface ClusterOptions
-  extends Pick<
-    Overrides,
-    | 'server'
-    | 'tlsServerName'
-    | 'insecureSkipTlsVerify'
-    | 'certificateAuthorityData'
-    | 'proxyUrl'
-    | 'disableCompression'
-  > {
+export interface ClusterOptions extends Omit<ClusterOverrides, 'certificateAuthority'> {
   /** None: it would name the plugin itself. */
   readonly kubeconfig: readonly []
 }
@@ -31,16 +22,12 @@ export interface ClusterOptions
  */
 export function connectOptions(info: PluginInfo): ClusterOptions {
   const told = knownCluster(info)
-  const { server, tlsServerName, insecureSkipTlsVerify, proxyUrl, disableCompression } =
-    checkCluster(told)
+  const { name, certificateAuthority, execExtension, proxyUrl, ...fields } = checkCluster(told)
   return {
+    ...fields,
     kubeconfig: [],
-    server,
-    tlsServerName,
-    insecureSkipTlsVerify,
     certificateAuthorityData: told.certificateAuthorityData,
     proxyUrl: proxyUrl?.expose(),
-    disableCompression,
   }
 }
 
