@@ -9,10 +9,11 @@ import { followAuthority, loadAuthority } from '../node/certificate-authority.ts
 import { hostEnvironment, RUNTIME } from '../node/environment.ts'
 import { loadConnection } from '../node/load-kubeconfig.ts'
 import { nodeFiles } from '../node/node-files.ts'
-import { processProtocol } from '../node/process-registry.ts'
+import { processProtocol, versionRegistry } from '../node/process-registry.ts'
 import type { Observer } from '../ports/observer.ts'
 import { defaultHeaders } from '../request/headers.ts'
 import { Line } from '../request/line.ts'
+import type { Report } from '../sources/source.ts'
 import { checkVersion, VERSION } from '../version.ts'
 import { Cluster } from './cluster.ts'
 import { type ConnectOptions, checkOptions, promptObserver } from './connect-options.ts'
@@ -131,6 +132,11 @@ export async function openCluster(
   if (policy.pluginLimit !== undefined) processProtocol().setSlotLimit(policy.pluginLimit)
   const borrowed = await openKeeper(connection, ca, options)
   const stopWatching = watchAll(borrowed.keeper, options)
+  /** Reports what concerns this connection alone: others may share the keeper. */
+  const report = (event: Report): void => {
+    const told = { ...event, source: borrowed.keeper.label }
+    for (const each of [observer, versionRegistry().publish]) if (each) tell(each, told)
+  }
   const line = new Line({
     target,
     keeper: borrowed.keeper,
@@ -156,9 +162,7 @@ export async function openCluster(
   const stopFollowing = followAuthority(connection.cluster, ca, nodeFiles, {
     onChange: (newer) => line.retarget(targetWith(newer)),
     onProblem: (message) => borrowed.keeper.report({ type: 'warning', message }),
-    onReload: (reload) => {
-      if (observer) tell(observer, { type: 'ca-reload', ...reload, source: borrowed.keeper.label })
-    },
+    onReload: (reload) => report({ type: 'ca-reload', ...reload }),
   })
   const end = (): void => void cluster.close()
   signal?.addEventListener('abort', end, { once: true })
@@ -167,20 +171,17 @@ export async function openCluster(
     await cluster.close()
     throw signal.reason
   }
-  for (const message of connection.warnings) {
-    if (observer) tell(observer, { type: 'warning', message, source: borrowed.keeper.label })
-  }
+  for (const message of connection.warnings) report({ type: 'warning', message })
   return cluster
 }
 
-/** Lets those who asked for it hear what happens. Returns how to stop. */
+/** Lets the observers of a connection and the process's channel hear what happens. Returns how to stop. */
 function watchAll(
   watched: { watch(observer: Observer): () => void },
   { observer, onPrompt }: ConnectOptions,
 ): () => void {
-  const stops = [observer, onPrompt && promptObserver(onPrompt)].map(
-    (each) => each && watched.watch(each),
-  )
+  const observers = [observer, onPrompt && promptObserver(onPrompt), versionRegistry().publish]
+  const stops = observers.map((each) => each && watched.watch(each))
   return () => {
     for (const stop of stops) stop?.()
   }

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import process from 'node:process'
 import type { Keeper } from '../keeper/keeper.ts'
+import type { Observer } from '../ports/observer.ts'
 import type { OidcSession } from '../sources/oidc-source.ts'
 import { VERSION } from '../version.ts'
+import { eventPublisher } from './event-channel.ts'
 import { Slots } from './slots.ts'
 
 /**
@@ -63,6 +65,8 @@ export interface VersionRegistry {
   readonly keepers: Map<string, SharedKeeper>
   /** Logins at OpenID Connect issuers, by digest of each refresh token they had. */
   readonly logins: Map<string, OidcSession>
+  /** Publishes events on the channel of the process: each once, however many copies hear it. */
+  readonly publish: Observer
   /** Key of all digests: they mean nothing outside this process. */
   readonly hmacKey: Uint8Array
 }
@@ -78,8 +82,13 @@ let registry: VersionRegistry | undefined
 export function versionRegistry(): VersionRegistry {
   registry ??= shareOnGlobal(
     Symbol.for(`kubecred@${VERSION}`),
-    () => ({ keepers: new Map(), logins: new Map(), hmacKey: randomBytes(32) }),
-    (found) => 'keepers' in found && 'logins' in found && 'hmacKey' in found,
+    () => ({
+      keepers: new Map(),
+      logins: new Map(),
+      publish: eventPublisher(),
+      hmacKey: randomBytes(32),
+    }),
+    (found) => ['keepers', 'logins', 'publish', 'hmacKey'].every((name) => name in found),
   )
   return registry
 }

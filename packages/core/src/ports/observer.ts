@@ -65,7 +65,11 @@ export interface ProcessEnd {
   readonly tookMs: number
 }
 
-/** Everything worth watching. None of it carries a secret. */
+/**
+ * Everything worth watching. None of it carries a secret.
+ *
+ * Observers receive it, and subscribers of the channel `kubecred:event` of `node:diagnostics_channel`.
+ */
 export type CredentialEvent = { readonly source: SourceLabel } & (
   | { readonly type: 'run-started'; readonly reason: Reason; readonly ahead: boolean }
   | {

@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { inspect } from 'node:util'
 import { startSandbox } from '@kubecred/sandbox'
 import { type CredentialEvent, connect } from 'kubecred'
@@ -31,10 +32,15 @@ class Seen {
     this.events.push(event)
     this.metrics.observer(event)
   }
+  readonly published: unknown[] = []
+  readonly #note = (message: unknown): void => {
+    this.published.push(message)
+  }
   readonly others: unknown[] = []
 
   private constructor(metrics: Metrics<Registry>) {
     this.metrics = metrics
+    subscribe('kubecred:event', this.#note)
   }
 
   static async start(): Promise<Seen> {
@@ -42,10 +48,12 @@ class Seen {
   }
 
   async check(secrets: readonly string[]): Promise<void> {
+    unsubscribe('kubecred:event', this.#note)
+    expect(this.published.length).toBeGreaterThanOrEqual(this.events.length)
     const { register } = this.metrics
     const numbers = [await register.getMetricsAsJSON(), await register.metrics()]
     const shown = [this.events, ...numbers, ...this.others]
-    expectNoLeak([...shown, ...this.events], secrets)
+    expectNoLeak([...shown, ...this.events, ...this.published], secrets)
     const text = this.others.map((each) => `${String(each)}${inspect(each)}`).join('')
     for (const secret of secrets) expect(text).not.toContain(secret)
   }
