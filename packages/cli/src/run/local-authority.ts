@@ -1,4 +1,11 @@
-import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
+import {
+  createHash,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+  sign,
+  X509Certificate,
+} from 'node:crypto'
 import {
   bits,
   identifier,
@@ -118,8 +125,7 @@ function makeCertificate(contents: Contents): string {
     ),
   )
   const whole = sequence(content, ECDSA_WITH_SHA256, bits(sign('sha256', content, signer)))
-  const lines = whole.toString('base64').match(/.{1,64}/g) ?? []
-  return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`
+  return new X509Certificate(whole).toString()
 }
 
 function makeKeys(): { readonly publicKey: KeyObject; readonly privateKey: KeyObject } {

@@ -68,7 +68,8 @@ function readLeaf(blocks: readonly Omit<PemBlock, 'isEncrypted'>[]): ReadLeaf | 
   if (leaf === undefined || issuers.includes(undefined)) return 'broken-certificate'
   return {
     leaf,
-    chain: certificates.map(({ der }) => toPem('CERTIFICATE', der)).join(''),
+    // A certificate as text is its PEM.
+    chain: [leaf, ...issuers].join(''),
     notBefore: Date.parse(leaf.validFrom),
     notAfter: Date.parse(leaf.validTo),
   }
@@ -127,11 +128,6 @@ function readBlock(label: string, body: string): PemBlock {
     der: Buffer.from(body.replace(/^.*:.*$/gm, ''), 'base64'),
     isEncrypted: /^Proc-Type:.*ENCRYPTED/m.test(body),
   }
-}
-
-function toPem(label: string, der: Buffer): string {
-  const lines = der.toString('base64').match(/.{1,64}/g) ?? []
-  return `-----BEGIN ${label}-----\n${lines.join('\n')}\n-----END ${label}-----\n`
 }
 
 function isSignature(

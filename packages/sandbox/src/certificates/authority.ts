@@ -1,4 +1,4 @@
-import { webcrypto } from 'node:crypto'
+import { KeyObject, webcrypto } from 'node:crypto'
 import { importPublicKey } from './import-public-key.ts'
 import {
   type AlternativeName,
@@ -92,7 +92,7 @@ async function issueLeaf(
       ...(names === undefined ? [] : [new x509.SubjectAlternativeNameExtension(names)]),
     ],
   })
-  return { certificate, key: keys === undefined ? '' : await exportKey(keys.privateKey) }
+  return { certificate, key: keys === undefined ? '' : exportKey(keys.privateKey) }
 }
 
 interface Contents {
@@ -133,10 +133,8 @@ async function generateKeys(): Promise<webcrypto.CryptoKeyPair> {
   return webcrypto.subtle.generateKey(KEY_ALGORITHM, true, ['sign', 'verify'])
 }
 
-async function exportKey(key: webcrypto.CryptoKey): Promise<string> {
-  const der = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', key))
-  const lines = der.toString('base64').match(/.{1,64}/g) ?? []
-  return `-----BEGIN PRIVATE KEY-----\n${lines.join('\n')}\n-----END PRIVATE KEY-----\n`
+function exportKey(key: webcrypto.CryptoKey): string {
+  return KeyObject.from(key).export({ type: 'pkcs8', format: 'pem' }).toString()
 }
 
 function commonName(name: string): DistinguishedName {
