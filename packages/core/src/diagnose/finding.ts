@@ -1,4 +1,5 @@
 import { type Code, isCredentialError } from '../errors/index.ts'
+import { jwtClaims, jwtExpiry } from '../formats/jwt.ts'
 import { showControlCharacters } from '../secret/scrub.ts'
 
 /** What is looked at, in this order. */
@@ -77,21 +78,13 @@ const LONGEST = 200
 
 /** What a token says about itself, without checking it; undefined when it is no JWT. */
 export function readClaims(token: string): Claims | undefined {
-  const [, body, signature] = token.split('.')
-  if (body === undefined || signature === undefined) return undefined
-  try {
-    const { iss, aud, exp } = JSON.parse(Buffer.from(body, 'base64url').toString()) as {
-      iss?: unknown
-      aud?: unknown
-      exp?: unknown
-    }
-    return {
-      issuer: text(iss),
-      audience: text(Array.isArray(aud) ? aud.join(', ') : aud),
-      expiresAt: typeof exp === 'number' && Number.isFinite(exp) ? exp * 1000 : undefined,
-    }
-  } catch {
-    return undefined
+  const claims = jwtClaims(token)
+  if (claims === undefined) return undefined
+  const { iss, aud } = claims
+  return {
+    issuer: text(iss),
+    audience: text(Array.isArray(aud) ? aud.join(', ') : aud),
+    expiresAt: jwtExpiry(token),
   }
 }
 

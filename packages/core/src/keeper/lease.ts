@@ -5,6 +5,7 @@ import {
   credentialText,
 } from '../credential/credential.ts'
 import { ClosedError, isCredentialError } from '../errors/index.ts'
+import { encodeBytes } from '../formats/base64.ts'
 import type { Endpoint } from '../kubeconfig/connection.ts'
 import type { Verdict } from '../lifecycle/step.ts'
 import type { Crypto } from '../ports/crypto.ts'
@@ -77,7 +78,7 @@ function authorizationOf({ token, scheme, basic }: Credential): string | undefin
   if (scheme !== undefined) return scheme.expose()
   if (basic === undefined) return undefined
   const bytes = new TextEncoder().encode(`${basic.username}:${basic.password.expose()}`)
-  return `Basic ${btoa(String.fromCharCode(...bytes))}`
+  return `Basic ${encodeBytes(bytes)}`
 }
 
 const PARTS = ['token', 'certificate', 'basic'] as const satisfies readonly CredentialPart[]

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { jwtExpiry } from '../../src/sources/oidc-source.ts'
+import { jwtExpiry } from '../../src/formats/jwt.ts'
 
 const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 const token = (claims: unknown): string => `${encode({ alg: 'none' })}.${encode(claims)}.c2ln`

@@ -1,0 +1,29 @@
+import { type Fields, isFields } from './plain-object.ts'
+
+/**
+ * Reads what a JSON Web Token says. Its signature is not looked at: the API server judges that.
+ *
+ * @returns Undefined for anything that is no token.
+ */
+export function jwtClaims(token: string): Fields | undefined {
+  const [, payload, signature, ...more] = token.split('.')
+  if (payload === undefined || signature === undefined || more.length > 0) return undefined
+  try {
+    const binary = atob(payload.replaceAll('-', '+').replaceAll('_', '/'))
+    const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0))
+    const claims: unknown = JSON.parse(new TextDecoder().decode(bytes))
+    return isFields(claims) ? claims : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Reads when a JSON Web Token ends.
+ *
+ * @returns Milliseconds since the epoch; undefined for anything that is no token with a number in `exp`.
+ */
+export function jwtExpiry(token: string): number | undefined {
+  const exp = jwtClaims(token)?.['exp']
+  return typeof exp === 'number' && Number.isFinite(exp) ? exp * 1000 : undefined
+}
