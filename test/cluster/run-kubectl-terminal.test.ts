@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { hasScript, NEEDS_SCRIPT } from '../../packages/cli/test/run/home.ts'
+import { hasScript, NEEDS_SCRIPT } from '../../packages/core/test/fixtures/running-program.ts'
 import { hasSoftHsm, NEEDS, PIN, SoftHsm } from '../../packages/pkcs11/test/soft-token.ts'
 import { TestCluster } from './harness/test-cluster.ts'
 import { makeHsmUser } from './run/hsm-user.ts'

@@ -1,13 +1,10 @@
-import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { type Sandbox, startSandbox } from '@kubecred/sandbox'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { hasScript, onTerminal, quoteWords } from '../../core/test/fixtures/running-program.ts'
 import { PROGRAM, Running, spawnProgram } from './spawn-program.ts'
 
 const onUnix = describe.skipIf(process.platform === 'win32')
-// util-linux's `script` gives a program a real terminal; BSD's takes other flags.
-const SCRIPT = 'script'
-const hasScript = spawnSync(SCRIPT, ['--version']).status === 0
 
 let sandbox: Sandbox
 let kubeconfig: string
@@ -113,26 +110,24 @@ it('a signal ends a watch and its connection', async () => {
 })
 
 describe.skipIf(!hasScript)('on a terminal (needs script: apt install bsdutils)', () => {
-  const onTerminal = (...args: string[]): Running => {
-    const line = [process.execPath, PROGRAM, ...args].map((part) => `'${part}'`).join(' ')
-    return new Running(SCRIPT, ['-qfec', line, '/dev/null'])
-  }
+  const atTerminal = (...args: string[]): Running =>
+    new Running(...onTerminal(quoteWords(process.execPath, PROGRAM, ...args)))
 
   it('JSON is laid out in colours', async () => {
-    const terminal = onTerminal('fetch', '/version', '--kubeconfig', kubeconfig)
+    const terminal = atTerminal('fetch', '/version', '--kubeconfig', kubeconfig)
     expect(await terminal.end()).toBe(0)
     expect(terminal.out).toContain('\u001b[34m"major"\u001b[39m: \u001b[32m"1"\u001b[39m,\r\n')
   })
 
   it('a watch is shown as it comes, and Ctrl-C ends it with 130', async () => {
-    const terminal = onTerminal('fetch', '/api/v1/namespaces?watch=1', '--kubeconfig', kubeconfig)
+    const terminal = atTerminal('fetch', '/api/v1/namespaces?watch=1', '--kubeconfig', kubeconfig)
     await terminal.until('out', /\{"type":"ADDED"/)
     terminal.child.stdin?.write('\u0003')
     expect(await terminal.end()).toBe(130)
   })
 
   it('errors are in colours, and the exit status is the same', async () => {
-    const terminal = onTerminal('whoami', '--context', 'nope', '--kubeconfig', kubeconfig)
+    const terminal = atTerminal('whoami', '--context', 'nope', '--kubeconfig', kubeconfig)
     expect(await terminal.end()).toBe(15)
     expect(terminal.out).toContain(
       '\u001b[31mkubecred:\u001b[39m context "nope", named by flag --context, does',
@@ -144,7 +139,7 @@ describe.skipIf(!hasScript)('on a terminal (needs script: apt install bsdutils)'
     const asking = sandbox.writeKubeconfig({
       user: { exec: { ...plugin, interactiveMode: 'Always' } },
     })
-    const terminal = onTerminal('fetch', '/x', '-d', '@-', '--kubeconfig', asking)
+    const terminal = atTerminal('fetch', '/x', '-d', '@-', '--kubeconfig', asking)
     terminal.child.stdin?.write('{}\n\u0004')
     expect(await terminal.end()).toBe(44)
     expect(terminal.out).toContain('used by -d @-')

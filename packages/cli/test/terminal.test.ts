@@ -4,10 +4,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type KubeconfigExec, type Sandbox, startSandbox } from '@kubecred/sandbox'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { hasScript, onTerminal, quoteWords } from '../../core/test/fixtures/running-program.ts'
 import { PROGRAM, Running, spawnProgram } from './spawn-program.ts'
 
-const SCRIPT = 'script'
-const hasScript = spawnSync(SCRIPT, ['--version']).status === 0
 const fixture = (name: string): string =>
   fileURLToPath(new URL(`fixtures/${name}`, import.meta.url))
 
@@ -33,11 +32,8 @@ async function writeKubeconfig(
   return sandbox.writeKubeconfig({ user: { exec } })
 }
 
-/** Runs a command on a pseudo-terminal: what we write is typed, what is shown comes back. */
-function onTerminal(...command: string[]): Running {
-  const line = command.map((word) => `'${word}'`).join(' ')
-  return new Running(SCRIPT, ['-qfec', line, '/dev/null'])
-}
+const atTerminal = (...command: string[]): Running =>
+  new Running(...onTerminal(quoteWords(...command)))
 
 const type = (running: Running, keys: string): void => void running.child.stdin?.write(keys)
 const infosOf = (): { spec: { interactive: boolean } }[] =>
@@ -51,7 +47,7 @@ describe.skipIf(!hasScript)(
   () => {
     it('gets the terminal: it asks with the echo off, and the answer is used', async () => {
       const kubeconfig = await writeKubeconfig('IfAvailable')
-      const running = onTerminal(process.execPath, PROGRAM, 'whoami', '--kubeconfig', kubeconfig)
+      const running = atTerminal(process.execPath, PROGRAM, 'whoami', '--kubeconfig', kubeconfig)
       await running.until('out', /Password: /)
       type(running, 'open sesame\r')
       expect(await running.end()).toBe(0)
@@ -61,7 +57,7 @@ describe.skipIf(!hasScript)(
 
     it('shows why it failed, once, and the status says so', async () => {
       const kubeconfig = await writeKubeconfig('Always')
-      const running = onTerminal(process.execPath, PROGRAM, 'whoami', '--kubeconfig', kubeconfig)
+      const running = atTerminal(process.execPath, PROGRAM, 'whoami', '--kubeconfig', kubeconfig)
       await running.until('out', /Password: /)
       type(running, 'guess\r')
       expect(await running.end()).toBe(33)
@@ -71,7 +67,7 @@ describe.skipIf(!hasScript)(
 
     it('asks once for many waiting requests', async () => {
       const kubeconfig = await writeKubeconfig('Always')
-      const running = onTerminal(
+      const running = atTerminal(
         'env',
         `KUBECONFIG=${kubeconfig}`,
         process.execPath,
@@ -86,7 +82,7 @@ describe.skipIf(!hasScript)(
 
     it('is not asked by a renewal in the background: that one gets no terminal', async () => {
       const kubeconfig = await writeKubeconfig('IfAvailable', 6000)
-      const running = onTerminal(
+      const running = atTerminal(
         'env',
         `KUBECONFIG=${kubeconfig}`,
         process.execPath,
@@ -107,7 +103,7 @@ describe.skipIf(!hasScript)(
 
     it('ends with us on Ctrl-C', async () => {
       const kubeconfig = await writeKubeconfig('Always')
-      const running = onTerminal(process.execPath, PROGRAM, 'whoami', '--kubeconfig', kubeconfig)
+      const running = atTerminal(process.execPath, PROGRAM, 'whoami', '--kubeconfig', kubeconfig)
       await running.until('out', /Password: /)
       type(running, '\x03')
       expect(await running.end()).toBe(130)
@@ -118,7 +114,7 @@ describe.skipIf(!hasScript)(
     it('cannot ask when standard input is used for something else, and says for what', async () => {
       const kubeconfig = await writeKubeconfig('Always')
       const args = ['fetch', '/api/v1/namespaces', '-d', '@-', '--kubeconfig', kubeconfig]
-      const running = onTerminal(process.execPath, PROGRAM, ...args)
+      const running = atTerminal(process.execPath, PROGRAM, ...args)
       type(running, '{}\x04\x04')
       expect(await running.end()).toBe(44)
       expect(running.out).toContain('standard input is unavailable: used by -d @-')

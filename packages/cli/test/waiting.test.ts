@@ -1,14 +1,12 @@
-import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { type Sandbox, startSandbox } from '@kubecred/sandbox'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { hasScript, onTerminal, quoteWords } from '../../core/test/fixtures/running-program.ts'
 import { screenOf } from './screen.ts'
 import { PROGRAM, Running, spawnProgram } from './spawn-program.ts'
 
-const SCRIPT = 'script'
-const hasScript = spawnSync(SCRIPT, ['--version']).status === 0
 /** Long enough for the line to be shown and to be rewritten once. */
 const SLOW_MS = 2300
 
@@ -18,10 +16,8 @@ beforeEach(async () => {
 })
 afterEach(() => sandbox.close())
 
-function onTerminal(...args: string[]): Running {
-  const line = [process.execPath, PROGRAM, ...args].map((word) => `'${word}'`).join(' ')
-  return new Running(SCRIPT, ['-qfec', `stty cols 100; ${line}`, '/dev/null'])
-}
+const atTerminal = (...args: string[]): Running =>
+  new Running(...onTerminal(`stty cols 100; ${quoteWords(process.execPath, PROGRAM, ...args)}`))
 
 /** One that may not ask: a plugin that may has the terminal to itself. */
 async function slowPlugin(delayMs = SLOW_MS): Promise<string> {
@@ -44,7 +40,7 @@ describe.skipIf(!hasScript)(
       ]
       await Promise.all(
         commands.map(async ([command, end]) => {
-          const running = onTerminal(...command.split(' '), '--kubeconfig', kubeconfig)
+          const running = atTerminal(...command.split(' '), '--kubeconfig', kubeconfig)
           await running.until('out', WAITS_FOR_PLUGIN)
           expect(await running.end(), command).toBe(0)
           expect(running.out).toMatch(/, for 2 s now/)
@@ -55,7 +51,7 @@ describe.skipIf(!hasScript)(
     })
 
     it('status --run says which contexts it waits for', async () => {
-      const running = onTerminal('status', '--run', '--kubeconfig', await slowPlugin())
+      const running = atTerminal('status', '--run', '--kubeconfig', await slowPlugin())
       await running.until('out', /… waiting for context "sandbox", for 1 s now/)
       expect(await running.end()).toBe(0)
       expect(screenOf(running.out)).toMatch(/valid for/)
@@ -66,7 +62,7 @@ describe.skipIf(!hasScript)(
       const { token } = sandbox.issueToken({ user: 'jane' })
       sandbox.respondWith(() => new Promise(() => {}))
       const kubeconfig = sandbox.writeKubeconfig({ user: { token } })
-      const running = onTerminal('fetch', '/version', '--kubeconfig', kubeconfig)
+      const running = atTerminal('fetch', '/version', '--kubeconfig', kubeconfig)
       await running.until('out', /… waiting for the server 127\.0\.0\.1:\d+, for 1 s now/)
       running.child.stdin?.write('\x03')
       expect(await running.end()).toBe(130)
@@ -79,7 +75,7 @@ describe.skipIf(!hasScript)(
       const log = join(sandbox.folder, 'asked')
       const exec = { command: asks, env: { ...env, ASKS_LOG: log, ASKS_PLUGIN: command } }
       const kubeconfig = sandbox.writeKubeconfig({ user: { exec } })
-      const running = onTerminal('whoami', '--kubeconfig', kubeconfig)
+      const running = atTerminal('whoami', '--kubeconfig', kubeconfig)
       await running.until('out', /Password: /)
       // That nothing comes, only time can show.
       await sleep(SLOW_MS)

@@ -1,8 +1,8 @@
-import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
+import type { SpawnOptions } from 'node:child_process'
 import { constants, createHash, type KeyObject, verify, X509Certificate } from 'node:crypto'
-import { once } from 'node:events'
 import type { Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import { type Ended, RunningProgram } from '../../core/test/fixtures/running-program.ts'
 
 /** The built program; bootstrap builds it before the tests run. */
 export const PROGRAM = fileURLToPath(new URL('../dist/main.js', import.meta.url))
@@ -11,65 +11,15 @@ const VERSION = 'external-signer.authentication.k8s.io/v1alpha1'
 export type Environment = Readonly<Record<string, string | undefined>>
 export type Configuration = Readonly<Record<string, string>>
 
-export interface Ended {
-  readonly status: number | null
-  readonly out: string
-  readonly err: string
-}
-
-const running = new Set<ChildProcess>()
-// A test that failed half-way must not leave a server behind.
-process.once('exit', () => {
-  for (const child of running) child.kill('SIGKILL')
-})
-
-/** A running program whose output can be waited for. */
-export class Running {
-  readonly child: ChildProcess
-  readonly #closed: Promise<unknown[]>
-  out = ''
-  err = ''
-
-  constructor(command: string, args: readonly string[], options: SpawnOptions) {
-    this.child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], ...options })
-    this.#closed = once(this.child, 'close')
-    running.add(this.child)
-    this.child.once('close', () => running.delete(this.child))
-    this.child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-      this.out += text
-    })
-    this.child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      this.err += text
-    })
-  }
-
-  async until(stream: 'out' | 'err', pattern: RegExp): Promise<void> {
-    while (!pattern.test(this[stream])) {
-      const source = this.child[stream === 'out' ? 'stdout' : 'stderr'] ?? this.child
-      const isOver = await Promise.race([
-        once(source, 'data').then(() => false),
-        this.#closed.then(() => true),
-      ])
-      if (isOver && !pattern.test(this[stream])) {
-        throw new Error(`ended without ${pattern}: ${this.out}${this.err}`)
-      }
-    }
-  }
-
-  async end(): Promise<Ended> {
-    const [status] = await this.#closed
-    return { status: status as number | null, out: this.out, err: this.err }
-  }
-}
-
 /** In a session of its own, so that a terminal of whoever runs the tests is not found. */
 export function start(
   args: readonly string[],
   env: Environment,
   options: SpawnOptions = {},
-): Running {
-  return new Running(process.execPath, [PROGRAM, ...args], {
+): RunningProgram {
+  return new RunningProgram(process.execPath, [PROGRAM, ...args], {
     env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
     ...options,
   })
@@ -132,7 +82,7 @@ export function isGoodSignature(scheme: Scheme, key: KeyObject, signature: strin
 
 /** Asks the signer one thing, as a client does that knows only one answer per process. */
 export function ask(request: object, env: Environment): Promise<Ended> {
-  return start([], { ...env, EXTERNAL_SIGNER_PLUGIN_CONFIG: JSON.stringify(request) }).end()
+  return start([], { ...env, EXTERNAL_SIGNER_PLUGIN_CONFIG: JSON.stringify(request) }).ended()
 }
 
 export async function askCertificate(
@@ -156,7 +106,7 @@ export async function askSignature(
 }
 
 export interface Staying {
-  readonly signer: Running
+  readonly signer: RunningProgram
   readonly requests: Writable
   /** Sends a request and waits for the answer to it. */
   next(request: object): Promise<Readonly<Record<string, string>>>
@@ -188,7 +138,7 @@ export function stay(first: object, env: Environment, options: SpawnOptions = {}
     },
     async end() {
       requests.end()
-      return await signer.end()
+      return await signer.ended()
     },
   }
 }

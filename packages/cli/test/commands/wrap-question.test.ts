@@ -1,11 +1,8 @@
-import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { type Sandbox, startSandbox } from '@kubecred/sandbox'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { hasScript, onTerminal, quoteWords } from '../../../core/test/fixtures/running-program.ts'
 import { PROGRAM, Running } from '../spawn-program.ts'
-
-const SCRIPT = 'script'
-const hasScript = spawnSync(SCRIPT, ['--version']).status === 0
 
 let sandbox: Sandbox
 let kubeconfig: string
@@ -20,9 +17,8 @@ afterEach(() => sandbox.close())
 
 /** Answers the question of `wrap` at a terminal with these keys. */
 async function answer(keys: string): Promise<{ status: number | null; shown: string }> {
-  const args = [process.execPath, PROGRAM, 'wrap', '--kubeconfig', kubeconfig]
-  const line = args.map((word) => `'${word}'`).join(' ')
-  const running = new Running(SCRIPT, ['-qfec', line, '/dev/null'])
+  const line = quoteWords(process.execPath, PROGRAM, 'wrap', '--kubeconfig', kubeconfig)
+  const running = new Running(...onTerminal(line))
   await running.until('out', /Write it\? \[y\/N\] /)
   expect(readFileSync(kubeconfig, 'utf8')).toBe(before)
   running.child.stdin?.write(keys)

@@ -2,24 +2,22 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import {
+  type Ended as EndedProgram,
+  onTerminal,
+} from '../../../core/test/fixtures/running-program.ts'
 import { PROGRAM, Running } from '../spawn-program.ts'
 
 export const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0
 export const NEEDS_KUBECTL = 'needs kubectl: apt-get install kubernetes-client'
 export const hasCurl = spawnSync('curl', ['--version']).status === 0
 export const NEEDS_CURL = 'needs curl: apt-get install curl'
-// util-linux's `script` gives a program a real terminal; BSD's takes other flags.
-export const hasScript = spawnSync('script', ['--version']).status === 0
-export const NEEDS_SCRIPT = 'needs script: apt-get install bsdutils'
 
-type Environment = Readonly<Record<string, string | undefined>>
+export type Environment = Readonly<Record<string, string | undefined>>
 
 /** How a program ended, and what it wrote. */
-export interface Ended {
-  readonly status: number | null
+export interface Ended extends EndedProgram {
   readonly signal: NodeJS.Signals | null
-  readonly out: string
-  readonly err: string
 }
 
 /** A folder for the programs of one test, which keeps their files apart from everybody else's. */
@@ -49,7 +47,7 @@ export class Home implements AsyncDisposable {
   /** Starts a command line at a terminal of its own. */
   atTerminal(line: string, env: Environment = {}): Running {
     const more = { ...this.env(env), SHELL: '/bin/sh' }
-    return this.#remember(new Running('script', ['-qfec', `exec ${line}`, '/dev/null'], more))
+    return this.#remember(new Running(...onTerminal(`exec ${line}`), more))
   }
 
   env(more: Environment = {}): Environment {

@@ -2,6 +2,7 @@ import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
 import { type Sandbox, startSandbox } from '@kubecred/sandbox'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { hasScript, NEEDS_SCRIPT } from '../../../core/test/fixtures/running-program.ts'
 import { TokenScene } from '../../../pkcs11/test/end-to-end/token-scene.ts'
 import { hasSoftHsm, NEEDS, PIN } from '../../../pkcs11/test/soft-token.ts'
 import {
@@ -9,10 +10,8 @@ import {
   Home,
   hasCurl,
   hasKubectl,
-  hasScript,
   NEEDS_CURL,
   NEEDS_KUBECTL,
-  NEEDS_SCRIPT,
   PROGRAM_LINE,
 } from './home.ts'
 
@@ -146,24 +145,8 @@ await runSigner({
   },
 }, { longRunning: false })`
       const config = { pathExec: home.write('once.mjs', source, 0o700) }
-      const path = home.path('kubeconfig')
-      home.write(
-        'kubeconfig',
-        JSON.stringify({
-          clusters: [
-            {
-              name: 'k',
-              cluster: {
-                server: sandbox.url,
-                'certificate-authority-data': Buffer.from(sandbox.caPem).toString('base64'),
-              },
-            },
-          ],
-          users: [{ name: 'u', user: { 'auth-provider': { name: 'externalSigner', config } } }],
-          contexts: [{ name: 'c', context: { cluster: 'k', user: 'u' } }],
-          'current-context': 'c',
-        }),
-      )
+      const user = { 'auth-provider': { name: 'externalSigner', config } }
+      const path = sandbox.writeKubeconfig({ user })
       const running = home.atTerminal(
         `${PROGRAM_LINE} run --kubeconfig '${path}' -- sh -c '${TWICE}'`,
       )

@@ -1,11 +1,8 @@
-import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { hasScript, onTerminal, quoteWords } from '../../../core/test/fixtures/running-program.ts'
 import { Running } from '../spawn-program.ts'
 import { AgentHome, answers, execInfo, TOKEN_PROGRAM } from './agent-home.ts'
-
-const SCRIPT = 'script'
-const hasScript = spawnSync(SCRIPT, ['--version']).status === 0
 
 let home: AgentHome
 
@@ -31,8 +28,8 @@ function atTerminal(plugin: string): Running {
   const command = ['env', '-i']
   for (const [name, value] of Object.entries(home.env)) command.push(`${name}=${value}`)
   command.push(`KUBERNETES_EXEC_INFO=${execInfo(true)}`, process.execPath, TOKEN_PROGRAM)
-  const line = [...command, '--', plugin].map((word) => `'${word}'`).join(' ')
-  return new Running(SCRIPT, ['-qfec', `cd '${home.folder}'; ${line}; exit $?`, '/dev/null'])
+  const line = quoteWords(...command, '--', plugin)
+  return new Running(...onTerminal(`cd '${home.folder}'; ${line}; exit $?`))
 }
 
 const type = (running: Running, keys: string): void => void running.child.stdin?.write(keys)

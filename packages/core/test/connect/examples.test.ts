@@ -41,27 +41,6 @@ describe('the examples work as they stand:', () => {
     expect((await cluster.fetch('/api/v1/namespaces')).status).toBe(200)
   })
 
-  it('03-watch', async () => {
-    const { token } = sandbox.issueToken({ user: 'jane' })
-    const kubeconfig = sandbox.writeKubeconfig({ user: { token } })
-    const child = run('03-watch/main.mjs', kubeconfig)
-    await using cluster = await connect({ kubeconfig })
-    await expect
-      .poll(() => sandbox.requests.some(({ path }) => path.includes('watch=true')), {
-        timeout: 10_000,
-      })
-      .toBe(true)
-    await cluster.fetch('/api/v1/namespaces/default/configmaps', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ metadata: { name: 'seen' } }),
-    })
-    const [line] = (await once(child.stdout as NodeJS.ReadableStream, 'data')) as [Buffer]
-    expect(line.toString()).toBe('ADDED seen\n')
-    child.kill('SIGINT')
-    expect(await once(child, 'exit')).toEqual([0, null])
-  })
-
   it('05-client-node, which ends by itself', async () => {
     const exec = await sandbox.plugin({ user: 'jane' })
     const child = run('05-client-node/main.mjs', sandbox.writeKubeconfig({ user: { exec } }))
@@ -71,10 +50,13 @@ describe('the examples work as they stand:', () => {
     expect(sandbox.requests).toMatchObject([{ user: 'jane', status: 200 }])
   })
 
-  it('05-client-node, the informer', async () => {
+  it.each([
+    ['03-watch/main.mjs', 'ADDED seen\n'],
+    ['05-client-node/informer.mjs', 'add seen\n'],
+  ])('%s', async (program, shown) => {
     const exec = await sandbox.plugin({ user: 'jane' })
     const kubeconfig = sandbox.writeKubeconfig({ user: { exec } })
-    const child = run('05-client-node/informer.mjs', kubeconfig)
+    const child = run(program, kubeconfig)
     await using cluster = await connect({ kubeconfig })
     await expect
       .poll(() => sandbox.requests.some(({ path }) => path.includes('watch=true')), {
@@ -87,7 +69,7 @@ describe('the examples work as they stand:', () => {
       body: JSON.stringify({ metadata: { name: 'seen' } }),
     })
     const [line] = (await once(child.stdout as NodeJS.ReadableStream, 'data')) as [Buffer]
-    expect(line.toString()).toBe('add seen\n')
+    expect(line.toString()).toBe(shown)
     child.kill('SIGINT')
     expect(await once(child, 'exit')).toEqual([0, null])
   })

@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,12 +8,13 @@ import { startSandbox } from '@kubecred/sandbox'
 import { type Cluster, type ConnectOptions, type CredentialEvent, connect } from 'kubecred'
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { SigningKey } from '../../src/credential/signing-key.ts'
-import { processProtocol, versionRegistry } from '../../src/node/process-registry.ts'
+import { versionRegistry } from '../../src/node/process-registry.ts'
 import { LINE } from '../../src/request/line.ts'
 import { type MadePair, makePair } from '../fixtures/make-certificates.ts'
 import { expectNoLeak } from '../fixtures/no-leak.ts'
 import { isRunning } from '../fixtures/processes.ts'
-import { SignerScene, toSign } from '../fixtures/signer-scene.ts'
+import { hasScript, onTerminal, quoteWords, RunningProgram } from '../fixtures/running-program.ts'
+import { expectNothingLeft, SignerScene, toSign } from '../fixtures/signer-scene.ts'
 
 let pair: MadePair
 let scene: SignerScene
@@ -29,8 +30,7 @@ beforeEach(() => {
 afterEach(async () => {
   await Promise.all(clusters.map((cluster) => cluster.close()))
   await scene[Symbol.asyncDispose]()
-  const none = { slots: 0, locks: 0, ends: 0 }
-  await vi.waitFor(() => expect(processProtocol().counts()).toMatchObject(none), 10_000)
+  await expectNothingLeft()
   expect(versionRegistry().keepers.size).toBe(0)
 })
 
@@ -217,22 +217,15 @@ describe.runIf(process.platform === 'linux')('a signer that stays', () => {
     await vi.waitFor(() => expect(pids.filter(isRunning)).toEqual([]))
   })
 
-  // util-linux's `script` gives a program a real terminal.
-  const SCRIPT = 'script'
-  const hasScript = spawnSync(SCRIPT, ['--version']).status === 0
   it.runIf(hasScript)('asks for a PIN on the terminal, and stays unlocked', async () => {
     const more = JSON.stringify({ behaviour: 'asks', only: 'signature' })
-    const line = [process.execPath, runner, scene.folder, 'ends', more].map((word) => `'${word}'`)
-    const program = spawn(SCRIPT, ['-qfec', line.join(' '), '/dev/null'])
-    let shown = ''
-    program.stdout.on('data', (bytes) => {
-      shown += bytes
-    })
-    const exited = once(program, 'exit')
-    await vi.waitFor(() => expect(shown).toContain('PIN: '), 20_000)
-    program.stdin.write('open sesame\r')
-    expect(await exited).toEqual([0, null])
-    expect(shown).toContain('signed')
+    const line = quoteWords(process.execPath, runner, scene.folder, 'ends', more)
+    const program = new RunningProgram(...onTerminal(line))
+    await program.until('out', /PIN: /)
+    program.child.stdin?.write('open sesame\r')
+    const { status, out } = await program.ended()
+    expect(status).toBe(0)
+    expect(out).toContain('signed')
     expect(scene.log().map(({ via, isTerminal }) => [via, isTerminal])).toContainEqual([
       'line',
       true,

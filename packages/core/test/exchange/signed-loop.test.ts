@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { type Sandbox, startSandbox } from '@kubecred/sandbox'
 import { type Cluster, type ConnectOptions, type CredentialEvent, connect } from 'kubecred'
@@ -20,22 +18,10 @@ let holder: Cluster
 beforeAll(async () => {
   sandbox = await startSandbox()
   signer = new SignerScene(await sandbox.issueCertificate({ user: 'jane' }))
-  kubeconfig = join(signer.folder, 'config')
-  const cluster = {
-    server: sandbox.url,
-    'certificate-authority-data': Buffer.from(sandbox.caPem).toString('base64'),
-  }
   const config = { pathExec: signer.program, folder: signer.folder, stays: 'yes' }
   const slow = { ...config, delay: String(SIGNING_MS) }
-  writeFileSync(
-    kubeconfig,
-    JSON.stringify({
-      clusters: [{ name: 'k', cluster }],
-      users: [{ name: 'u', user: { 'auth-provider': { name: 'externalSigner', config: slow } } }],
-      contexts: [{ name: 'c', context: { cluster: 'k', user: 'u' } }],
-      'current-context': 'c',
-    }),
-  )
+  const user = { 'auth-provider': { name: 'externalSigner', config: slow } }
+  kubeconfig = sandbox.writeKubeconfig({ user })
   holder = await open()
 }, 30_000)
 afterAll(async () => {

@@ -1,5 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
+import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { type KubeconfigExec, type Sandbox, startSandbox } from '@kubecred/sandbox'
 import { KubeConfig } from '@kubernetes/client-node'
@@ -9,6 +8,13 @@ import { processProtocol } from '../../src/node/process-registry.ts'
 import { PackageCopies, type PackageCopy } from '../fixtures/package-copies.ts'
 import { makePlugin } from '../fixtures/plugin-folder.ts'
 import { findProcesses } from '../fixtures/processes.ts'
+import {
+  hasScript,
+  NEEDS_SCRIPT,
+  onTerminal,
+  quoteWords,
+  RunningProgram,
+} from '../fixtures/running-program.ts'
 
 const [OLDER, NEWER] = ['0.0.8', '0.0.9']
 const program = fileURLToPath(new URL('../fixtures/uses-copies.mjs', import.meta.url))
@@ -136,24 +142,6 @@ describe('copies of different versions', () => {
 const plan = (plugin: { path: string }, interactiveMode: 'Never' | 'Always'): string =>
   sandbox.writeKubeconfig({ user: { exec: { command: plugin.path, interactiveMode } } })
 
-/** Starts a program and collects its output. It ends no later than the test. */
-function start(command: string, args: readonly string[]) {
-  const child = spawn(command, args, { stdio: 'pipe' })
-  const exited = once(child, 'exit')
-  let said = ''
-  child.stdout.on('data', (bytes) => {
-    said += bytes
-  })
-  return {
-    child,
-    exited,
-    said: () => said,
-    saysTimes: (word: string, times: number) =>
-      vi.waitFor(() => expect(said.split(word)).toHaveLength(times + 1), 20_000),
-    [Symbol.dispose]: () => void child.kill('SIGKILL'),
-  }
-}
-
 describe.runIf(process.platform === 'linux')('the plugins of all versions are ended', () => {
   it.each([
     ['with the process', 'shared'],
@@ -162,33 +150,30 @@ describe.runIf(process.platform === 'linux')('the plugins of all versions are en
     using plugin = makePlugin()
     plugin.behave('hangs')
     const args = [program, plan(plugin, 'Never'), way, urls.older, urls.newer]
-    using running = start(process.execPath, args)
-    await running.saysTimes('plugin-stderr', 2)
+    const running = new RunningProgram(process.execPath, args)
+    await running.until('out', /plugin-stderr.*plugin-stderr/s)
     expect(findProcesses({ naming: plugin.path })).toHaveLength(2)
     running.child.kill('SIGTERM')
-    expect(await running.exited).toEqual([null, 'SIGTERM'])
+    await running.ended()
+    expect(running.child.signalCode).toBe('SIGTERM')
     await vi.waitFor(() => expect(findProcesses({ naming: plugin.path })).toEqual([]))
   })
 })
 
-// util-linux's `script` gives a program a real terminal.
-const SCRIPT = 'script'
-const hasScript = spawnSync(SCRIPT, ['--version']).status === 0
-
-describe.runIf(hasScript)('the terminal (needs script: apt install bsdutils)', () => {
+describe.runIf(hasScript)(`the terminal (${NEEDS_SCRIPT})`, () => {
   it('belongs to one plugin at a time, whatever the versions', async () => {
     using plugin = makePlugin()
     plugin.behave('asks')
     plugin.answer({ token: 'asked' })
     const args = [program, plan(plugin, 'Always'), 'shared', urls.older, urls.newer]
-    const line = [process.execPath, ...args].map((word) => `'${word}'`).join(' ')
-    using running = start(SCRIPT, ['-qfec', line, '/dev/null'])
-    for (const times of [1, 2]) {
-      await running.saysTimes('PIN: ', times)
-      running.child.stdin.write('1234\r')
+    const running = new RunningProgram(...onTerminal(quoteWords(process.execPath, ...args)))
+    for (const asked of [/PIN: /, /PIN: .*PIN: /s]) {
+      await running.until('out', asked)
+      running.child.stdin?.write('1234\r')
     }
-    expect(await running.exited).toEqual([0, null])
-    for (const version of [OLDER, NEWER]) expect(running.said()).toContain(`${version} has asked`)
+    const { status, out } = await running.ended()
+    expect(status).toBe(0)
+    for (const version of [OLDER, NEWER]) expect(out).toContain(`${version} has asked`)
     expect(plugin.read('turns')).toBe('asks\ndone\nasks\ndone\n')
   })
 })

@@ -5,17 +5,14 @@ import { processProtocol } from '../../src/node/process-registry.ts'
 import { Slots } from '../../src/node/slots.ts'
 import { type MadePair, makePair } from '../fixtures/make-certificates.ts'
 import { isRunning } from '../fixtures/processes.ts'
-import { SignerScene, toSign } from '../fixtures/signer-scene.ts'
+import { expectNothingLeft, SignerScene, toSign } from '../fixtures/signer-scene.ts'
 
 const SCHEME = 'ecdsa_secp256r1_sha256'
 let pair: MadePair
 beforeAll(async () => {
   pair = await makePair()
 })
-afterEach(async () => {
-  const none = { slots: 0, locks: 0, ends: 0 }
-  await vi.waitFor(() => expect(processProtocol().counts()).toMatchObject(none), 10_000)
-})
+afterEach(expectNothingLeft)
 
 describe('one thing at a time', () => {
   it('is asked of a device, whoever asks', async () => {

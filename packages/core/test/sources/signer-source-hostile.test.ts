@@ -1,22 +1,18 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { processProtocol } from '../../src/node/process-registry.ts'
 import { SIGNER_API_VERSION as apiVersion } from '../../src/signer/signer-protocol.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { type MadePair, makePair, makeSelfSigned } from '../fixtures/make-certificates.ts'
 import { expectNoLeak } from '../fixtures/no-leak.ts'
 import { isRunning } from '../fixtures/processes.ts'
-import { SignerScene, toSign } from '../fixtures/signer-scene.ts'
+import { expectNothingLeft, SignerScene, toSign } from '../fixtures/signer-scene.ts'
 
 let pair: MadePair
 beforeAll(async () => {
   pair = await makePair()
 })
-afterEach(async () => {
-  const none = { slots: 0, locks: 0, ends: 0 }
-  await vi.waitFor(() => expect(processProtocol().counts()).toMatchObject(none), 10_000)
-})
+afterEach(expectNothingLeft)
 
 const SECRETS = { pin: '4711', other: 'secret-parameter' }
 

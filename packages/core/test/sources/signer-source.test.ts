@@ -7,17 +7,14 @@ import {
   makeSelfSigned,
 } from '../fixtures/make-certificates.ts'
 import { isRunning } from '../fixtures/processes.ts'
-import { keyOf, SignerScene, toSign } from '../fixtures/signer-scene.ts'
+import { expectNothingLeft, keyOf, SignerScene, toSign } from '../fixtures/signer-scene.ts'
 
 const SCHEME = 'ecdsa_secp256r1_sha256'
 let pair: MadePair
 beforeAll(async () => {
   pair = await makePair()
 })
-afterEach(async () => {
-  const none = { slots: 0, locks: 0, ends: 0 }
-  await vi.waitFor(() => expect(processProtocol().counts()).toMatchObject(none), 10_000)
-})
+afterEach(expectNothingLeft)
 
 describe('a signer that answers once', () => {
   it('gives its certificate, and is started for every signature', async () => {

@@ -4,8 +4,8 @@ import { closeSync, openSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { RunningProgram } from '../../../core/test/fixtures/running-program.ts'
 import { hasSoftHsm, NEEDS, SOFTHSM } from '../soft-token.ts'
-import { Running } from '../spawn-signer.ts'
 import { TokenScene } from './token-scene.ts'
 
 const CLIENT = fileURLToPath(new URL('makes-requests.mjs', import.meta.url))
@@ -81,7 +81,7 @@ async function findIn(
 ): Promise<{ read: number; found: string[]; users: unknown[] }> {
   const { environment } = scene.hsm
   const before = scene.sandbox.requests.length
-  const client = new Running(process.execPath, [CLIENT, kubeconfig], {
+  const client = new RunningProgram(process.execPath, [CLIENT, kubeconfig], {
     stdio: ['pipe', 'pipe', 'pipe'],
     env: { ...process.env, ...environment },
   })
@@ -91,7 +91,7 @@ async function findIn(
     encoding: 'utf8',
   })
   client.child.stdin?.end()
-  expect(await client.end()).toMatchObject({ status: 0, err: '' })
+  expect(await client.ended()).toMatchObject({ status: 0, err: '' })
   expect(scanned).toMatchObject({ status: 0, stderr: '' })
   const users = scene.sandbox.requests.slice(before).map(({ user }) => user)
   return { ...JSON.parse(scanned.stdout), users }

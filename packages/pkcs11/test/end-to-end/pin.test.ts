@@ -1,18 +1,19 @@
-import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { ConnectOptions } from 'kubecred'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { makePair } from '../../../core/test/fixtures/make-certificates.ts'
+import {
+  hasScript,
+  onTerminal,
+  RunningProgram,
+} from '../../../core/test/fixtures/running-program.ts'
 import { buildGo, type GoBuild, isThere, startGo } from '../../../core/test/tls/programs.ts'
 import { authority } from '../../../core/test/tls/scene.ts'
 import { hasSoftHsm, NEEDS, PIN } from '../soft-token.ts'
-import { Running } from '../spawn-signer.ts'
 import { type Server, TokenScene } from './token-scene.ts'
 
 /** The built program; bootstrap builds it before the tests run. */
 const CLI = fileURLToPath(new URL('../../../cli/bin/kubecred.mjs', import.meta.url))
-// util-linux's `script` gives a program a real terminal; BSD's takes other flags.
-const hasScript = spawnSync('script', ['--version']).status === 0
 const TRANSPORTS: ConnectOptions['transport'][] = [undefined, 'pool', 'https', 'http2']
 const QUESTION = /PIN of token "kube" \(serial \w+, slot \d+\): /
 
@@ -26,13 +27,13 @@ afterEach(() => scene?.disconnect())
 afterAll(() => scene?.[Symbol.asyncDispose]())
 
 /** Runs the program at a terminal, as a person does. */
-function atTerminal(command: string, server?: Server): Running {
+function atTerminal(command: string, server?: Server): RunningProgram {
   const { library, environment } = scene.hsm.spied
   scene.signer.asked()
   const kubeconfig = scene.writeKubeconfig({ pathLib: library, objectIdHex: '02' }, server)
   const line = `"${process.execPath}" "${CLI}" ${command} --kubeconfig "${kubeconfig}"`
   const env = { ...process.env, ...environment, SHELL: '/bin/sh' }
-  return new Running('script', ['-qfec', line, '/dev/null'], { stdio: 'pipe', env })
+  return new RunningProgram(...onTerminal(line), { env })
 }
 
 const wrongServers = async (): Promise<Server[]> => [
@@ -59,7 +60,7 @@ describe.skipIf(!hasSoftHsm)(`a server that is not the right one (${NEEDS})`, ()
   it.skipIf(!hasScript)('makes no question at a terminal', async () => {
     for (const server of await wrongServers()) {
       const person = atTerminal('whoami', server)
-      const { out, status } = await person.end()
+      const { out, status } = await person.ended()
       expect(status).not.toBe(0)
       expect(out).toMatch(/certificate|altnames/)
       expect(out).not.toContain('PIN of token')
@@ -112,7 +113,7 @@ describe.skipIf(!canType)(
         await new Promise((resolve) => server.child.stderr.once('data', resolve))
       }
       person.child.stdin?.write(`${PIN}\r`)
-      const { out, status } = await person.end()
+      const { out, status } = await person.ended()
       expect(out).toContain('jane HTTP/1.1 0')
       expect(status).toBe(0)
       expect(out.match(/PIN of token/g)).toHaveLength(1)

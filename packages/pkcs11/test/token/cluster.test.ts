@@ -1,18 +1,20 @@
-import { spawnSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Sandbox, startSandbox } from '@kubecred/sandbox'
 import { connect } from 'kubecred'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  hasScript,
+  onTerminal,
+  RunningProgram,
+} from '../../../core/test/fixtures/running-program.ts'
 import { hasSoftHsm, PIN, SoftHsm } from '../soft-token.ts'
-import { Running, start } from '../spawn-signer.ts'
+import { start } from '../spawn-signer.ts'
 
 const PROGRAM = fileURLToPath(new URL('../../bin/kubecred-pkcs11.mjs', import.meta.url))
 
 /** The built program; bootstrap builds it before the tests run. */
 const CLI = fileURLToPath(new URL('../../../cli/bin/kubecred.mjs', import.meta.url))
-const hasScript = spawnSync('script', ['--version']).status === 0
 
 let hsm: SoftHsm
 let sandbox: Sandbox
@@ -30,22 +32,8 @@ afterAll(async () => {
 })
 
 function writeKubeconfig(config: Readonly<Record<string, string>>): string {
-  const path = join(hsm.folder, 'kubeconfig')
-  const cluster = {
-    server: sandbox.url,
-    'certificate-authority-data': Buffer.from(sandbox.caPem).toString('base64'),
-  }
   const user = { 'auth-provider': { name: 'externalSigner', config } }
-  writeFileSync(
-    path,
-    JSON.stringify({
-      clusters: [{ name: 'k', cluster }],
-      users: [{ name: 'u', user }],
-      contexts: [{ name: 'c', context: { cluster: 'k', user: 'u' } }],
-      'current-context': 'c',
-    }),
-  )
-  return path
+  return sandbox.writeKubeconfig({ user })
 }
 
 /** The signer is a child of this process: what it needs stands in the environment. */
@@ -80,13 +68,12 @@ describe.skipIf(!hasSoftHsm)('a cluster', () => {
     const { library, environment } = hsm.spied
     const config = { pathExec: PROGRAM, pathLib: library, tokenLabel: 'kube', objectIdHex: '02' }
     const line = `"${process.execPath}" "${CLI}" whoami --kubeconfig "${writeKubeconfig(config)}"`
-    const person = new Running('script', ['-qfec', line, '/dev/null'], {
-      stdio: 'pipe',
+    const person = new RunningProgram(...onTerminal(line), {
       env: { ...process.env, ...environment, SHELL: '/bin/sh' },
     })
     await person.until('out', /PIN of token "kube" \(serial \w+, slot \d+\): /)
     person.child.stdin?.write(`${PIN}\r`)
-    const { status, out } = await person.end()
+    const { status, out } = await person.ended()
     expect(out).toMatch(/user:\s+jane/)
     expect(out).not.toContain(PIN)
     expect(out.match(/PIN of token/g)).toHaveLength(1)
@@ -114,7 +101,7 @@ describe.skipIf(!hasSoftHsm)('a cluster', () => {
     await using cluster = await connect({ kubeconfig: writeKubeconfig({ pathSocket }) })
     expect((await cluster.fetch('/api/v1/namespaces')).status).toBe(200)
     expect(sandbox.requests.at(-1)?.user).toBe('jane')
-    const ended = server.end()
+    const ended = server.ended()
     server.child.kill('SIGTERM')
     expect((await ended).status).toBe(0)
   })

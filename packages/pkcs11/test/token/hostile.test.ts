@@ -83,7 +83,7 @@ describe.skipIf(!hasSoftHsm)('without a token', () => {
 describe('the program', () => {
   it('explains itself when it is run by hand', async () => {
     const env = { EXTERNAL_SIGNER_PLUGIN_CONFIG: undefined }
-    const { status, out, err } = await start([], env).end()
+    const { status, out, err } = await start([], env).ended()
     expect([status, out]).toEqual([2, ''])
     expect(err).toMatch(
       /^This is a signer; a Kubernetes client starts it\.\n.*kubecred-pkcs11 list/,
@@ -97,14 +97,16 @@ describe('the program', () => {
     [['serve'], 'serve needs --socket PATH'],
     [['list', 'extra'], 'Unexpected argument'],
   ])('says what it does not understand: %j', async (args, words) => {
-    const { status, out, err } = await start(args, {}).end()
+    const { status, out, err } = await start(args, {}).ended()
     expect([status, out]).toEqual([2, ''])
     expect(err).toContain(words)
     expect(err).toContain("Try 'kubecred-pkcs11 --help'")
   })
 
   it('says its version', async () => {
-    expect((await start(['--version'], {}).end()).out).toMatch(/^kubecred-pkcs11 \d+\.\d+\.\d+\n$/)
+    expect((await start(['--version'], {}).ended()).out).toMatch(
+      /^kubecred-pkcs11 \d+\.\d+\.\d+\n$/,
+    )
   })
 
   it('says what to do without the native module', async () => {

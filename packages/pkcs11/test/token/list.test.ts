@@ -25,7 +25,7 @@ beforeAll(() => {
 afterAll(() => hsm?.[Symbol.dispose]())
 
 const list = async (...args: string[]): Promise<string> => {
-  const { status, out, err } = await start(['list', ...args], hsm.environment).end()
+  const { status, out, err } = await start(['list', ...args], hsm.environment).ended()
   expect(err).toBe('')
   expect(status).toBe(0)
   return out
@@ -123,13 +123,13 @@ describe.skipIf(!hasSoftHsm)('list', () => {
 
   it('shows the private keys with a PIN from the environment', async () => {
     const env = { ...hsm.environment, KUBECRED_PKCS11_PIN: PIN }
-    const { out } = await start(['list', '--lib', SOFTHSM, '--login'], env).end()
+    const { out } = await start(['list', '--lib', SOFTHSM, '--login'], env).ended()
     expect(out).toContain('      key          P-256\n')
   })
 
   it('shows what everybody may see after a wrong PIN', async () => {
     const env = { ...hsm.environment, KUBECRED_PKCS11_PIN: '654321' }
-    const { out, status } = await start(['list', '--lib', SOFTHSM, '--login'], env).end()
+    const { out, status } = await start(['list', '--lib', SOFTHSM, '--login'], env).ended()
     expect(status).toBe(0)
     expect(out).toContain('the PIN is wrong (CKR_PIN_INCORRECT)')
     expect(out).toContain('id 02  "work"')
@@ -140,7 +140,7 @@ describe.skipIf(!hasSoftHsm)('list', () => {
     const { library, environment } = hsm.spied
     // The spy without anything to spy on fails; the others must be listed all the same.
     const env = { ...environment, PKCS11SPY: '/nowhere', KUBECRED_PKCS11_MODULES: library }
-    const { status, out } = await start(['list', '-o', 'json'], env).end()
+    const { status, out } = await start(['list', '-o', 'json'], env).ended()
     expect(status).toBe(0)
     const { libraries } = JSON.parse(out) as {
       libraries: { library: string; problem?: string; tokens: { label: string }[] }[]
@@ -152,7 +152,7 @@ describe.skipIf(!hasSoftHsm)('list', () => {
   })
 
   it('says what is wrong with the one library that is meant', async () => {
-    const { status, out, err } = await start(['list', '--lib', '/etc/passwd'], {}).end()
+    const { status, out, err } = await start(['list', '--lib', '/etc/passwd'], {}).ended()
     expect([status, out]).toEqual([1, ''])
     expect(err).toContain('kubecred-pkcs11: the library /etc/passwd cannot be loaded')
   })

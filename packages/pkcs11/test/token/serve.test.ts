@@ -49,7 +49,7 @@ describe.skipIf(!hasSoftHsm)('serve', () => {
       expect(certificate).toMatchObject({ kind: 'CertificateResponse' })
       expect(isGoodSignature(scheme, key, signed?.['signature'] ?? '')).toBe(true)
     }
-    const ended = server.end()
+    const ended = server.ended()
     server.child.kill('SIGTERM')
     expect(await ended).toMatchObject({ status: 0, out: '' })
     expect(existsSync(socket)).toBe(false)
@@ -60,7 +60,7 @@ describe.skipIf(!hasSoftHsm)('serve', () => {
     const { library, environment } = hsm.spied
     const args = ['--socket', socket, '--lib', library]
     const server = start(['serve', ...args], { ...environment, KUBECRED_PKCS11_PIN: '654321' })
-    expect(await server.end()).toMatchObject({
+    expect(await server.ended()).toMatchObject({
       status: 1,
       err: expect.stringContaining('the PIN is wrong'),
     })
@@ -74,7 +74,7 @@ describe.skipIf(!hasSoftHsm)('serve', () => {
     chmodSync(open, 0o755)
     const args = ['--socket', join(open, 'socket'), '--lib', library]
     const server = start(['serve', ...args], { ...environment, KUBECRED_PKCS11_PIN: PIN })
-    const { status, err } = await server.end()
+    const { status, err } = await server.ended()
     expect(status).toBe(1)
     expect(err).toContain('its folder is open to others')
   })

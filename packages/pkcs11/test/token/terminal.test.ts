@@ -2,11 +2,14 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  hasScript,
+  onTerminal,
+  RunningProgram,
+} from '../../../core/test/fixtures/running-program.ts'
 import { hasSoftHsm, PIN, SOFTHSM, SoftHsm } from '../soft-token.ts'
-import { isGoodSignature, PROGRAM, Running, signRequest } from '../spawn-signer.ts'
+import { isGoodSignature, PROGRAM, signRequest } from '../spawn-signer.ts'
 
-// util-linux's `script` gives a program a real terminal; BSD's takes other flags.
-const hasScript = spawnSync('script', ['--version']).status === 0
 const canRun = hasSoftHsm && hasScript
 
 let hsm: SoftHsm
@@ -20,7 +23,7 @@ beforeAll(() => {
 afterAll(() => hsm?.[Symbol.dispose]())
 
 interface AtTerminal {
-  readonly running: Running
+  readonly running: RunningProgram
   type(after: RegExp, keys: string): Promise<void>
   end(): Promise<{ shown: string; answer: string; status: string; isRestored: boolean }>
 }
@@ -35,8 +38,7 @@ function atTerminal(
   const run = `"${process.execPath}" "${PROGRAM}" ${args} >"${out}" ${redirect}`
   const command = `before=$(stty -g); ${run}; echo "status=$?"; ${look}`
   const request = signRequest('ecdsa_secp256r1_sha256', { pathLib: library, objectIdHex })
-  const running = new Running('script', ['-qfec', command, '/dev/null'], {
-    stdio: 'pipe',
+  const running = new RunningProgram(...onTerminal(command), {
     env: {
       ...process.env,
       ...environment,
@@ -52,7 +54,7 @@ function atTerminal(
       running.child.stdin?.write(keys)
     },
     async end() {
-      const { out: shown } = await running.end()
+      const { out: shown } = await running.ended()
       return {
         shown: shown.replace(/status=[\s\S]*/, ''),
         answer: readFileSync(out, 'utf8'),

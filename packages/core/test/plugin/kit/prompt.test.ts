@@ -1,14 +1,12 @@
-import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { encodeExecInfo } from '../../../src/plugin/exec-info.ts'
-import { pluginWith, RunningPlugin, runBody, V1 } from './spawn-plugin.ts'
+import { hasScript, onTerminal, RunningProgram } from '../../fixtures/running-program.ts'
+import { pluginWith, runBody, V1 } from './spawn-plugin.ts'
 
-// util-linux's `script` gives a program a real terminal; BSD's takes other flags. Without it these are skipped.
-const SCRIPT = 'script'
-const hasTerminal = spawnSync(SCRIPT, ['--version']).status === 0 && existsSync('/dev/tty')
+const hasTerminal = hasScript && existsSync('/dev/tty')
 const KUBERNETES_EXEC_INFO = encodeExecInfo({ apiVersion: V1, interactive: true })
 
 let folder: string
@@ -18,7 +16,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 interface AtTerminal {
-  readonly plugin: RunningPlugin
+  readonly plugin: RunningProgram
   /** Waits for the question, then types. */
   type(after: RegExp, keys: string): Promise<void>
   /** What the terminal showed, what the plugin answered, how it ended, and how it left the terminal. */
@@ -30,7 +28,7 @@ function atTerminal(path: string, redirect = ''): AtTerminal {
   const run = `"${process.execPath}" "${path}" >"${out}" ${redirect}`
   const look = '[ "$before" = "$(stty -g)" ] && echo restored'
   const command = `before=$(stty -g); ${run}; echo "status=$?"; ${look}`
-  const plugin = new RunningPlugin(SCRIPT, ['-qfec', command, '/dev/null'], {
+  const plugin = new RunningProgram(...onTerminal(command), {
     env: { ...process.env, SHELL: '/bin/sh', KUBERNETES_EXEC_INFO },
   })
   return {
@@ -40,7 +38,7 @@ function atTerminal(path: string, redirect = ''): AtTerminal {
       plugin.child.stdin?.write(keys)
     },
     async end() {
-      const { out: shown } = await plugin.end()
+      const { out: shown } = await plugin.ended()
       return {
         shown: shown.replace(/status=[\s\S]*/, ''),
         answer: readFileSync(out, 'utf8'),

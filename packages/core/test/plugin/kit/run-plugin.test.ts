@@ -53,7 +53,7 @@ describe('a plugin', () => {
     plugin.child.stdout?.pause()
     await new Promise((resolve) => setTimeout(resolve, 300))
     plugin.child.stdout?.resume()
-    const { status, out } = await plugin.end()
+    const { status, out } = await plugin.ended()
     expect(status).toBe(0)
     expect(JSON.parse(out).status.token).toHaveLength(900_000)
   })
@@ -221,7 +221,7 @@ describe('a signal', () => {
       await plugin.until('err', /ready/)
       const since = performance.now()
       plugin.child.kill(signal)
-      expect(await plugin.end()).toEqual({
+      expect(await plugin.ended()).toEqual({
         status,
         out: '',
         err: `ready\ncleaned up: the plugin was stopped by ${signal}\n`,
@@ -235,7 +235,7 @@ describe('a signal', () => {
     const plugin = startPlugin(stubborn)
     await plugin.until('err', /ready/)
     plugin.child.kill('SIGTERM')
-    expect(await plugin.end()).toMatchObject({ status: 143, out: '' })
+    expect(await plugin.ended()).toMatchObject({ status: 143, out: '' })
   })
 
   it('that comes twice ends it at once', async () => {
@@ -245,7 +245,7 @@ describe('a signal', () => {
     await plugin.until('err', /told/)
     const since = performance.now()
     plugin.child.kill('SIGINT')
-    expect((await plugin.end()).status).toBe(130)
+    expect((await plugin.ended()).status).toBe(130)
     expect(performance.now() - since).toBeLessThan(900)
   })
 })
@@ -256,7 +256,7 @@ describe('when nobody reads', () => {
       pluginWith("await new Promise((r) => setTimeout(r, 100)); return { token: 't' }"),
     )
     plugin.child.stdout?.destroy()
-    const { status, err } = await plugin.end()
+    const { status, err } = await plugin.ended()
     expect(status).toBe(1)
     expect(err).toBe('Error: the client closed standard output before the answer: write EPIPE\n')
   })
@@ -270,6 +270,6 @@ describe('when nobody reads', () => {
       KUBERNETES_EXEC_INFO: encodeExecInfo({ apiVersion: V1, interactive: false }),
     })
     plugin.child.stderr?.destroy()
-    expect(await plugin.end()).toMatchObject({ status: 0, out: ANSWER })
+    expect(await plugin.ended()).toMatchObject({ status: 0, out: ANSWER })
   })
 })

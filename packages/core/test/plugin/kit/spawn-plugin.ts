@@ -1,11 +1,10 @@
-import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type ExecInfo, encodeExecInfo } from '../../../src/plugin/exec-info.ts'
+import { type Ended, RunningProgram } from '../../fixtures/running-program.ts'
 
 /** Where a plugin of any folder finds the built kit; bootstrap builds it before the tests run. */
 const KIT = pathToFileURL(createRequire(import.meta.url).resolve('kubecred/plugin')).href
@@ -33,54 +32,10 @@ ${body}
 })`)
 }
 
-export interface Ended {
-  readonly status: number | null
-  readonly out: string
-  readonly err: string
-}
-
-/** A plugin on its way, with what it printed so far. */
-export class RunningPlugin {
-  readonly child: ChildProcess
-  out = ''
-  err = ''
-  readonly #closed: Promise<unknown[]>
-
-  constructor(command: string, args: readonly string[], options: SpawnOptions) {
-    this.child = spawn(command, args, { stdio: 'pipe', ...options })
-    this.#closed = once(this.child, 'close')
-    this.child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-      this.out += text
-    })
-    this.child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      this.err += text
-    })
-  }
-
-  /** Waits until the plugin printed something on standard error, or on its terminal. */
-  async until(stream: 'out' | 'err', pattern: RegExp): Promise<void> {
-    while (!pattern.test(this[stream])) {
-      const source = this.child[stream === 'out' ? 'stdout' : 'stderr'] ?? this.child
-      const isOver = await Promise.race([
-        once(source, 'data').then(() => false),
-        this.#closed.then(() => true),
-      ])
-      if (isOver && !pattern.test(this[stream])) {
-        throw new Error(`ended without ${pattern}: ${this.out}${this.err}`)
-      }
-    }
-  }
-
-  async end(): Promise<Ended> {
-    const [status] = await this.#closed
-    return { status: status as number | null, out: this.out, err: this.err }
-  }
-}
-
 export type Environment = Readonly<Record<string, string | undefined>>
 
-export function startPlugin(path: string, env: Environment = {}): RunningPlugin {
-  return new RunningPlugin(process.execPath, [path], {
+export function startPlugin(path: string, env: Environment = {}): RunningProgram {
+  return new RunningProgram(process.execPath, [path], {
     env: { ...process.env, KUBERNETES_EXEC_INFO: INFO, ...env },
   })
 }
@@ -88,7 +43,7 @@ export function startPlugin(path: string, env: Environment = {}): RunningPlugin 
 export function runPath(path: string, env?: Environment): Promise<Ended> {
   const plugin = startPlugin(path, env)
   plugin.child.stdin?.end()
-  return plugin.end()
+  return plugin.ended()
 }
 
 /** Runs a plugin whose function has the given body, with the given input. */

@@ -239,7 +239,7 @@ describe('a failure', () => {
     const sign = "await new Promise((r) => setTimeout(r, 100)); return Buffer.from('x')"
     const signer = startSigner(signerWith({ sign }), signRequest())
     signer.child.stdout?.destroy()
-    const { status, err } = await signer.end()
+    const { status, err } = await signer.ended()
     expect(status).toBe(1)
     expect(err).toContain('the client closed standard output before the answer')
   })
@@ -276,6 +276,6 @@ describe('a signal', () => {
     await signer.until('err', /ready/)
     signer.child.kill(name)
     const err = `ready\nthe signer was stopped by ${name}\n`
-    expect(await signer.end()).toEqual({ status, out: '', err })
+    expect(await signer.ended()).toEqual({ status, out: '', err })
   })
 })

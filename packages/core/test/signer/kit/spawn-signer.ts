@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
 import { pathToFileURL } from 'node:url'
-import { type Ended, type Environment, RunningPlugin } from '../../plugin/kit/spawn-plugin.ts'
+import { type Ended, RunningProgram } from '../../fixtures/running-program.ts'
+import type { Environment } from '../../plugin/kit/spawn-plugin.ts'
 
 /** Where a signer of any folder finds the built kit; bootstrap builds it before the tests run. */
 const KIT = pathToFileURL(createRequire(import.meta.url).resolve('kubecred/signer')).href
@@ -60,19 +61,19 @@ export const signRequest = (more: Request = {}): Request => ({
 })
 
 /** Starts a signer with one request, as every client does. */
-export function startSigner(path: string, request: unknown, env: Environment = {}): RunningPlugin {
+export function startSigner(path: string, request: unknown, env: Environment = {}): RunningProgram {
   const text = typeof request === 'string' ? request : JSON.stringify(request)
-  return new RunningPlugin(process.execPath, [path], {
+  return new RunningProgram(process.execPath, [path], {
     env: { ...process.env, EXTERNAL_SIGNER_PLUGIN_CONFIG: text, ...env },
   })
 }
 
 export function runSigner(path: string, request: unknown, env: Environment = {}): Promise<Ended> {
-  return startSigner(path, request, env).end()
+  return startSigner(path, request, env).ended()
 }
 
 export interface Staying {
-  readonly signer: RunningPlugin
+  readonly signer: RunningProgram
   readonly requests: Writable
   /** The answers so far, parsed. */
   answers(): Request[]
@@ -82,7 +83,7 @@ export interface Staying {
 
 /** Starts a signer as our client does: further requests go through descriptor 3. */
 export function startStaying(path: string, request: unknown, env: Environment = {}): Staying {
-  const signer = new RunningPlugin(process.execPath, [path], {
+  const signer = new RunningProgram(process.execPath, [path], {
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     env: {
       ...process.env,

@@ -4,7 +4,7 @@ import { mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { RunningPlugin } from '../../plugin/kit/spawn-plugin.ts'
+import { RunningProgram } from '../../fixtures/running-program.ts'
 import {
   asLine,
   certificateRequest,
@@ -30,7 +30,7 @@ describe('a signer that stays', () => {
     requests.write(asLine(signRequest()) + asLine(signRequest()) + asLine(signRequest()))
     expect((await until(4)).map(signatureOf)).toEqual(['1', '2', '3', '4'])
     requests.end()
-    expect(await signer.end()).toMatchObject({ status: 0, err: '' })
+    expect(await signer.ended()).toMatchObject({ status: 0, err: '' })
   })
 
   it('takes lines in any pieces, and the last one without its end', async () => {
@@ -39,7 +39,7 @@ describe('a signer that stays', () => {
     for (const byte of Buffer.from(text)) requests.write(Buffer.of(byte))
     await until(2)
     requests.end(asLine(signRequest()).trimEnd())
-    expect((await signer.end()).status).toBe(0)
+    expect((await signer.ended()).status).toBe(0)
     expect(answers().map(signatureOf)).toEqual(['1', '2', '3'])
   })
 
@@ -50,7 +50,7 @@ describe('a signer that stays', () => {
     const refusal = { apiVersion: VERSION, kind: 'SignerError', message: 'no, [secret]' }
     expect(await until(2)).toMatchObject([refusal, { kind: 'SignResponse' }])
     requests.end()
-    expect(await signer.end()).toMatchObject({ status: 0, err: '' })
+    expect(await signer.ended()).toMatchObject({ status: 0, err: '' })
   })
 
   it.each([
@@ -69,14 +69,14 @@ describe('a signer that stays', () => {
     expect(refusal).toMatchObject({ kind: 'SignerError', message: expect.stringContaining(words) })
     expect(next).toMatchObject({ kind: 'SignResponse' })
     requests.end()
-    await signer.end()
+    await signer.ended()
   })
 
   it('ends when a line never ends', async () => {
     const { signer, requests, until } = startStaying(counting, signRequest())
     await until(1)
     requests.write('x'.repeat(2 * 1024 * 1024))
-    const { status, err } = await signer.end()
+    const { status, err } = await signer.ended()
     expect(status).toBe(1)
     expect(err).toContain('a line is longer than a mebibyte')
   })
@@ -89,13 +89,13 @@ describe('a signer that stays', () => {
       { kind: 'ExternalSigner' },
     ])
     requests.end()
-    await signer.end()
+    await signer.ended()
   })
 
   it('ends after a while without a request', async () => {
     const path = signerWith({ options: '{ idleMs: 100 }' })
     const { signer } = startStaying(path, signRequest())
-    expect(await signer.end()).toMatchObject({ status: 0, err: '' })
+    expect(await signer.ended()).toMatchObject({ status: 0, err: '' })
   })
 
   it('stays until its client is done with it, however long nothing comes', async () => {
@@ -108,7 +108,7 @@ describe('a signer that stays', () => {
     requests.write(asLine(signRequest()))
     await until(2)
     requests.end()
-    expect(await signer.end()).toMatchObject({ status: 0 })
+    expect(await signer.ended()).toMatchObject({ status: 0 })
   })
 
   it('does not count the time of a signature as idle', async () => {
@@ -116,7 +116,7 @@ describe('a signer that stays', () => {
     const path = signerWith({ sign, options: '{ idleMs: 100 }' })
     const { signer, requests, answers } = startStaying(path, signRequest())
     requests.write(asLine(signRequest()))
-    expect((await signer.end()).status).toBe(0)
+    expect((await signer.ended()).status).toBe(0)
     expect(answers().map(signatureOf)).toEqual(['late', 'late'])
   })
 
@@ -129,7 +129,7 @@ describe('a signer that stays', () => {
     await until(1)
     const since = performance.now()
     signer.child.kill(name)
-    expect(await signer.end()).toMatchObject({ status, err: '' })
+    expect(await signer.ended()).toMatchObject({ status, err: '' })
     // It does not sit out the second for cleaning up.
     expect(performance.now() - since).toBeLessThan(900)
   })
@@ -142,19 +142,19 @@ describe('a signer that stays', () => {
     const { signer } = startStaying(signerWith({ sign }), signRequest())
     await signer.until('err', /ready/)
     signer.child.kill('SIGTERM')
-    expect(await signer.end()).toEqual({ status: 143, out: '', err: 'ready\n' })
+    expect(await signer.ended()).toEqual({ status: 143, out: '', err: 'ready\n' })
   })
 
   it('answers once where it does not want to stay', async () => {
     const path = signerWith({ options: '{ longRunning: false }' })
     const { signer, answers } = startStaying(path, signRequest())
-    expect((await signer.end()).status).toBe(0)
+    expect((await signer.ended()).status).toBe(0)
     expect(answers()).toHaveLength(1)
   })
 
   it.each(['99', '0', '-1', 'x', ''])('answers once when the descriptor is %j', async (fd) => {
     const { signer, answers } = startStaying(counting, signRequest(), { KUBECRED_SIGNER_FD: fd })
-    expect((await signer.end()).status).toBe(0)
+    expect((await signer.ended()).status).toBe(0)
     expect(answers()).toHaveLength(1)
   })
 
@@ -168,8 +168,8 @@ describe('a signer that stays', () => {
       KUBECRED_SIGNER_FD: '3',
     }
     const stdio = ['ignore', 'pipe', 'pipe', openSync(file, 'r')] as const
-    const signer = new RunningPlugin(process.execPath, [counting], { stdio: [...stdio], env })
-    const { status, out } = await signer.end()
+    const signer = new RunningProgram(process.execPath, [counting], { stdio: [...stdio], env })
+    const { status, out } = await signer.ended()
     rmSync(folder, { recursive: true })
     expect([status, out.trim().split('\n').length]).toEqual([0, 3])
   })
