@@ -1,27 +1,13 @@
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
-import { type Sandbox, startSandbox } from '@kubecred/sandbox'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { Home } from '../run/home.ts'
+import { describe, expect, it } from 'vitest'
+import { HomeScene } from '../run/home-scene.ts'
 import { Served } from './served.ts'
 
-let sandbox: Sandbox
-let home: Home
-let kubeconfig: string
-
-beforeAll(async () => {
-  sandbox = await startSandbox()
-  const { token } = sandbox.issueToken({ user: 'jane' })
-  kubeconfig = sandbox.writeKubeconfig({ user: { token } })
-})
-beforeEach(() => {
-  home = new Home()
-})
-afterEach(() => home[Symbol.asyncDispose]())
-afterAll(() => sandbox.close())
+const scene = new HomeScene()
 
 const start = (...args: string[]): Promise<Served> =>
-  Served.start(home, ['--kubeconfig', kubeconfig, '--port', '0', ...args])
+  Served.start(scene.home, ['--kubeconfig', scene.kubeconfig, '--port', '0', ...args])
 
 /** A watch through the proxy, and what it has brought so far. */
 class Watch {
@@ -54,10 +40,10 @@ class Watch {
 }
 
 async function createNamespace(name: string): Promise<void> {
-  const { token } = sandbox.issueToken({ user: 'jane' })
-  const path = sandbox.writeKubeconfig({ user: { token } })
+  const { token } = scene.sandbox.issueToken({ user: 'jane' })
+  const path = scene.sandbox.writeKubeconfig({ user: { token } })
   const data = JSON.stringify({ metadata: { name } })
-  const { status } = await home.run([
+  const { status } = await scene.home.run([
     'fetch',
     '/api/v1/namespaces',
     '-d',
@@ -79,7 +65,7 @@ describe('the end of a proxy with a watch open', () => {
     await watch.until('"at-the-end"')
     watch.leave()
     expect(await proxy.running.end()).toBe(0)
-    expect(home.leftovers()).toEqual([])
+    expect(scene.home.leftovers()).toEqual([])
   })
 
   it('comes at once with a second signal', async () => {
@@ -90,7 +76,7 @@ describe('the end of a proxy with a watch open', () => {
     proxy.running.child.kill('SIGINT')
     expect(await proxy.running.end()).toBe(0)
     await watch.closed
-    expect(home.leftovers()).toEqual([])
+    expect(scene.home.leftovers()).toEqual([])
   })
 
   it('comes when its time has passed', async () => {
@@ -106,7 +92,7 @@ describe('the end of a proxy with a watch open', () => {
     expect(await proxy.running.end()).toBe(65)
     await watch.closed
     expect(proxy.running.err).toContain('--timeout=3s')
-    expect(home.leftovers()).toEqual([])
+    expect(scene.home.leftovers()).toEqual([])
   })
 })
 
@@ -122,9 +108,9 @@ it('a killed proxy leaves a folder, which the next one removes', async () => {
   const killed = await start('--no-page')
   killed.running.child.kill('SIGKILL')
   await killed.running.end()
-  expect(home.leftovers()).toHaveLength(1)
+  expect(scene.home.leftovers()).toHaveLength(1)
   const next = await start('--no-page')
-  expect(home.leftovers()).toHaveLength(1)
+  expect(scene.home.leftovers()).toHaveLength(1)
   expect(await next.end()).toBe(0)
-  expect(home.leftovers()).toEqual([])
+  expect(scene.home.leftovers()).toEqual([])
 })

@@ -1,32 +1,21 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
-import { type Sandbox, startSandbox } from '@kubecred/sandbox'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { ended, Home } from '../run/home.ts'
+import { describe, expect, it } from 'vitest'
+import { ended } from '../run/home.ts'
+import { HomeScene } from '../run/home-scene.ts'
 import { runFake } from '../run-fake.ts'
 import { Served } from './served.ts'
 
-let sandbox: Sandbox
-let home: Home
-let kubeconfig: string
-
-beforeAll(async () => {
-  sandbox = await startSandbox()
-  const { token } = sandbox.issueToken({ user: 'jane' })
-  kubeconfig = sandbox.writeKubeconfig({ user: { token } })
-})
-beforeEach(() => {
-  home = new Home()
-})
-afterEach(() => home[Symbol.asyncDispose]())
-afterAll(() => sandbox.close())
+const scene = new HomeScene()
 
 const start = (...args: string[]): Promise<Served> =>
-  Served.start(home, ['--kubeconfig', kubeconfig, '--port', '0', ...args])
+  Served.start(scene.home, ['--kubeconfig', scene.kubeconfig, '--port', '0', ...args])
 
 /** Runs a proxy that does not come to serve. */
 async function fail(...args: string[]): Promise<{ status: number | null; err: string }> {
-  const { status, err } = await ended(home.start(['proxy', '--kubeconfig', kubeconfig, ...args]))
+  const { status, err } = await ended(
+    scene.home.start(['proxy', '--kubeconfig', scene.kubeconfig, ...args]),
+  )
   return { status, err }
 }
 
@@ -46,16 +35,23 @@ describe('kubecred proxy', () => {
     expect(proxy.secret['Authorization']).not.toContain(page.hash.slice(1))
     expect(await proxy.end()).toBe(0)
     expect(proxy.running.err).toBe('')
-    expect(home.leftovers()).toEqual([])
+    expect(scene.home.leftovers()).toEqual([])
   })
 
   it('tells people in words what to do, and keeps the secret out of them', async () => {
-    const running = home.start(['proxy', '--kubeconfig', kubeconfig, '--port', '0', '--no-page'])
+    const running = scene.home.start([
+      'proxy',
+      '--kubeconfig',
+      scene.kubeconfig,
+      '--port',
+      '0',
+      '--no-page',
+    ])
     await running.until('err', /Ctrl-C ends it/)
     expect(running.out).toBe('')
     expect(running.err).toMatch(/Proxy for context "sandbox", server https:/)
     const [, header, url] = /curl -H @(\S+) (http:\S+)/.exec(running.err) ?? []
-    expect(header).toContain(home.private)
+    expect(header).toContain(scene.home.private)
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/version$/)
     expect(running.err).not.toMatch(/page|Bearer/)
     running.child.kill('SIGINT')
@@ -87,10 +83,10 @@ describe('kubecred proxy', () => {
 
   it('changes nothing with --read-only', async () => {
     const proxy = await start('--read-only', '--reject-paths', '^$', '--no-page')
-    const before = sandbox.requests.length
+    const before = scene.sandbox.requests.length
     expect(await proxy.status('/api/v1/namespaces/default', { method: 'DELETE' })).toBe(403)
     expect(await proxy.status('/api/v1/namespaces/default/pods/web/exec?command=id')).toBe(403)
-    expect(sandbox.requests.length).toBe(before)
+    expect(scene.sandbox.requests.length).toBe(before)
     expect(await proxy.status('/api/v1/namespaces/default')).toBe(200)
     expect(await proxy.end()).toBe(0)
   })
@@ -98,7 +94,7 @@ describe('kubecred proxy', () => {
   it('takes its secrets from files, and shows numbers to who has that of the page', async () => {
     const own = 'a-secret-of-ones-own-0123'
     const pages = 'a-secret-for-the-page-4567'
-    const secrets = [home.write('own', `${own}\n`), home.write('pages', pages)]
+    const secrets = [scene.home.write('own', `${own}\n`), scene.home.write('pages', pages)]
     const [secretFile = '', pageFile = ''] = secrets
     const more = ['--secret-file', secretFile, '--page-secret-file', pageFile]
     const proxy = await start('--metrics', ...more)
@@ -136,7 +132,7 @@ describe('kubecred proxy does not start', () => {
       expect(err).toContain(`port ${port} is taken by another program`)
     }
     server.close()
-    expect(home.leftovers()).toEqual([])
+    expect(scene.home.leftovers()).toEqual([])
   })
 
   it('at an address that this machine does not have', async () => {
@@ -151,33 +147,33 @@ describe('kubecred proxy does not start', () => {
     ['has spaces in it', 'a secret of ones own 0123', 0o600, '20 to 200'],
     ['is empty', '', 0o600, '20 to 200'],
   ])('with a secret that %s', async (_, content, mode, text) => {
-    const path = home.write('secret', content, mode)
+    const path = scene.home.write('secret', content, mode)
     for (const flag of ['secret-file', 'page-secret-file']) {
-      const argv = ['proxy', '--kubeconfig', kubeconfig, '--port', '0', `--${flag}`, path]
-      const { status, err } = await runFake(argv, { env: home.env() })
+      const argv = ['proxy', '--kubeconfig', scene.kubeconfig, '--port', '0', `--${flag}`, path]
+      const { status, err } = await runFake(argv, { env: scene.home.env() })
       expect(status).toBe(2)
       expect(err).toContain(`of --${flag} cannot be used`)
       expect(err).toContain(text)
     }
-    expect(home.leftovers()).toEqual([])
+    expect(scene.home.leftovers()).toEqual([])
   })
 
   it('without a folder for the secret, unless that was chosen', async () => {
-    const open = home.makeFolder('open', 0o777)
+    const open = scene.home.makeFolder('open', 0o777)
     const nowhere = { XDG_RUNTIME_DIR: open, TMPDIR: open }
-    const argv = ['proxy', '--kubeconfig', kubeconfig, '--port', '0', '--no-page']
-    const { status, err } = await home.run(argv, nowhere)
+    const argv = ['proxy', '--kubeconfig', scene.kubeconfig, '--port', '0', '--no-page']
+    const { status, err } = await scene.home.run(argv, nowhere)
     expect(status).toBe(2)
     expect(err).toContain('there is no folder that only you can use')
-    const secret = home.write('secret', 'a-secret-of-ones-own-0123')
-    const running = home.start([...argv, '--secret-file', secret], nowhere)
+    const secret = scene.home.write('secret', 'a-secret-of-ones-own-0123')
+    const running = scene.home.start([...argv, '--secret-file', secret], nowhere)
     await running.until('err', /needs the secret from --secret-file/)
     running.child.kill('SIGTERM')
     expect(await running.end()).toBe(0)
   })
 
   it('as a credential plugin', async () => {
-    const running = home.start(['proxy', '--port', '0'], { KUBERNETES_EXEC_INFO: '{}' })
+    const running = scene.home.start(['proxy', '--port', '0'], { KUBERNETES_EXEC_INFO: '{}' })
     expect(await ended(running)).toMatchObject({ status: 2 })
     expect(running.err).toContain('plugin policy')
   })

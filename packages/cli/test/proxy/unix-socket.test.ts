@@ -1,36 +1,36 @@
 import { chmodSync, existsSync, lstatSync, mkdirSync, symlinkSync } from 'node:fs'
-import { type Sandbox, startSandbox } from '@kubecred/sandbox'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { ended, Home } from '../run/home.ts'
+import { describe, expect, it } from 'vitest'
+import { ended } from '../run/home.ts'
+import { HomeScene } from '../run/home-scene.ts'
 import { Served } from './served.ts'
 
-let sandbox: Sandbox
-let home: Home
-let kubeconfig: string
-
-beforeAll(async () => {
-  sandbox = await startSandbox()
-  const { token } = sandbox.issueToken({ user: 'jane' })
-  kubeconfig = sandbox.writeKubeconfig({ user: { token } })
-})
-beforeEach(() => {
-  home = new Home()
-})
-afterEach(() => home[Symbol.asyncDispose]())
-afterAll(() => sandbox.close())
+const scene = new HomeScene()
 
 const start = (path: string, ...more: string[]): Promise<Served> =>
-  Served.start(home, ['--kubeconfig', kubeconfig, '--no-page', '--unix-socket', path, ...more])
+  Served.start(scene.home, [
+    '--kubeconfig',
+    scene.kubeconfig,
+    '--no-page',
+    '--unix-socket',
+    path,
+    ...more,
+  ])
 
 async function refusal(path: string): Promise<string> {
-  const running = home.start(['proxy', '--kubeconfig', kubeconfig, '--unix-socket', path])
+  const running = scene.home.start([
+    'proxy',
+    '--kubeconfig',
+    scene.kubeconfig,
+    '--unix-socket',
+    path,
+  ])
   expect(await ended(running)).toMatchObject({ status: 2, out: '' })
   return running.err
 }
 
 describe.skipIf(process.platform === 'win32')('kubecred proxy at a unix socket', () => {
   it('needs no secret, because nobody else can reach it', async () => {
-    const path = home.path('proxy.sock')
+    const path = scene.home.path('proxy.sock')
     const proxy = await start(path)
     expect(proxy.said).toEqual({ unixSocket: path, prefix: '/' })
     expect(lstatSync(path).mode & 0o777).toBe(0o600)
@@ -43,15 +43,15 @@ describe.skipIf(process.platform === 'win32')('kubecred proxy at a unix socket',
   })
 
   it('asks for one that was chosen', async () => {
-    const secret = home.write('secret', 'a-secret-of-ones-own-0123')
-    const proxy = await start(home.path('proxy.sock'), '--secret-file', secret)
+    const secret = scene.home.write('secret', 'a-secret-of-ones-own-0123')
+    const proxy = await start(scene.home.path('proxy.sock'), '--secret-file', secret)
     expect(await proxy.status('/version')).toBe(200)
     expect(await proxy.status('/version', { headers: { authorization: 'Bearer no' } })).toBe(401)
     expect(await proxy.end()).toBe(0)
   })
 
   it('takes the place of one that was killed, not of one that lives', async () => {
-    const path = home.path('proxy.sock')
+    const path = scene.home.path('proxy.sock')
     const first = await start(path)
     expect(await refusal(path)).toContain('another program listens there')
     first.running.child.kill('SIGKILL')
@@ -63,22 +63,24 @@ describe.skipIf(process.platform === 'win32')('kubecred proxy at a unix socket',
   })
 
   it('is refused where others could put another socket, and where something else is', async () => {
-    home.makeFolder('open', 0o777)
-    expect(await refusal(home.path('open/proxy.sock'))).toContain('others can write to the folder')
-    expect(await refusal(home.path('nowhere/proxy.sock'))).toContain('there is no folder')
-    const file = home.write('file', 'precious')
+    scene.home.makeFolder('open', 0o777)
+    expect(await refusal(scene.home.path('open/proxy.sock'))).toContain(
+      'others can write to the folder',
+    )
+    expect(await refusal(scene.home.path('nowhere/proxy.sock'))).toContain('there is no folder')
+    const file = scene.home.write('file', 'precious')
     expect(await refusal(file)).toContain('something else is there')
     expect(existsSync(file)).toBe(true)
-    expect(await refusal(home.path('x'.repeat(120)))).toContain('100 is the limit')
+    expect(await refusal(scene.home.path('x'.repeat(120)))).toContain('100 is the limit')
   })
 
   it('is refused where others could exchange its folder', async () => {
-    const real = home.makeFolder('real', 0o700)
-    symlinkSync(real, home.path('link'))
-    expect(await refusal(home.path('link/proxy.sock'))).toContain('is a symbolic link')
-    const open = home.makeFolder('open', 0o777)
-    mkdirSync(home.path('open/mine'), { mode: 0o700 })
-    const path = home.path('open/mine/proxy.sock')
+    const real = scene.home.makeFolder('real', 0o700)
+    symlinkSync(real, scene.home.path('link'))
+    expect(await refusal(scene.home.path('link/proxy.sock'))).toContain('is a symbolic link')
+    const open = scene.home.makeFolder('open', 0o777)
+    mkdirSync(scene.home.path('open/mine'), { mode: 0o700 })
+    const path = scene.home.path('open/mine/proxy.sock')
     expect(await refusal(path)).toContain(`the folder ${open} can be written to by others`)
     // As /tmp is: what belongs to another user cannot be moved there.
     chmodSync(open, 0o1777)

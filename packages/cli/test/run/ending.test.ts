@@ -1,57 +1,24 @@
 import { existsSync } from 'node:fs'
-import { type Sandbox, startSandbox } from '@kubecred/sandbox'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { Running } from '../spawn-program.ts'
-import { ended, Home } from './home.ts'
+import { describe, expect, it } from 'vitest'
+import { ended } from './home.ts'
+import { HomeScene } from './home-scene.ts'
 
-let sandbox: Sandbox
-let home: Home
-let kubeconfig: string
-
-beforeAll(async () => {
-  sandbox = await startSandbox()
-  kubeconfig = sandbox.writeKubeconfig({
-    user: { token: sandbox.issueToken({ user: 'jane' }).token },
-    namespace: 'default',
-  })
-})
-beforeEach(() => {
-  home = new Home()
-})
-afterEach(() => home[Symbol.asyncDispose]())
-afterAll(() => sandbox.close())
-
-const shell = (script: string): string[] => [
-  'run',
-  '--kubeconfig',
-  kubeconfig,
-  '--',
-  'sh',
-  '-c',
-  script,
-]
-
-/** Starts a script that says `ready`, and waits for it. */
-async function startShell(script: string): Promise<Running> {
-  const running = home.start(shell(script))
-  await running.until('out', /ready/)
-  return running
-}
+const scene = new HomeScene()
 
 describe('the end of the command', () => {
   it.each([0, 255])('with status %i is ours', async (status) => {
-    expect(await home.run(shell(`exit ${status}`))).toMatchObject({ status, err: '' })
-    expect(home.leftovers()).toEqual([])
+    expect(await scene.runShell(`exit ${status}`)).toMatchObject({ status, err: '' })
+    expect(scene.home.leftovers()).toEqual([])
   })
 
   it.each(['SIGTERM', 'SIGINT', 'SIGKILL'] as const)('by %s is ours', async (signal) => {
-    const { status, signal: by } = await home.run(shell(`kill -${signal.slice(3)} $$`))
+    const { status, signal: by } = await scene.runShell(`kill -${signal.slice(3)} $$`)
     expect({ status, by }).toEqual({ status: null, by: signal })
-    expect(home.leftovers()).toEqual([])
+    expect(scene.home.leftovers()).toEqual([])
   })
 
   it('by a signal that leaves a core file is told by the status: ours would have secrets in it', async () => {
-    expect(await home.run(shell('ulimit -c 0; kill -SEGV $$'))).toMatchObject({
+    expect(await scene.runShell('ulimit -c 0; kill -SEGV $$')).toMatchObject({
       status: 139,
       signal: null,
     })
@@ -61,25 +28,31 @@ describe('the end of the command', () => {
     ['no-such-command-here', 127, 'there is no command "no-such-command-here" in PATH'],
     ['/', 126, 'is a folder'],
   ])('before it began: %j is told with status %i', async (command, status, text) => {
-    const plugin = await sandbox.plugin({ user: 'jane' })
-    sandbox.resetPluginRuns()
-    const path = sandbox.writeKubeconfig({ user: { exec: plugin } })
-    const outcome = await home.run(['run', '--kubeconfig', path, '--', command])
+    const plugin = await scene.sandbox.plugin({ user: 'jane' })
+    scene.sandbox.resetPluginRuns()
+    const path = scene.sandbox.writeKubeconfig({ user: { exec: plugin } })
+    const outcome = await scene.home.run(['run', '--kubeconfig', path, '--', command])
     expect(outcome.status).toBe(status)
     expect(outcome.err).toContain(text)
     // Nobody types a PIN for a typing mistake.
-    expect(sandbox.pluginRuns).toBe(0)
+    expect(scene.sandbox.pluginRuns).toBe(0)
   })
 
   it('before it began: a file that is no program is told with 126', async () => {
-    const path = home.write('plain', 'nothing', 0o600)
-    const { status, err } = await home.run(['run', '--kubeconfig', kubeconfig, '--', path])
+    const path = scene.home.write('plain', 'nothing', 0o600)
+    const { status, err } = await scene.home.run([
+      'run',
+      '--kubeconfig',
+      scene.kubeconfig,
+      '--',
+      path,
+    ])
     expect(status).toBe(126)
     expect(err).toContain('not executable')
-    const odd = home.write('odd', '#!/no/such/interpreter\n', 0o700)
-    const outcome = await home.run(['run', '--kubeconfig', kubeconfig, '--', odd])
+    const odd = scene.home.write('odd', '#!/no/such/interpreter\n', 0o700)
+    const outcome = await scene.home.run(['run', '--kubeconfig', scene.kubeconfig, '--', odd])
     expect(outcome.status).toBe(126)
-    expect(home.leftovers()).toEqual([])
+    expect(scene.home.leftovers()).toEqual([])
   })
 })
 
@@ -88,17 +61,17 @@ describe('a signal', () => {
     '%s is passed on, and the command decides',
     async (signal) => {
       const name = signal.slice(3)
-      const running = await startShell(
+      const running = await scene.startShell(
         `trap 'echo got; exit 7' ${name}; echo ready; while :; do sleep 0.1; done`,
       )
       running.child.kill(signal)
       expect(await ended(running)).toMatchObject({ status: 7, out: 'ready\ngot\n', err: '' })
-      expect(home.leftovers()).toEqual([])
+      expect(scene.home.leftovers()).toEqual([])
     },
   )
 
   it('SIGUSR1 opens no debugger', async () => {
-    const running = await startShell(
+    const running = await scene.startShell(
       `trap 'echo got' USR1; echo ready; while read line; do :; done`,
     )
     running.child.kill('SIGUSR1')
@@ -108,26 +81,26 @@ describe('a signal', () => {
 
   it('ends a login, and the command never starts', async () => {
     const exec = {
-      command: home.write('hangs', '#!/bin/sh\necho waits >&2; exec sleep 600', 0o700),
+      command: scene.home.write('hangs', '#!/bin/sh\necho waits >&2; exec sleep 600', 0o700),
     }
-    const path = sandbox.writeKubeconfig({ user: { exec } })
-    const marker = home.path('started')
-    const running = home.start(['run', '--kubeconfig', path, '--', 'touch', marker])
+    const path = scene.sandbox.writeKubeconfig({ user: { exec } })
+    const marker = scene.home.path('started')
+    const running = scene.home.start(['run', '--kubeconfig', path, '--', 'touch', marker])
     await running.until('err', /waits/)
     running.child.kill('SIGINT')
     expect(await ended(running)).toMatchObject({ status: 130 })
     expect(existsSync(marker)).toBe(false)
-    expect(home.leftovers()).toEqual([])
+    expect(scene.home.leftovers()).toEqual([])
   })
 
   it('is sent to the command when --timeout has passed', async () => {
     const script = `trap 'echo ending; exit 0' TERM; echo ready; while :; do sleep 0.1; done`
-    const running = home.start([
+    const running = scene.home.start([
       'run',
       '--timeout',
       '2s',
       '--kubeconfig',
-      kubeconfig,
+      scene.kubeconfig,
       '--',
       'sh',
       '-c',
@@ -142,13 +115,22 @@ describe('a signal', () => {
 
 describe('a login that fails', () => {
   it('ends with our error and status, and the command never starts', async () => {
-    const exec = { command: home.write('fails', '#!/bin/sh\necho no account >&2; exit 3', 0o700) }
-    const path = sandbox.writeKubeconfig({ user: { exec } })
-    const marker = home.path('started')
-    const { status, err } = await home.run(['run', '--kubeconfig', path, '--', 'touch', marker])
+    const exec = {
+      command: scene.home.write('fails', '#!/bin/sh\necho no account >&2; exit 3', 0o700),
+    }
+    const path = scene.sandbox.writeKubeconfig({ user: { exec } })
+    const marker = scene.home.path('started')
+    const { status, err } = await scene.home.run([
+      'run',
+      '--kubeconfig',
+      path,
+      '--',
+      'touch',
+      marker,
+    ])
     expect(status).toBe(33)
     expect(err).toContain('no account')
     expect(existsSync(marker)).toBe(false)
-    expect(home.leftovers()).toEqual([])
+    expect(scene.home.leftovers()).toEqual([])
   })
 })

@@ -8,81 +8,48 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { type Sandbox, startSandbox } from '@kubecred/sandbox'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { runFake } from '../run-fake.ts'
-import type { Running } from '../spawn-program.ts'
-import { ended, Home, hasCurl, NEEDS_CURL } from './home.ts'
+import { ended, hasCurl, NEEDS_CURL } from './home.ts'
+import { HomeScene } from './home-scene.ts'
 
-let sandbox: Sandbox
-let home: Home
-let kubeconfig: string
-
-beforeAll(async () => {
-  sandbox = await startSandbox()
-  kubeconfig = sandbox.writeKubeconfig({
-    user: { token: sandbox.issueToken({ user: 'jane' }).token },
-    namespace: 'default',
-  })
-})
-beforeEach(() => {
-  home = new Home()
-})
-afterEach(() => home[Symbol.asyncDispose]())
-afterAll(() => sandbox.close())
-
-const shell = (script: string): string[] => [
-  'run',
-  '--kubeconfig',
-  kubeconfig,
-  '--',
-  'sh',
-  '-c',
-  script,
-]
-
-/** Starts a script that says `ready`, and waits for it. */
-async function startShell(script: string): Promise<Running> {
-  const running = home.start(shell(script))
-  await running.until('out', /ready/)
-  return running
-}
+const scene = new HomeScene()
 
 describe('the folder', () => {
   it('is ours alone, with all that is in it', async () => {
     const script = `stat -c '%a %F' "$(dirname "$KUBECONFIG")" "$KUBECONFIG" "$KUBECRED_CA" "$KUBECRED_HEADER"`
-    const { out } = await home.run(shell(script))
+    const { out } = await scene.runShell(script)
     expect(out).toBe('700 directory\n600 regular file\n600 regular file\n600 regular file\n')
   })
 
   it('that a killed one left is removed by the next, those of the living stay', async () => {
-    const living = await startShell('echo ready; read line')
-    const killed = await startShell('echo ready; read line')
-    expect(home.leftovers()).toHaveLength(2)
+    const living = await scene.startShell('echo ready; read line')
+    const killed = await scene.startShell('echo ready; read line')
+    expect(scene.home.leftovers()).toHaveLength(2)
     killed.child.kill('SIGKILL')
     await once(killed.child, 'exit')
-    expect(home.leftovers()).toHaveLength(2)
-    expect(await home.run(shell('exit 0'))).toMatchObject({ status: 0 })
-    expect(home.leftovers()).toHaveLength(1)
+    expect(scene.home.leftovers()).toHaveLength(2)
+    expect(await scene.runShell('exit 0')).toMatchObject({ status: 0 })
+    expect(scene.home.leftovers()).toHaveLength(1)
     expect(await ended(living)).toMatchObject({ status: 1 })
     killed.child.stdin?.end()
-    expect(home.leftovers()).toEqual([])
+    expect(scene.home.leftovers()).toEqual([])
   })
 
   it('is removed without following links, and nothing else is touched', async () => {
-    expect(await home.run(shell('exit 0'))).toMatchObject({ status: 0 })
-    const precious = home.makeFolder('precious')
+    expect(await scene.runShell('exit 0')).toMatchObject({ status: 0 })
+    const precious = scene.home.makeFolder('precious')
     writeFileSync(join(precious, 'file'), 'kept')
     const space = existsSync('/proc/self/ns/pid') ? readlinkSync('/proc/self/ns/pid') : ''
     const dead = `run-4194305-1-${/\d+/.exec(space)?.[0] ?? 0}`
-    mkdirSync(join(home.private, `${dead}-abcdef`), { mode: 0o700 })
-    symlinkSync(precious, join(home.private, `${dead}-abcdef`, 'link'))
-    symlinkSync(precious, join(home.private, `${dead}-linked`))
-    mkdirSync(join(home.private, 'run-4194305-1-99-othern'), { mode: 0o700 })
-    mkdirSync(join(home.private, 'something-else'), { mode: 0o700 })
-    expect(await home.run(shell('exit 0'))).toMatchObject({ status: 0 })
+    mkdirSync(join(scene.home.private, `${dead}-abcdef`), { mode: 0o700 })
+    symlinkSync(precious, join(scene.home.private, `${dead}-abcdef`, 'link'))
+    symlinkSync(precious, join(scene.home.private, `${dead}-linked`))
+    mkdirSync(join(scene.home.private, 'run-4194305-1-99-othern'), { mode: 0o700 })
+    mkdirSync(join(scene.home.private, 'something-else'), { mode: 0o700 })
+    expect(await scene.runShell('exit 0')).toMatchObject({ status: 0 })
     expect(readFileSync(join(precious, 'file'), 'utf8')).toBe('kept')
-    expect(home.leftovers().sort()).toEqual([
+    expect(scene.home.leftovers().sort()).toEqual([
       `${dead}-linked`,
       'run-4194305-1-99-othern',
       'something-else',
@@ -90,15 +57,17 @@ describe('the folder', () => {
   })
 
   it('is elsewhere when XDG_RUNTIME_DIR cannot be trusted, and nowhere when nothing can', async () => {
-    const open = home.makeFolder('open', 0o777)
-    const good = home.makeFolder('good')
-    const where = shell('echo "$KUBECONFIG"')
-    const { out } = await home.run(where, { XDG_RUNTIME_DIR: open, TMPDIR: good })
+    const open = scene.home.makeFolder('open', 0o777)
+    const good = scene.home.makeFolder('good')
+    const where = scene.shell('echo "$KUBECONFIG"')
+    const { out } = await scene.home.run(where, { XDG_RUNTIME_DIR: open, TMPDIR: good })
     expect(out.startsWith(`${good}/kubecred-`)).toBe(true)
-    const linked = home.makeFolder('linked')
+    const linked = scene.home.makeFolder('linked')
     symlinkSync(good, join(linked, 'kubecred'))
-    expect((await home.run(where, { XDG_RUNTIME_DIR: linked, TMPDIR: good })).out).toContain(good)
-    const { status, err } = await home.run(where, { XDG_RUNTIME_DIR: open, TMPDIR: open })
+    expect((await scene.home.run(where, { XDG_RUNTIME_DIR: linked, TMPDIR: good })).out).toContain(
+      good,
+    )
+    const { status, err } = await scene.home.run(where, { XDG_RUNTIME_DIR: open, TMPDIR: open })
     expect(status).toBe(2)
     expect(err).toContain('can be written to by others')
   })
@@ -114,13 +83,13 @@ describe('the environment of the command', () => {
       ${curl} "$KUBECRED_SERVER/version"
       ${curl} -H "@$KUBECRED_HEADER" -H "Host: evil.example" "$KUBECRED_SERVER/version"
       curl -sS "$KUBECRED_SERVER/version" 2>/dev/null || echo untrusted`
-      const { out } = await home.run(shell(script), { HTTPS_PROXY: 'http://127.0.0.1:1' })
+      const { out } = await scene.runShell(script, { HTTPS_PROXY: 'http://127.0.0.1:1' })
       expect(out).toBe('200 200 401 403 untrusted\n')
     },
   )
 
   it('is the user’s, with what leads to the proxy, and without PINs', async () => {
-    const { out } = await home.run(shell('env'), {
+    const { out } = await scene.runShell('env', {
       NO_PROXY: 'corp.example',
       OWN: 'value',
       KUBECRED_PKCS11_PIN: 'marked-pin',
@@ -135,11 +104,11 @@ describe('the environment of the command', () => {
   })
 
   it('has NODE_OPTIONS again, which nothing with a credential in it was started with', async () => {
-    const marks = home.path('marks')
+    const marks = scene.home.path('marks')
     const code = `require('node:fs').appendFileSync(${JSON.stringify(marks)}, process.pid + '\\n')`
-    const options = `--require ${home.write('mark.cjs', code)}`
+    const options = `--require ${scene.home.write('mark.cjs', code)}`
     const script = `echo $PPID; "${process.execPath}" -p process.pid; kill -TERM $$`
-    const { out, signal } = await home.run(shell(script), { NODE_OPTIONS: options })
+    const { out, signal } = await scene.runShell(script, { NODE_OPTIONS: options })
     const [parent, child] = out.trim().split('\n')
     const marked = readFileSync(marks, 'utf8').trim().split('\n')
     expect(marked).toContain(child)
@@ -152,13 +121,26 @@ describe('the command line', () => {
   it('is the command’s from its first word on', async () => {
     const show = ['printf', '%s|', '-v', '--context', 'x', '--', '-o=json', '-v=3', '']
     for (const dashes of [['--'], []]) {
-      const { out } = await home.run(['run', '--kubeconfig', kubeconfig, ...dashes, ...show])
+      const { out } = await scene.home.run([
+        'run',
+        '--kubeconfig',
+        scene.kubeconfig,
+        ...dashes,
+        ...show,
+      ])
       expect(out).toBe('-v|--context|x|--|-o=json|-v=3||')
     }
   })
 
   it('may have our flags before it', async () => {
-    const { err } = await home.run(['-v', 'run', '--kubeconfig', kubeconfig, '--', 'true'])
+    const { err } = await scene.home.run([
+      '-v',
+      'run',
+      '--kubeconfig',
+      scene.kubeconfig,
+      '--',
+      'true',
+    ])
     expect(err).toMatch(/true runs against https:\/\/127\.0\.0\.1:\d+/)
   })
 
@@ -172,9 +154,9 @@ describe('the command line', () => {
   )
 
   it('is refused where we are a credential plugin', async () => {
-    const marker = home.path('started')
-    const argv = ['run', '--kubeconfig', kubeconfig, '--', 'touch', marker]
-    const { status, err } = await home.run(argv, { KUBERNETES_EXEC_INFO: '{}' })
+    const marker = scene.home.path('started')
+    const argv = ['run', '--kubeconfig', scene.kubeconfig, '--', 'touch', marker]
+    const { status, err } = await scene.home.run(argv, { KUBERNETES_EXEC_INFO: '{}' })
     expect(status).toBe(2)
     expect(err).toContain('plugin policy')
     expect(existsSync(marker)).toBe(false)
