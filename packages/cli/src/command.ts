@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream'
+import type { Environment } from 'kubecred/internal'
 import type { FlagName } from './flags/flag-table.ts'
 import type { FlagValues } from './flags/flag-values.ts'
 import type { EndingSignal } from './interruption.ts'
@@ -12,7 +13,7 @@ export interface Io {
   readonly stdout: Writable
   /** Words for people. */
   readonly stderr: Pick<Writable, 'write'>
-  readonly env: Readonly<Record<string, string | undefined>>
+  readonly env: Environment
   /** Aborted with an `Interruption` when the command should end. */
   readonly signal: AbortSignal
   /** Gives signals to somebody else from now on, in place of ending the command. Returns how to give them back. */

@@ -1,4 +1,5 @@
 // For our own packages only. It has no version: anything here may change with every release.
+export type { Environment } from 'kubecred/internal'
 export { isRunning, nameProcess } from './agent/process-name.ts'
 export { parseDuration } from './flags/duration.ts'
 export { LiveState, type ShownIdentity } from './page/live-state.ts'

@@ -16,7 +16,7 @@ export {
 export { closestName } from './errors/known-names.ts'
 export { editYaml, editYamlList } from './formats/edit-yaml.ts'
 export { encodeJson, parseJson } from './formats/json.ts'
-export { type Fields, isFields } from './formats/plain-object.ts'
+export { type Environment, type Fields, isFields } from './formats/plain-object.ts'
 export { formatRfc3339 } from './formats/rfc3339.ts'
 export { Keeper } from './keeper/keeper.ts'
 export type { Lease } from './keeper/lease.ts'

@@ -1,6 +1,7 @@
 import { accessSync, constants, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import process from 'node:process'
+import type { Environment } from '@kubecred/cli/internal'
 import { type Sandbox, startSandbox } from '@kubecred/sandbox'
 import { type Cluster, connect, type Observer } from 'kubecred'
 import { type Character, CONFIG_MAPS } from './character.ts'
@@ -11,8 +12,6 @@ import type { Rhythm } from './rhythm.ts'
 import { findTokenTools } from './soft-token.ts'
 import { StartError } from './start-error.ts'
 import type { Player } from './summary.ts'
-
-type Environment = Readonly<Record<string, string | undefined>>
 
 export interface CastOptions {
   readonly env: Environment

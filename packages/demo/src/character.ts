@@ -1,3 +1,4 @@
+import type { Environment } from '@kubecred/cli/internal'
 import type { IdentityName } from './shown-identities.ts'
 
 /** Somebody in the demo: an identity with its own way to a credential. */
@@ -12,7 +13,7 @@ export interface Character {
   /** Where the private key is, if it is not in this process. */
   readonly keyIsIn?: string
   /** What their programs find in the environment. */
-  readonly env: Readonly<Record<string, string | undefined>>
+  readonly env: Environment
   /** What they ask the server for, again and again. */
   readonly deeds: readonly Deed[]
   /** Takes back what the server gave them. */

@@ -1,6 +1,7 @@
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import process from 'node:process'
+import type { Environment } from '@kubecred/cli/internal'
 import type { PluginCommand, Sandbox } from '@kubecred/sandbox'
 import { type Character, READS, WRITES } from './character.ts'
 import { inSeconds, type Rhythm } from './rhythm.ts'
@@ -8,8 +9,6 @@ import { pluginUser, writeKubeconfig } from './write-kubeconfig.ts'
 
 /** As long as a plugin takes that asks somebody over the network. */
 const PLUGIN_DELAY_MS = 250
-
-type Environment = Readonly<Record<string, string | undefined>>
 
 /** Jane, who logs in with a plugin and gets tokens. */
 export async function makeJane(

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import type { Environment } from '@kubecred/cli/internal'
 import type { Sandbox } from '@kubecred/sandbox'
 import { type Character, READS } from './character.ts'
 import { environmentOf } from './characters.ts'
@@ -10,8 +11,6 @@ import { openIssuer } from './issuer.ts'
 import type { Rhythm } from './rhythm.ts'
 import { SoftToken, type TokenTools } from './soft-token.ts'
 import { signerUser, writeKubeconfig } from './write-kubeconfig.ts'
-
-type Environment = Readonly<Record<string, string | undefined>>
 
 const ID = 'kim'
 /** In a token there is always one with most of its life before it: a new one is made after this part of it. */

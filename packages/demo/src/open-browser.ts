@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process'
-
-type Environment = Readonly<Record<string, string | undefined>>
+import type { Environment } from '@kubecred/cli/internal'
 
 export const OVER_SSH = 'this is a session over ssh'
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import process from 'node:process'
-import { LiveState, type StartedPage, startPage } from '@kubecred/cli/internal'
+import { type Environment, LiveState, type StartedPage, startPage } from '@kubecred/cli/internal'
 import type { Cast } from './cast.ts'
 import type { Character } from './character.ts'
 import { introduction } from './introduction.ts'
@@ -20,7 +20,7 @@ const CROWD = 3
 
 export interface PerformOptions {
   readonly args: DemoArguments
-  readonly env: Readonly<Record<string, string | undefined>>
+  readonly env: Environment
   /** Whether standard output is a terminal. */
   readonly isTerminal: boolean
   readonly stage: Stage

@@ -4,9 +4,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, delimiter, dirname, isAbsolute, join } from 'node:path'
 import { promisify } from 'node:util'
-import { printableLine } from '@kubecred/cli/internal'
-
-type Environment = Readonly<Record<string, string | undefined>>
+import { type Environment, printableLine } from '@kubecred/cli/internal'
 
 const start = promisify(execFile)
 

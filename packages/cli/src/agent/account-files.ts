@@ -1,7 +1,6 @@
 import { readdirSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
-
-type Environment = Readonly<Record<string, string | undefined>>
+import type { Environment } from 'kubecred/internal'
 
 /** What an account depends on, as the agent compares it. */
 export interface AccountFacts {

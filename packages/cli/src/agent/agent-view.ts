@@ -1,6 +1,6 @@
 import process from 'node:process'
 import { isCredentialError } from 'kubecred/errors'
-import { type ExecContext, execContexts } from 'kubecred/internal'
+import { type Environment, type ExecContext, execContexts } from 'kubecred/internal'
 import { programWords } from '../render/program-words.ts'
 import type { ContextStatus } from '../render/status-table.ts'
 import { makeRequest } from '../token-program/make-request.ts'
@@ -9,8 +9,6 @@ import { isWrapped } from '../wrap/plan.ts'
 import { askAgent } from './ask-agent.ts'
 import { type AgentPlace, agentPlace } from './place.ts'
 import type { EntryStatus } from './protocol.ts'
-
-type Environment = Readonly<Record<string, string | undefined>>
 
 /** What the agent knows of a context, in the words of `status`. */
 export type SeenByAgent = Pick<ContextStatus, 'state'> & Partial<ContextStatus>

@@ -2,13 +2,12 @@ import { accessSync, constants, realpathSync, statSync } from 'node:fs'
 import { delimiter, isAbsolute, join, resolve } from 'node:path'
 import {
   ALLOW_ALL,
+  type Environment,
   findExecutable,
   type Located,
   locateProgram,
   type Programs,
 } from 'kubecred/internal'
-
-type Environment = Readonly<Record<string, string | undefined>>
 
 /** A plugin on this machine. */
 export type FoundPlugin = Extract<Located, { is: 'found' }>

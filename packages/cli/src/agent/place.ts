@@ -2,7 +2,7 @@ import { lstatSync, mkdirSync, type Stats, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import process from 'node:process'
-import { AgentUnusableError } from 'kubecred/internal'
+import { AgentUnusableError, type Environment } from 'kubecred/internal'
 
 /** Where an agent is, for one user. */
 export interface AgentPlace {
@@ -25,7 +25,7 @@ const STICKY = 0o1000
  *
  * @throws {AgentUnusableError}
  */
-export function agentPlace(env: Readonly<Record<string, string | undefined>>): AgentPlace {
+export function agentPlace(env: Environment): AgentPlace {
   const uid = process.getuid?.()
   if (uid === undefined) {
     throw new AgentUnusableError('there is no agent on this system: it needs unix sockets', {

@@ -1,6 +1,12 @@
 import { lstatSync, readFileSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
-import { findKuberc, loadPluginPolicy, locateProgram, nodePrograms } from 'kubecred/internal'
+import {
+  type Environment,
+  findKuberc,
+  loadPluginPolicy,
+  locateProgram,
+  nodePrograms,
+} from 'kubecred/internal'
 import { type FoundPlugin, findPlugin } from './find-plugin.ts'
 
 /**
@@ -10,7 +16,7 @@ import { type FoundPlugin, findPlugin } from './find-plugin.ts'
  */
 export async function judgePlugin(
   command: string,
-  env: Readonly<Record<string, string | undefined>>,
+  env: Environment,
   policies: readonly string[],
 ): Promise<FoundPlugin> {
   const programs = nodePrograms(env)
@@ -20,8 +26,6 @@ export async function judgePlugin(
   }
   return findPlugin(command, env)
 }
-
-type Environment = Readonly<Record<string, string | undefined>>
 
 /**
  * The environment of the client that started us, where /proc shows it.

@@ -3,11 +3,9 @@ import { connect } from 'node:net'
 import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { AgentUnusableError } from 'kubecred/internal'
+import { AgentUnusableError, type Environment } from 'kubecred/internal'
 import { type AgentPlace, checkSocket } from './place.ts'
 import { takeStartLock } from './start-lock.ts'
-
-type Environment = Readonly<Record<string, string | undefined>>
 
 /** A machine that has a lot to do needs seconds for what else takes a moment. */
 const LONGEST_START_MS = 30_000

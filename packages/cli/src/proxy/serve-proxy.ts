@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http'
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https'
 import { join } from 'node:path'
 import type { Cluster } from 'kubecred'
+import type { Environment } from 'kubecred/internal'
 import { Proxy as ClusterProxy, type RequestNote, serverOptions } from 'kubecred/proxy'
 import { makeProcessFolder, type ProcessFolder } from '../run/process-folder.ts'
 import { ownHosts } from './address.ts'
@@ -14,8 +15,6 @@ import type { ProxySettings } from './read-settings.ts'
 import { followTlsFiles, readTlsFiles, type TlsFiles } from './tls-files.ts'
 
 const SECRET_BYTES = 32
-
-type Environment = Readonly<Record<string, string | undefined>>
 
 /** A proxy that listens. */
 export interface ServedProxy {

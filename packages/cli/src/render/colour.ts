@@ -1,4 +1,5 @@
 import { styleText } from 'node:util'
+import type { Environment } from 'kubecred/internal'
 
 const STYLES = ['bold', 'dim', 'red', 'green', 'yellow', 'blue'] as const
 
@@ -6,10 +7,7 @@ const STYLES = ['bold', 'dim', 'red', 'green', 'yellow', 'blue'] as const
 export type Palette = Readonly<Record<(typeof STYLES)[number], (text: string) => string>>
 
 /** Colours on a terminal, unless NO_COLOR or a terminal that cannot show them says otherwise. */
-export function choosePalette(
-  isTerminal: boolean,
-  env: Readonly<Record<string, string | undefined>>,
-): Palette {
+export function choosePalette(isTerminal: boolean, env: Environment): Palette {
   const isWanted = isTerminal && !env['NO_COLOR'] && env['TERM'] !== 'dumb'
   const styles = STYLES.map((style) => [
     style,

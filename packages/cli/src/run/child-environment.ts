@@ -1,6 +1,4 @@
-import { forPlugins } from 'kubecred/internal'
-
-type Environment = Readonly<Record<string, string | undefined>>
+import { type Environment, forPlugins } from 'kubecred/internal'
 
 /** How to reach the proxy of `run`, for tools that read a kubeconfig and for those that do not. */
 export interface Access {

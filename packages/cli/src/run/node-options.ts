@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import process from 'node:process'
+import type { Environment } from 'kubecred/internal'
 import type { Call } from '../command.ts'
 import { endLike } from './end-like.ts'
 import { followChild } from './follow-child.ts'
-
-type Environment = Readonly<Record<string, string | undefined>>
 
 /** Where the user's NODE_OPTIONS wait for the command. */
 const KEPT = 'KUBECRED_KEPT_NODE_OPTIONS'

@@ -2,11 +2,10 @@ import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync } 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
+import type { Environment } from 'kubecred/internal'
 import { isRunning, nameProcess } from '../agent/process-name.ts'
 import { UsageError } from '../usage-error.ts'
 import { findFault, ownerFault } from './own-folder.ts'
-
-type Environment = Readonly<Record<string, string | undefined>>
 
 /** A folder of this process, which only its user may look into. */
 export interface ProcessFolder {

@@ -1,6 +1,8 @@
+import type { Environment } from 'kubecred/internal'
+
 /** What `kubecred-token` knows of the process it is. */
 export interface Surroundings {
-  readonly env: Readonly<Record<string, string | undefined>>
+  readonly env: Environment
   readonly cwd: string
   /** The process that started us. */
   readonly parent: number

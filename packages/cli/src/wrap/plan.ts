@@ -1,6 +1,7 @@
 import { dirname, isAbsolute, join } from 'node:path'
 import {
   ContextNotFoundError,
+  type Environment,
   type ExecEntry,
   type Kubeconfig,
   NotSupportedError,
@@ -14,7 +15,7 @@ import {
 export interface WrapOptions {
   readonly kubeconfig?: string | undefined
   readonly context?: string | undefined
-  readonly env: Readonly<Record<string, string | undefined>>
+  readonly env: Environment
   /** What to write as `exec.command`. */
   readonly program: string
   /** What stands in front of `--`. */

@@ -2,6 +2,7 @@ import { proxyFromEnvironment, readProxy } from '../dial/proxy.ts'
 import { makeTarget, type Target } from '../dial/target.ts'
 import { NotSupportedError } from '../errors/index.ts'
 import { type ConnectionLimits, type Exchange, FEW_CONNECTIONS } from '../exchange/exchange.ts'
+import type { Environment } from '../formats/plain-object.ts'
 import { tell } from '../keeper/observers.ts'
 import { askedImpersonation } from '../kubeconfig/build-connection.ts'
 import type { ClusterTarget, Connection, Endpoint } from '../kubeconfig/connection.ts'
@@ -115,8 +116,6 @@ export function targetOf(cluster: ClusterTarget, ca: string | undefined, env: En
     proxy,
   )
 }
-
-type Environment = Readonly<Record<string, string | undefined>>
 
 /** Connects as a connection says that was made elsewhere; of the options, those about it do not count. */
 export async function openCluster(

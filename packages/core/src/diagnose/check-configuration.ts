@@ -1,5 +1,6 @@
 import { homedir } from 'node:os'
 import type { ConnectOptions } from '../connect/connect-options.ts'
+import type { Environment } from '../formats/plain-object.ts'
 import type { Connection, UserIdentity } from '../kubeconfig/connection.ts'
 import type { ExecConfig } from '../kubeconfig/exec-config.ts'
 import { type SignerConfig, signerName } from '../kubeconfig/external-signer-config.ts'
@@ -10,8 +11,6 @@ import { nodePrograms } from '../node/node-programs.ts'
 import type { PluginPolicy } from '../plugin/plugin-policy.ts'
 import { judgeProgram } from '../sources/locate-program.ts'
 import type { Look } from './finding.ts'
-
-type Environment = Readonly<Record<string, string | undefined>>
 
 const FROM = {
   flag: 'named on the command line',

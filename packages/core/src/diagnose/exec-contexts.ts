@@ -1,6 +1,7 @@
 import process from 'node:process'
 import { execCluster } from '../connect/open-keeper.ts'
 import { isCredentialError } from '../errors/index.ts'
+import type { Environment } from '../formats/plain-object.ts'
 import { buildConnection } from '../kubeconfig/build-connection.ts'
 import type { Kubeconfig } from '../kubeconfig/kubeconfig.ts'
 import { loadAuthority } from '../node/certificate-authority.ts'
@@ -27,7 +28,7 @@ export interface ExecContext {
 export async function execContexts(
   options: {
     readonly kubeconfig?: string | undefined
-    readonly env: Readonly<Record<string, string | undefined>>
+    readonly env: Environment
   },
   isWanted: (command: string) => boolean,
 ): Promise<ExecContext[]> {

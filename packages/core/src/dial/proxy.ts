@@ -1,6 +1,7 @@
 import { BlockList, isIP, isIPv6 } from 'node:net'
 import { domainToASCII } from 'node:url'
 import { type CredentialError, KubeconfigInvalidError, NotSupportedError } from '../errors/index.ts'
+import type { Environment } from '../formats/plain-object.ts'
 import { tryParse } from '../formats/server-url.ts'
 import { nodeCrypto } from '../node/node-crypto.ts'
 import { Secret } from '../secret/secret.ts'
@@ -91,8 +92,6 @@ function unusable(from: string, what: string): CredentialError {
     ? new KubeconfigInvalidError([`proxy-url ${what}`], { hint })
     : new NotSupportedError(`the environment variable ${from} ${what}`, { hint })
 }
-
-type Environment = Readonly<Record<string, string | undefined>>
 
 /**
  * Finds the proxy that the environment names for a server, by the rules of Go's httpproxy.

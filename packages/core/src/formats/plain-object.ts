@@ -1,5 +1,8 @@
 export type Fields = Readonly<Record<string, unknown>>
 
+/** Environment variables by name: of this process, or of one that we start. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
 export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

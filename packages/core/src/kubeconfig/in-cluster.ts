@@ -1,3 +1,4 @@
+import type { Environment } from '../formats/plain-object.ts'
 import { NO_CLUSTER, NO_USER } from './kubeconfig.ts'
 import type { Selection } from './select-entries.ts'
 
@@ -23,10 +24,8 @@ export interface Pod {
   readonly namespace: string | undefined
 }
 
-type Env = Readonly<Record<string, string | undefined>>
-
 /** Whether the environment is that of a pod, so that it is worth looking at the files. */
-export function isInPod(env: Env): boolean {
+export function isInPod(env: Environment): boolean {
   return Boolean(env['KUBERNETES_SERVICE_HOST'] && env['KUBERNETES_SERVICE_PORT'])
 }
 
@@ -35,7 +34,7 @@ export function isInPod(env: Env): boolean {
  *
  * A CA that cannot be read leaves the system's roots, as in client-go, but with a warning that is seen.
  */
-export function describePod(env: Env, files: ServiceAccountFiles): Pod | undefined {
+export function describePod(env: Environment, files: ServiceAccountFiles): Pod | undefined {
   const { tokenFile, credentialBundle } = files
   if (!isInPod(env) || (tokenFile ?? credentialBundle) === undefined) return undefined
   const hasCa = files.ca?.includes('-----BEGIN') === true

@@ -1,3 +1,4 @@
+import type { Environment } from '../formats/plain-object.ts'
 import { Secret } from '../secret/secret.ts'
 import { EXTERNAL_SIGNER } from './external-signer-config.ts'
 import { CLUSTER_FIELDS, type FieldTable, USER_FIELDS } from './fields.ts'
@@ -116,7 +117,7 @@ export interface FolderFacts {
  * USERPROFILE comes second, and the first writable folder wins, else the first that exists, else the first set.
  */
 export function windowsHome(
-  env: Readonly<Record<string, string | undefined>>,
+  env: Environment,
   look: (folder: string) => FolderFacts,
 ): string | undefined {
   const home = env['HOME']

@@ -1,8 +1,7 @@
 import process from 'node:process'
 import { isatty } from 'node:tty'
+import type { Environment } from '../formats/plain-object.ts'
 import type { Terminal } from '../ports/terminal.ts'
-
-export type Environment = Readonly<Record<string, string | undefined>>
 
 /** The environment of this process, read when asked: programs change it while they run. */
 export function hostEnvironment(): Environment {

@@ -11,6 +11,7 @@ import {
   KubeconfigSyntaxError,
   KubeconfigUnreadableError,
 } from '../errors/index.ts'
+import type { Environment } from '../formats/plain-object.ts'
 import { buildConnection, connectTo, type Surroundings } from '../kubeconfig/build-connection.ts'
 import type { Connection } from '../kubeconfig/connection.ts'
 import { describePod, isInPod, type Pod, SERVICE_ACCOUNT_FOLDER } from '../kubeconfig/in-cluster.ts'
@@ -30,7 +31,7 @@ export interface LoadOptions {
   /** One or several explicit files, which must exist; KUBECONFIG and the home folder are not looked at then. */
   readonly kubeconfig?: string | readonly string[] | undefined
   readonly overrides?: Overrides | undefined
-  readonly env: Readonly<Record<string, string | undefined>>
+  readonly env: Environment
   /** What relative paths given by flags or KUBECONFIG start from. */
   readonly cwd?: string | undefined
   readonly home?: string | undefined

@@ -1,6 +1,7 @@
 import { constants, type FileHandle, lstat, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PolicyInvalidError } from '../errors/index.ts'
+import type { Environment } from '../formats/plain-object.ts'
 import { parseKuberc } from '../plugin/kuberc.ts'
 import { ALLOW_ALL, type PluginPolicy } from '../plugin/plugin-policy.ts'
 
@@ -75,7 +76,7 @@ function refuse(path: string, reason: string, cause?: unknown): PolicyInvalidErr
 export interface PolicyPlace {
   /** The file named by a flag or option; it must exist. */
   readonly kuberc?: string | undefined
-  readonly env: Readonly<Record<string, string | undefined>>
+  readonly env: Environment
   readonly home: string
 }
 

@@ -1,3 +1,4 @@
+import type { Environment } from '../formats/plain-object.ts'
 import {
   SIGNER_FD_VARIABLE,
   SIGNER_MESSAGE_VARIABLE,
@@ -12,8 +13,6 @@ const REQUEST: readonly string[] = [
   SIGNER_MESSAGE_VARIABLE,
   SIGNER_FD_VARIABLE,
 ]
-
-type Variables = Readonly<Record<string, string | undefined>>
 
 /** Whether a variable holds a PIN, which no program but a signer may see. */
 export function isPinVariable(name: string): boolean {
@@ -34,17 +33,17 @@ function isRequestVariable(name: string): boolean {
  *
  * @param allowed Names that may be seen; all when undefined.
  */
-export function forPlugins(host: Variables, allowed?: readonly string[]): Record<string, string> {
+export function forPlugins(host: Environment, allowed?: readonly string[]): Record<string, string> {
   return pick(host, allowed, (name) => !isPinVariable(name) && !isRequestVariable(name))
 }
 
 /** The same for a signer: with PINs, without the request that somebody else was sent. */
-export function forSigners(host: Variables, allowed?: readonly string[]): Record<string, string> {
+export function forSigners(host: Environment, allowed?: readonly string[]): Record<string, string> {
   return pick(host, allowed, (name) => !isRequestVariable(name))
 }
 
 function pick(
-  host: Variables,
+  host: Environment,
   allowed: readonly string[] | undefined,
   mayPass: (name: string) => boolean,
 ): Record<string, string> {

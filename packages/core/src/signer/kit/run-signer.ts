@@ -3,7 +3,8 @@ import { Socket } from 'node:net'
 import process from 'node:process'
 import type { Readable } from 'node:stream'
 import { SignRequestError } from '../../errors/index.ts'
-import { type Environment, hostEnvironment } from '../../node/environment.ts'
+import type { Environment } from '../../formats/plain-object.ts'
+import { hostEnvironment } from '../../node/environment.ts'
 import {
   type Disaster,
   guardStdout,
