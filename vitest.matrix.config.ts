@@ -1,43 +1,27 @@
-import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { defineConfig, mergeConfig } from 'vitest/config'
-import base from './vitest.config.ts'
+import { defineConfig } from 'vitest/config'
+import fast from './vitest.config.ts'
 
-// The same tests, on what a user installs: tools/matrix.mjs packs and installs it, and says where.
-const installed = process.env['KUBECRED_INSTALLED'] ?? ''
-const packages = fileURLToPath(new URL('packages/', import.meta.url))
-const NAMES: Readonly<Record<string, string>> = {
-  core: 'kubecred',
-  pkcs11: '@kubecred/pkcs11',
-  sandbox: '@kubecred/sandbox',
-}
+// Tests of what a user installs: tools/matrix.mjs packs and installs it, and says where. Names of our packages lead there.
+const { resolve } = createRequire(join(process.env['KUBECRED_INSTALLED'] ?? '', 'package.json'))
 
-/** Where a source file of ours is after the installation; undefined for every other file. */
-function installedFile(path: string): string | undefined {
-  const [, folder = '', file = ''] = /^([^/]+)\/src\/(.*)\.ts$/.exec(path) ?? []
-  const name = NAMES[folder]
-  return name && join(installed, 'node_modules', name, 'dist', `${file}.js`)
-}
-
-export default mergeConfig(
-  base,
-  defineConfig({
-    plugins: [
-      {
-        name: 'kubecred-installed',
-        enforce: 'pre',
-        async resolveId(source, importer, options) {
-          const resolved = await this.resolve(source, importer, { ...options, skipSelf: true })
-          if (resolved === null || !resolved.id.startsWith(packages)) return undefined
-          const file = installedFile(resolved.id.slice(packages.length))
-          if (file === undefined) return undefined
-          if (!existsSync(file))
-            throw new Error(`${source} is not in the installed package: ${file}`)
-          return { id: file, external: true }
-        },
+export default defineConfig({
+  plugins: [
+    {
+      name: 'kubecred-installed',
+      enforce: 'pre',
+      async resolveId(source, importer, options) {
+        if (/^(?:@kubecred\/|kubecred(?:\/|$))/.test(source)) {
+          return { id: resolve(source), external: true }
+        }
+        const resolved = await this.resolve(source, importer, { ...options, skipSelf: true })
+        if (resolved !== null && /\/packages\/[^/]+\/src\//.test(resolved.id)) {
+          throw new Error(`${importer} imports the source ${source}, not the installed package`)
+        }
+        return resolved
       },
-    ],
-    test: { typecheck: { enabled: false } },
-  }),
-)
+    },
+  ],
+  test: { ...fast.test, typecheck: { enabled: false } },
+})

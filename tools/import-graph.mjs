@@ -21,7 +21,7 @@ export function readSources(names = ['core', 'cli', 'demo', 'pkcs11', 'sandbox']
 }
 
 /** Static imports, re-exports, `import('…')` in code and in types; `path` is set where it is a file of ours. */
-function importsOf(source, file) {
+export function importsOf(source, file) {
   const found = [
     ...source.matchAll(/^(import|export)\b([^'"]*?)from '([^']+)'/gm),
     ...source.matchAll(/^(import)( )'([^']+)'/gm),

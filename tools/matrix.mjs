@@ -1,9 +1,11 @@
-// `npm run test:matrix`: unit, process, tls and request suites on every Node we support, with the packages as npm
-// packs and installs them. A major version as an argument runs that one alone: npm run test:matrix -- 22
+// `npm run test:matrix`: the suites of the library on every Node we support. Tests that import only public subpaths test
+// the packages as npm packs and installs them; tests of inner parts test the sources. A major version as an argument runs
+// that one alone: npm run test:matrix -- 22
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative, sep } from 'node:path'
+import { importsOf } from './import-graph.mjs'
 import { findNode } from './newer-node.mjs'
 import { packInto } from './pack.mjs'
 import { runVitest } from './run-vitest.mjs'
@@ -14,7 +16,7 @@ const SUITES = [
   ...['keeper', 'vault', 'node', 'sources', 'tls', 'dial', 'exchange', 'request', 'bridge'],
 ].map((folder) => `packages/core/test/${folder}/`)
 /** Of the table of transports, one of each kind: the rest differs in other people's code. */
-const TRANSPORTS = ['fetch', 'fetch-https', 'fetch-http2', 'http2', 'https-agent', 'undici-7'].map(
+const TRANSPORTS = ['fetch', 'http2', 'https-agent', 'undici-7'].map(
   (name) => `packages/core/test/transports/${name}.test.ts`,
 )
 /** Long load, and pages of the tree that are no part of a package. */
@@ -31,6 +33,10 @@ if (versions.length === 0) {
   process.exit(2)
 }
 
+const { ofPackages, ofSources } = findTests()
+process.stdout.write(
+  `${ofPackages.length} test files run on the installed packages, ${ofSources.length} on the sources\n`,
+)
 const folder = mkdtempSync(join(tmpdir(), 'kubecred-matrix-'))
 const results = []
 try {
@@ -41,6 +47,33 @@ try {
 }
 process.stdout.write(`\n${results.map(({ line }) => line).join('\n')}\n`)
 process.exitCode = results.every(({ isGood }) => isGood) ? 0 : 1
+
+/** The test files of the suites, sorted by whether they reach a source of ours. */
+function findTests() {
+  const list = ['node_modules/vitest/vitest.mjs', 'list', '--filesOnly', '--json']
+  const options = ['--typecheck.enabled=false', ...LEFT_OUT.map((each) => `--exclude=${each}`)]
+  const { stdout } = run(process.execPath, [...list, ...options, ...SUITES, ...TRANSPORTS], {
+    shell: false,
+  })
+  const files = JSON.parse(stdout).map(({ file }) => relative('', file).split(sep).join('/'))
+  const known = new Map()
+  return {
+    ofPackages: files.filter((file) => !reachesSources(file, known)),
+    ofSources: files.filter((file) => reachesSources(file, known)),
+  }
+}
+
+/** Whether a file of the tests imports a source, itself or through its helpers. */
+function reachesSources(file, known) {
+  if (/^packages\/[^/]+\/src\//.test(file)) return true
+  // There is no cycle: Biome refuses it.
+  if (!known.has(file)) {
+    const imports = importsOf(readFileSync(file, 'utf8'), file).filter(({ isType }) => !isType)
+    const reaches = ({ path }) => path !== undefined && reachesSources(path, known)
+    known.set(file, imports.some(reaches))
+  }
+  return known.get(file)
+}
 
 /** Packs our packages and installs them as a user would, from the registry but for themselves. */
 function install() {
@@ -65,15 +98,15 @@ function test(version) {
   const startedAt = Date.now()
   const program = join(folder, 'node_modules/@kubecred/cli/bin/kubecred.mjs')
   const says = spawnSync(found.path, [program, 'version'], { encoding: 'utf8' })
-  const options = [
-    ...['--config', 'vitest.matrix.config.ts'],
-    ...LEFT_OUT.flatMap((pattern) => ['--exclude', pattern]),
+  const node = found.path
+  const arePassed = [
+    runVitest(['--config', 'vitest.matrix.config.ts', ...ofPackages], {
+      node,
+      env: { KUBECRED_INSTALLED: folder },
+    }),
+    runVitest(['--typecheck.enabled=false', ...ofSources], { node }),
   ]
-  const isPassed = runVitest([...options, ...SUITES, ...TRANSPORTS], {
-    node: found.path,
-    env: { KUBECRED_INSTALLED: folder },
-  })
-  const isGood = isPassed && says.stdout.includes(`node v${version}`)
+  const isGood = arePassed.every(Boolean) && says.stdout.includes(`node v${version}`)
   const seconds = Math.round((Date.now() - startedAt) / 1000)
   return { isGood, line: `Node ${version}: ${isGood ? 'good' : 'FAILED'}, in ${seconds} s` }
 }
