@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { connect } from 'kubecred'
-import { loginWithServiceAccount, Vault } from 'kubecred/vault'
+import { loginWithServiceAccount } from 'kubecred/logins'
+import { Vault } from 'kubecred/vault'
 import { describe, expect, inject, it } from 'vitest'
 import { credentialOf } from './harness/audit.ts'
 import { TestCluster } from './harness/test-cluster.ts'

@@ -1,7 +1,7 @@
 import { checkNames } from '../errors/known-names.ts'
 import { OVERRIDE_NAMES, type Overrides } from '../kubeconfig/overrides.ts'
 import type { Observer, SourceLabel } from '../ports/observer.ts'
-import type { Vault } from './vault.ts'
+import type { Vault } from '../vault/vault.ts'
 
 /** Limits and rules. Every one has a safe default. */
 export interface ConnectPolicy {

@@ -15,11 +15,11 @@ import type { Observer } from '../ports/observer.ts'
 import { defaultHeaders } from '../request/headers.ts'
 import { Line } from '../request/line.ts'
 import type { Report } from '../sources/source.ts'
+import type { Vault } from '../vault/vault.ts'
 import { checkVersion, VERSION } from '../version.ts'
 import { Cluster } from './cluster.ts'
 import { type ConnectOptions, checkOptions, promptObserver } from './connect-options.ts'
 import { openKeeper } from './open-keeper.ts'
-import type { Vault } from './vault.ts'
 
 const REQUEST_LIMIT = 64
 const STREAM_LIMIT = 1000
@@ -40,7 +40,7 @@ const STREAM_LIMIT = 1000
 export async function connect(options: ConnectOptions = {}): Promise<Cluster> {
   checkOptions(options)
   options.signal?.throwIfAborted()
-  if (options.vault !== undefined) return openVault(options.vault, options)
+  if (options.vault !== undefined) return openVaultCluster(options.vault, options)
   const connection = await loadConnection({
     kubeconfig: options.kubeconfig,
     overrides: options,
@@ -54,12 +54,14 @@ export async function connect(options: ConnectOptions = {}): Promise<Cluster> {
  *
  * @throws {LoginError} When there is none in time.
  */
-async function openVault(own: Vault, options: ConnectOptions): Promise<Cluster> {
+async function openVaultCluster(own: Vault, options: ConnectOptions): Promise<Cluster> {
   const { policy = {}, signal, env = hostEnvironment(), disableCompression = false } = options
   // What is asked for here counts for every login, as if each request said it.
   const impersonate = askedImpersonation(options)
   checkVersion(own, 'connect()', 'Vault')
-  const { vault, release } = own.borrow(options)
+  // Only programs with login handlers load them.
+  const { openVault } = await import('./open-vault.ts')
+  const { vault, release } = openVault(own, options)
   const stopWatching = watchAll(vault, options)
   try {
     const { endpoint } = await vault.lease(signal)

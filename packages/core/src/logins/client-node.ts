@@ -206,8 +206,6 @@ function describeMistake(error: unknown): string {
 /** Names of entries, and places in the file. */
 const HARMLESS = /^Duplicate (?:cluster|user|context): |^\w+\[\d+\][\w.]* is missing$/
 
-// Not `{ createRequire }`: see client-node-module.ts.
-
 interface Manifest {
   readonly name?: string
   readonly dependencies?: Readonly<Record<string, string>>

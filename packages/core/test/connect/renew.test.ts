@@ -1,8 +1,8 @@
 import { type Sandbox, startSandbox } from '@kubecred/sandbox'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { Vault } from '../../src/connect/vault-index.ts'
 import { ClosedError } from '../../src/errors/index.ts'
 import { connect } from '../../src/index.ts'
+import { Vault } from '../../src/vault/index.ts'
 
 let sandbox: Sandbox
 beforeAll(async () => {

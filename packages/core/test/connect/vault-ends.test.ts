@@ -2,11 +2,11 @@ import { join } from 'node:path'
 import { type Sandbox, startSandbox } from '@kubecred/sandbox'
 import { type Cluster, connect } from 'kubecred'
 import { isCredentialError } from 'kubecred/errors'
+import { loginWithKubeconfig } from 'kubecred/logins'
 import {
   LoginError,
   type LoginHandler,
   type LoginOptions,
-  loginWithKubeconfig,
   PermanentError,
   TemporaryError,
   Vault,

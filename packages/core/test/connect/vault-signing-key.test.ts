@@ -2,7 +2,7 @@ import { createPrivateKey, sign as signWith } from 'node:crypto'
 import { startSandbox } from '@kubecred/sandbox'
 import { afterEach, describe, expect, it } from 'vitest'
 import { connect } from '../../src/connect/connect.ts'
-import { type SigningRequest, Vault } from '../../src/connect/vault-index.ts'
+import { type SigningRequest, Vault } from '../../src/vault/index.ts'
 
 const sandboxes: { close(): Promise<void> }[] = []
 afterEach(async () => {

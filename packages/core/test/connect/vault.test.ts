@@ -6,7 +6,8 @@ import { promisify } from 'node:util'
 import { type Sandbox, startSandbox } from '@kubecred/sandbox'
 import { type CredentialEvent, connect } from 'kubecred'
 import { openHttp2 } from 'kubecred/http2'
-import { loginWithKubeconfig, loginWithServiceAccount, PermanentError, Vault } from 'kubecred/vault'
+import { loginWithKubeconfig, loginWithServiceAccount } from 'kubecred/logins'
+import { PermanentError, Vault } from 'kubecred/vault'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
 let sandbox: Sandbox

@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { loginViaClientNode } from 'kubecred/vault'
+import { loginViaClientNode } from 'kubecred/logins'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { describeNodeNeeds } from '../../src/logins/client-node.ts'
 import { expectNoLeak } from '../fixtures/no-leak.ts'

@@ -1,5 +1,5 @@
 import { KubeConfig, type User } from '@kubernetes/client-node'
-import { loginViaClientNode, loginWithKubeconfig } from 'kubecred/vault'
+import { loginViaClientNode, loginWithKubeconfig } from 'kubecred/logins'
 import { describe, expect, it, vi } from 'vitest'
 import { expectNoLeak } from '../fixtures/no-leak.ts'
 import { CONTEXT, oneContext, ProgramFolder } from './scene.ts'

@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { startSandbox } from '@kubecred/sandbox'
-import { loginWithKubeconfig } from 'kubecred/vault'
+import { loginWithKubeconfig } from 'kubecred/logins'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { CONTEXT, loggingContext, oneContext, ProgramFolder, userOf } from './scene.ts'
 

@@ -1,7 +1,7 @@
 // A program in the place of kubectl that does what no kubectl should.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type KubectlLoginOptions, loginViaKubectl } from 'kubecred/vault'
+import { type KubectlLoginOptions, loginViaKubectl } from 'kubecred/logins'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { expectNoLeak } from '../fixtures/no-leak.ts'
 import { isRunning } from '../fixtures/processes.ts'

@@ -1,7 +1,8 @@
 import { renameSync } from 'node:fs'
 import { type Sandbox, startSandbox } from '@kubecred/sandbox'
 import { connect } from 'kubecred'
-import { loginWithPodCertificate, Vault } from 'kubecred/vault'
+import { loginWithPodCertificate } from 'kubecred/logins'
+import { Vault } from 'kubecred/vault'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { CONTEXT, loggingContext, ProgramFolder } from './scene.ts'
 

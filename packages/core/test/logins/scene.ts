@@ -4,13 +4,8 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Sandbox } from '@kubecred/sandbox'
 import { type ConnectOptions, connect } from 'kubecred'
-import {
-  type ConnectionInfo,
-  type LoginContext,
-  type LoginLogger,
-  type ReadyMadeContext,
-  Vault,
-} from 'kubecred/vault'
+import type { ReadyMadeContext } from 'kubecred/logins'
+import { type ConnectionInfo, type LoginContext, type LoginLogger, Vault } from 'kubecred/vault'
 
 /** What a handler passes on, in short. */
 export const CONTEXT: ReadyMadeContext = { signal: new AbortController().signal }

@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { startSandbox } from '@kubecred/sandbox'
-import { loginWithKubeconfig, loginWithServiceAccount } from 'kubecred/vault'
+import { loginWithKubeconfig, loginWithServiceAccount } from 'kubecred/logins'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { CONTEXT, loggingContext, oneContext, ProgramFolder, userOf } from './scene.ts'
 

@@ -8,7 +8,8 @@ import {
   startSandbox,
 } from '@kubecred/sandbox'
 import { type Cluster, type ConnectOptions, connect } from 'kubecred'
-import { loginWithKubeconfig, Vault } from 'kubecred/vault'
+import { loginWithKubeconfig } from 'kubecred/logins'
+import { Vault } from 'kubecred/vault'
 import { type Answered, asAdmin } from './admin.ts'
 import { type Driver, NAMESPACES, type Opened, type Sent, type Upgraded } from './driver.ts'
 import { signedLogin } from './signed-login.ts'

@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { type Sandbox, startSandbox } from '@kubecred/sandbox'
 import { type ConnectOptions, connect } from 'kubecred'
-import { loginWithKubeconfig, Vault } from 'kubecred/vault'
+import { loginWithKubeconfig } from 'kubecred/logins'
+import { Vault } from 'kubecred/vault'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
 let sandbox: Sandbox

@@ -1,6 +1,7 @@
 import { type Sandbox, startSandbox } from '@kubecred/sandbox'
 import { type CredentialEvent, connect } from 'kubecred'
-import { loginWithKubeconfig, Vault } from 'kubecred/vault'
+import { loginWithKubeconfig } from 'kubecred/logins'
+import { Vault } from 'kubecred/vault'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { linesOf, makeMetrics } from '../metrics/scene.ts'
 

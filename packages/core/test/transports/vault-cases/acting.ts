@@ -1,5 +1,6 @@
 import type { Sandbox } from '@kubecred/sandbox'
-import { type ConnectionInfo, type LoginContext, loginWithKubeconfig } from 'kubecred/vault'
+import { loginWithKubeconfig } from 'kubecred/logins'
+import type { ConnectionInfo, LoginContext } from 'kubecred/vault'
 import { expect } from 'vitest'
 import { asAdmin, seen } from '../admin.ts'
 import { type Driver, handsRefusalsBack, type Sent, strongest, takesBodies } from '../driver.ts'

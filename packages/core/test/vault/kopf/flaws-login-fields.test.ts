@@ -4,12 +4,8 @@ import { dirname, join } from 'node:path'
 import { inspect } from 'node:util'
 import { type Sandbox, startSandbox } from '@kubecred/sandbox'
 import { type CredentialEvent, connect } from 'kubecred'
-import {
-  type ConnectionFields,
-  loginWithKubeconfig,
-  loginWithServiceAccount,
-  Vault,
-} from 'kubecred/vault'
+import { loginWithKubeconfig, loginWithServiceAccount } from 'kubecred/logins'
+import { type ConnectionFields, Vault } from 'kubecred/vault'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { expectNoLeak } from '../../fixtures/no-leak.ts'
 

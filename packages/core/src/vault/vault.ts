@@ -1,18 +1,12 @@
 import { LoginError } from '../errors/index.ts'
 import { checkNames } from '../errors/known-names.ts'
-import { nodeCrypto } from '../node/node-crypto.ts'
-import { systemClock } from '../node/system-clock.ts'
-import type { RegisteredHandler } from '../vault/log-in.ts'
-import type { LoginHandler, LoginOptions } from '../vault/login-handler.ts'
-import type { HandlerPorts } from '../vault/login-handlers.ts'
-import type { LoginLog } from '../vault/login-source.ts'
-import { DEFAULT_VAULT, LoginVault } from '../vault/login-vault.ts'
-import type { VaultStatus } from '../vault/vault-status.ts'
 import { MADE_BY, VERSION } from '../version.ts'
-import type { ConnectOptions } from './connect-options.ts'
-import { fallbackLogins } from './fallback-logins.ts'
-import { lifecycleOf } from './open-keeper.ts'
-import { type KeyIds, openLogin } from './open-login.ts'
+import type { RegisteredHandler } from './log-in.ts'
+import type { LoginHandler, LoginOptions } from './login-handler.ts'
+import type { HandlerPorts } from './login-handlers.ts'
+import type { LoginLog } from './login-source.ts'
+import { DEFAULT_VAULT, LoginVault, type VaultPolicy } from './login-vault.ts'
+import type { VaultStatus } from './vault-status.ts'
 
 export interface VaultOptions {
   /**
@@ -80,24 +74,30 @@ const LOGS: readonly unknown[] = ['all', 'first', 'none'] satisfies readonly Log
  * const cluster = await connect({ vault })
  */
 export class Vault {
-  readonly #options: VaultOptions
+  readonly #policy: VaultPolicy
   readonly #handlers: RegisteredHandler[] = []
   #open: Open | undefined
 
   /** @throws {TypeError} When an option does not exist or makes no sense. */
   constructor(options: VaultOptions = {}) {
     checkNames(options, 'new Vault()', VAULT_OPTIONS)
-    for (const name of ['freezeLimitMs', 'queueLimit'] as const) checkCount(name, options[name])
-    const { priorityGraceMs = 0 } = options
+    const {
+      freezeLimitMs = DEFAULT_VAULT.freezeLimitMs,
+      queueLimit = DEFAULT_VAULT.queueLimit,
+      priorityGraceMs = DEFAULT_VAULT.priorityGraceMs,
+      log = DEFAULT_VAULT.log,
+    } = options
+    checkCount('freezeLimitMs', freezeLimitMs)
+    checkCount('queueLimit', queueLimit)
     if (!(Number.isSafeInteger(priorityGraceMs) && priorityGraceMs >= 0)) {
       throw new TypeError(
         `priorityGraceMs must be 0 or a whole number above 0, got ${String(priorityGraceMs)}`,
       )
     }
-    if (options.log !== undefined && !LOGS.includes(options.log)) {
-      throw new TypeError(`log must be one of ${LOGS.join(', ')}, got ${String(options.log)}`)
+    if (!LOGS.includes(log)) {
+      throw new TypeError(`log must be one of ${LOGS.join(', ')}, got ${String(log)}`)
     }
-    this.#options = options
+    this.#policy = { freezeLimitMs, queueLimit, priorityGraceMs, log }
   }
 
   /**
@@ -141,11 +141,11 @@ export class Vault {
   }
 
   /** @internal */
-  borrow(options: ConnectOptions): { vault: LoginVault; release: Release } {
-    const open = this.#open ?? this.#make(options)
+  borrow(ports: VaultPorts): { vault: LoginVault; release: Release } {
+    const open = this.#open ?? this.#make(ports)
     this.#open = open
     // After a connect() that failed, those of the next one count; a vault in use keeps its own.
-    if (open.users === 0) open.options = options
+    if (open.users === 0) open.ports = ports
     open.users += 1
     let isReleased = false
     return {
@@ -163,25 +163,28 @@ export class Vault {
     }
   }
 
-  #make(options: ConnectOptions): Open {
-    const keyIds: KeyIds = new WeakMap()
-    const handlers = this.#handlers.length === 0 ? fallbackLogins() : this.#handlers
-    const ports: HandlerPorts = {
-      clock: systemClock,
-      crypto: nodeCrypto,
-      lifecycle: lifecycleOf(options.policy ?? {}),
-      open: (login, listener) => openLogin(login, open.options, keyIds, listener),
+  #make(ports: VaultPorts): Open {
+    const handlers = this.#handlers.length === 0 ? ports.fallbacks() : this.#handlers
+    const current: HandlerPorts = {
+      ...ports,
+      open: (login, listener) => open.ports.open(login, listener),
     }
-    const vault = new LoginVault(handlers, ports, { ...DEFAULT_VAULT, ...this.#options })
-    const open: Open = { vault, options, users: 0 }
+    const vault = new LoginVault(handlers, current, this.#policy)
+    const open: Open = { vault, ports, users: 0 }
     return open
   }
+}
+
+/** What a vault needs of the world. */
+export interface VaultPorts extends HandlerPorts {
+  /** The handlers of a vault that was given none. */
+  readonly fallbacks: () => readonly RegisteredHandler[]
 }
 
 /** A vault from its first `connect()` on, and how many clusters use it. */
 interface Open {
   readonly vault: LoginVault
-  options: ConnectOptions
+  ports: VaultPorts
   users: number
 }
 

@@ -1,18 +1,44 @@
 import { LoginToolError } from '../errors/index.ts'
 import { findClientNode, loginViaClientNode } from '../logins/client-node.ts'
 import { loginWithKubeconfig, loginWithServiceAccount } from '../logins/kubeconfig.ts'
+import { nodeCrypto } from '../node/node-crypto.ts'
+import { systemClock } from '../node/system-clock.ts'
 import type { ConnectionInfo } from '../vault/connection-info.ts'
 import type { RegisteredHandler } from '../vault/log-in.ts'
 import type { LoginContext } from '../vault/login-handler.ts'
+import type { LoginVault } from '../vault/login-vault.ts'
+import type { Vault } from '../vault/vault.ts'
+import type { ConnectOptions } from './connect-options.ts'
+import { lifecycleOf } from './open-keeper.ts'
+import { type KeyIds, openLogin } from './open-login.ts'
+
+/** A vault with real clocks, files and programs, for as long as a connection uses it. */
+export interface OpenVault {
+  readonly vault: LoginVault
+  /** @param error Why `connect()` failed, if it did. */
+  readonly release: (error?: unknown) => Promise<void>
+}
+
+/** Opens a vault, or joins the connections that use it already. */
+export function openVault(vault: Vault, options: ConnectOptions): OpenVault {
+  const keyIds: KeyIds = new WeakMap()
+  return vault.borrow({
+    clock: systemClock,
+    crypto: nodeCrypto,
+    lifecycle: lifecycleOf(options.policy ?? {}),
+    open: (login, listener) => openLogin(login, options, keyIds, listener),
+    fallbacks: fallbackLogins,
+  })
+}
 
 /**
  * The handlers of a vault that was given none: what the program's own client-node would use, and where it has no
  * client-node, the kubeconfig and the pod's service account side by side.
  *
  * Never both: client-node reads the same places, and two logins of one identity would be one too many. Errors are
- * not ignored: they do no harm to the others, and say why nobody is logged in.
+ * not ignored: they do no harm to the others, and say why no handler could log in.
  */
-export function fallbackLogins(): readonly RegisteredHandler[] {
+function fallbackLogins(): readonly RegisteredHandler[] {
   if (findClientNode() !== undefined) return [CLIENT_NODE]
   return [KUBECONFIG, SERVICE_ACCOUNT]
 }

@@ -1,0 +1,40 @@
+import type { KubeConfig } from '@kubernetes/client-node'
+import type { KubeConfig as KubeConfig2 } from 'client-node-2'
+import {
+  type ClientNodeLoginOptions,
+  type KubeconfigLoginOptions,
+  type KubectlLoginOptions,
+  loginViaClientNode,
+  loginViaKubectl,
+  loginWithKubeconfig,
+  loginWithServiceAccount,
+  type ReadableKubeConfig,
+  type ReadyMadeLogin,
+  type ServiceAccountLoginOptions,
+} from 'kubecred/logins'
+import { Vault } from 'kubecred/vault'
+import { describe, expectTypeOf, it } from 'vitest'
+
+describe('kubecred/logins', () => {
+  it('has ready-made logins, and a type for more of them', () => {
+    expectTypeOf(loginWithKubeconfig).toExtend<ReadyMadeLogin<KubeconfigLoginOptions>>()
+    expectTypeOf(loginWithServiceAccount).toExtend<ReadyMadeLogin<ServiceAccountLoginOptions>>()
+    expectTypeOf(loginViaClientNode).toExtend<ReadyMadeLogin<ClientNodeLoginOptions>>()
+    expectTypeOf(loginViaKubectl).toExtend<ReadyMadeLogin<KubectlLoginOptions>>()
+    const loginViaCorp: ReadyMadeLogin<{ account: string }> = async ({ signal }, options) =>
+      options && { server: 'https://one', token: `${options.account} ${signal.aborted}` }
+    new Vault().onLogin(async (context) => {
+      const own = await loginViaCorp(context, { account: 'x' })
+      return own ?? (await loginViaClientNode(context)) ?? loginViaKubectl(context)
+    })
+    expectTypeOf(loginViaCorp).parameter(0).toExtend<{ signal: AbortSignal }>()
+    // @ts-expect-error: a number is no login
+    const wrong: ReadyMadeLogin = () => 5
+    expectTypeOf(wrong).toBeFunction()
+  })
+
+  it('takes a KubeConfig of every client-node', () => {
+    expectTypeOf<KubeConfig>().toExtend<ReadableKubeConfig>()
+    expectTypeOf<KubeConfig2>().toExtend<ReadableKubeConfig>()
+  })
+})
