@@ -69,7 +69,7 @@ export async function openLogin(
 const PORTS = { crypto: nodeCrypto, clock: systemClock, files: nodeFiles }
 
 /**
- * Plugins, external signers and logins at an issuer run once for the whole process, whoever asks: they have a keeper of
+ * Plugins, external signers and logins at an issuer run once for all connections of the process: they have a keeper of
  * their own in the process registry, which other connections may use too.
  */
 function isShared({ exec, oidc, externalSigner }: UserIdentity): boolean {

@@ -33,7 +33,7 @@ export interface Access {
   /** How often one request may be sent again because its credential was refused. */
   readonly maxRetries: number
   lease(signal?: AbortSignal, options?: LeaseOptions): Lease | Promise<Lease>
-  /** Tells of a refusal and waits for something better; undefined when there is nothing. */
+  /** Reports a refusal and waits for something better; undefined if there is nothing. */
   replace(
     refused: Lease,
     refusal: Refusal,
@@ -58,20 +58,20 @@ export interface Access {
   status(): KeeperStatus
 }
 
-/** The server that somebody takes for theirs; it may be another one later. */
+/** The server that a client has chosen; it may be another one later. */
 export interface Pin {
   readonly now: { readonly origin: string }
-  /** Told of every credential that is given: its login may check the same server in another way. */
+  /** Called with every lease that is given: its login may check the same server in another way. */
   hold(lease: Lease): void
-  /** Told that everybody is logged in at another server. */
+  /** Called when all logins are for another server. */
   move(lease: Lease): void
 }
 
 /**
- * The same access for somebody who has chosen a server already: nothing of another one is given to them.
+ * The same access for a client that has chosen a server already: it gets nothing of another one.
  *
- * When no login is for it any more, they are told so, once. Then the server of now is another one, and
- * who asks again gets what is for that.
+ * When no login is for that server any more, one call fails. Then the chosen server is another one, and
+ * the next call gets a lease for that one.
  */
 export function pinnedAccess(access: Access, pin: Pin): Access {
   const pinned = (options: LeaseOptions | undefined): LeaseOptions => ({

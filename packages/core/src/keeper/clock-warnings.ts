@@ -8,18 +8,18 @@ export function describeStale(expiresAt: number, now: number): string {
 }
 
 /** The header counts whole seconds, and a response takes its time: less than this is no difference. */
-const SMALLEST_SKEW_MS = 2000
+const MIN_SKEW_MS = 2000
 
 /** Whose clock is wrong, from the server's `Date`; undefined if both agree. */
 export function describeSkew(serverNow: number, now: number): string | undefined {
   const skewMs = serverNow - now
-  if (!(Math.abs(skewMs) > SMALLEST_SKEW_MS)) return undefined
+  if (!(Math.abs(skewMs) > MIN_SKEW_MS)) return undefined
   const seconds = Math.round(Math.abs(skewMs) / 1000)
   const which = skewMs > 0 ? 'behind' : 'ahead of'
   return `the clock of this machine is ${seconds} s ${which} the server's: credentials seem to expire at the wrong time`
 }
 
-/** Tells of clocks that disagree: of every credential that came too late, of the difference once. */
+/** Reports clocks that disagree: every credential that came expired, the difference once. */
 export class ClockWarnings {
   readonly #clock: Clock
   readonly #report: (event: Report) => void

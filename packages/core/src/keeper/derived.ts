@@ -33,12 +33,12 @@ export class Derived {
     const made = make()
     const things = this.#scopes.get(scope) ?? new Map<string, Closable>()
     this.#scopes.set(scope, things.set(kind, made))
-    // Somebody still holds a lease of a retired identity: what they build ends with what they do.
+    // A request still holds a lease of a retired identity: what it builds ends with the request.
     if (this.#isRetired) void Promise.resolve(made.close()).catch(() => {})
     return made
   }
 
-  /** Closes what has this scope when its users are done; whoever asks for it again gets new things. */
+  /** Closes what has this scope when its users are done; the next caller gets new things. */
   async leave(scope: string): Promise<void> {
     const things = [...(this.#scopes.get(scope)?.values() ?? [])]
     this.#scopes.delete(scope)

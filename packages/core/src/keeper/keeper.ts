@@ -77,7 +77,7 @@ export class Keeper implements Access {
     return this.#source.label
   }
 
-  /** Adds somebody who wants to know what happens. Returns how to leave. */
+  /** Adds an observer, for people and metrics. Returns how to remove it. */
   watch(observer: Observer): () => void {
     return this.#watchers.add(observer, validityOf(this.#last?.credential.certificate))
   }
@@ -125,7 +125,7 @@ export class Keeper implements Access {
     this.#send({ type: 'requested' })
   }
 
-  /** Tells that the server refused a lease. A newer credential is not touched by it. */
+  /** Reports that the server refused a lease. A newer credential is not touched by it. */
   reject(refused: Lease, refusal: Refusal): void {
     this.#reportRefusal(refused, refusal)
     this.askBetter(refused, refusal)
@@ -139,7 +139,7 @@ export class Keeper implements Access {
   }
 
   /**
-   * Tells that the server refused a lease, and waits for a better one.
+   * Reports that the server refused a lease, and waits for a better one.
    *
    * Undefined means that there is none: the plugin gave the same again, failed, or may not run yet.
    * Then the server's own answer is the best there is.
@@ -170,7 +170,7 @@ export class Keeper implements Access {
   }
 
   /**
-   * Tells that the server took a lease. Costs nothing while nothing is wrong.
+   * Notes that the server took a lease. Costs nothing while nothing is wrong.
    *
    * @param date The response's `Date` header, from which we learn whose clock is wrong.
    */
@@ -365,9 +365,9 @@ export interface KeeperPorts {
 }
 
 /** The longest a timer waits before the wall clock is read again: it may have been set, or the machine slept. */
-const LONGEST_TIMER_MS = 3_600_000
+const MAX_TIMER_MS = 3_600_000
 
-/** One timer that is set again and again. It may ring early: whoever is woken looks at the clock. */
+/** One timer that is set again and again. It may ring early: the callback looks at the clock. */
 export class Alarm {
   readonly #clock: Clock
   readonly #ring: () => void
@@ -380,7 +380,7 @@ export class Alarm {
 
   set(at: number): void {
     this.#cancel()
-    const wait = Math.min(Math.max(at - this.#clock.now(), 0), LONGEST_TIMER_MS)
+    const wait = Math.min(Math.max(at - this.#clock.now(), 0), MAX_TIMER_MS)
     this.#cancel = this.#clock.after(wait, this.#ring)
   }
 

@@ -90,7 +90,7 @@ interface AcquiredFacts {
   readonly replaced?: Validity
 }
 
-/** What may be told about what a run brought: its kind, its end, its certificate and the one that it replaced. */
+/** What may be reported about what a run brought: its kind, its end, its certificate and the one that it replaced. */
 export function acquiredFacts(
   { credential, expiresAt }: Acquired,
   lease: HeldLease,
@@ -112,7 +112,7 @@ export function partsOf(credential: Credential): readonly CredentialPart[] {
   return PARTS.filter((part) => credential[part] !== undefined)
 }
 
-/** Only the numbers: chain and key are nobody's business. */
+/** Only the times, without chain and key. */
 export function validityOf(pair: CertificatePair | undefined): Validity | undefined {
   return pair && { notBefore: pair.notBefore, notAfter: pair.notAfter }
 }

@@ -30,10 +30,10 @@ export type RunResult =
   | { readonly error: unknown }
 
 /**
- * Those who watch one keeper.
+ * The observers of one keeper.
  *
- * An observer that several connections share is told each event once, and stays until the last of them
- * leaves. All observers get the same object, so that somebody who stands behind two of them can tell.
+ * An observer that several connections share receives each event once, until the last of them removes it. All
+ * observers receive the same object, so that one that was added in two ways can recognise it.
  */
 export class Watchers {
   readonly #label: SourceLabel
@@ -60,11 +60,11 @@ export class Watchers {
   }
 
   report(event: Report): void {
-    const told = { ...event, source: this.#label }
-    for (const observer of this.#watches.keys()) tell(observer, told)
+    const labelled = { ...event, source: this.#label }
+    for (const observer of this.#watches.keys()) tell(observer, labelled)
   }
 
-  /** Sends everybody away. */
+  /** Removes all observers. */
   close(): void {
     for (const observer of this.#watches.keys()) this.#tell(observer, { type: 'released' })
     this.#watches.clear()
@@ -86,7 +86,7 @@ export class Watchers {
   }
 }
 
-/** Tells an observer. Somebody who watches must not be able to stop what they watch, now or a promise later. */
+/** Calls an observer and swallows its errors, synchronous and asynchronous: an observer cannot stop what it observes. */
 export function tell(observer: Observer, event: CredentialEvent): void {
   try {
     const returned: unknown = observer(event)

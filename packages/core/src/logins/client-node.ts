@@ -27,7 +27,7 @@ export interface ClientNodeLoginOptions extends ReadyMadeOptions {
    * KUBECONFIG or `~/.kube/config` unless given.
    */
   readonly files?: string | readonly string[] | undefined
-  /** 10 unless told. */
+  /** 10 by default. */
   readonly priority?: number | undefined
 }
 
@@ -61,7 +61,7 @@ export async function loginViaClientNode(
   return infoOf(connection, context, { priority, trustEnv })
 }
 
-/** What client-node says when it read nothing: an address at which hardly ever anybody listens. */
+/** What client-node says when it read nothing: an address where hardly any server listens. */
 function isNothing({ context, cluster, user }: Selection): boolean {
   return (
     context?.name === 'loaded-context' &&
@@ -113,7 +113,7 @@ interface ClientNodeModule {
  * Finds the program's own copy of client-node: the one that its main script would import.
  *
  * Not the one that our package would find, which is another with pnpm, and none at all mostly. Not in the current
- * folder either, or whoever owns that folder could choose what a program runs; only where there is no main script
+ * folder either, or the owner of that folder could choose what a program runs; only where there is no main script
  * (`node --eval`), because Node itself looks there then.
  */
 export function findClientNode(): string | undefined {
@@ -216,7 +216,7 @@ interface Manifest {
  * Says what a package needs a newer Node for: itself, or one of its dependencies. Undefined when this Node will do.
  *
  * To be asked before it is loaded: a package that breaks while it is loaded may end the whole process, because Node
- * reports the error a second time where nobody can catch it.
+ * reports the error a second time where it cannot be caught.
  *
  * @param entry The file that would be loaded.
  */

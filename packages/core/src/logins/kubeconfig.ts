@@ -9,10 +9,10 @@ import type { ConnectionInfo } from '../vault/connection-info.ts'
 import { infoOf, type ReadyMadeContext, type ReadyMadeOptions } from './ready-made-login.ts'
 
 export interface KubeconfigLoginOptions extends Overrides, ReadyMadeOptions {
-  /** Explicit files, which must exist; KUBECONFIG or `~/.kube/config` unless given. */
+  /** Explicit files, which must exist; by default KUBECONFIG or `~/.kube/config`. */
   readonly kubeconfig?: string | readonly string[] | undefined
   readonly env?: Environment | undefined
-  /** 10 unless told. */
+  /** 10 by default. */
   readonly priority?: number | undefined
 }
 
@@ -45,9 +45,9 @@ export async function loginWithKubeconfig(
 
 export interface ServiceAccountLoginOptions extends ReadyMadeOptions {
   readonly env?: Environment | undefined
-  /** Where the account is mounted; Kubernetes's own place unless told. */
+  /** Where the account is mounted; by default Kubernetes's own place. */
   readonly folder?: string | undefined
-  /** 20 unless told. */
+  /** 20 by default. */
   readonly priority?: number | undefined
 }
 

@@ -23,7 +23,7 @@ import { isSameCluster, isSameUser, readFiles } from './find-in-files.ts'
 import { infoOf, type ReadyMadeContext, type ReadyMadeOptions } from './ready-made-login.ts'
 
 export interface KubectlLoginOptions extends ReadyMadeOptions {
-  /** The program to ask: a name to look up in PATH, or a path. `kubectl` unless told. */
+  /** The program to ask: a name to look up in PATH, or a path. By default `kubectl`. */
   readonly command?: string | undefined
   /** The context to use in place of the current one. */
   readonly context?: string | undefined
@@ -33,7 +33,7 @@ export interface KubectlLoginOptions extends ReadyMadeOptions {
   readonly env?: Environment | undefined
   /** How long kubectl may take: 60 s. */
   readonly timeoutMs?: number | undefined
-  /** 10 unless told. */
+  /** 10 by default. */
   readonly priority?: number | undefined
 }
 
@@ -49,10 +49,10 @@ const OPTIONS = Object.keys({
 
 const TIMEOUT_MS = 60_000
 /** The longest a timer of Node can wait. */
-const LONGEST_MS = 2_147_483_647
+const MAX_TIMEOUT_MS = 2_147_483_647
 
 /**
- * Logs in as an installed kubectl would. It only tells its configuration: plugins run our way, under our policy.
+ * Logs in as an installed kubectl would. It only prints its configuration: plugins run our way, under our policy.
  *
  * @returns Undefined when there is no kubectl, or it has no current context.
  * @throws {LoginToolError} When it does not answer, or with something else than a kubeconfig.
@@ -63,7 +63,7 @@ export async function loginViaKubectl(
 ): Promise<ConnectionInfo | undefined> {
   checkNames(options, 'loginViaKubectl()', OPTIONS)
   const { command = 'kubectl', env = hostEnvironment(), timeoutMs = TIMEOUT_MS } = options
-  if (!(Number.isSafeInteger(timeoutMs) && timeoutMs > 0 && timeoutMs <= LONGEST_MS)) {
+  if (!(Number.isSafeInteger(timeoutMs) && timeoutMs > 0 && timeoutMs <= MAX_TIMEOUT_MS)) {
     throw new TypeError(`timeoutMs must be a whole number above 0, got ${String(timeoutMs)}`)
   }
   const { signal, logger } = context
@@ -98,14 +98,14 @@ export interface KubectlCall {
 }
 
 /** As large as we let a kubeconfig be. */
-const MOST_BYTES = 8 * 1024 * 1024
-const LONGEST_LINE = 200
+const MAX_BYTES = 8 * 1024 * 1024
+const MAX_LINE = 200
 
 /**
  * Asks kubectl for its whole configuration.
  *
  * Neither minified nor flattened: files stay files, which are read again when they change, and a broken
- * entry that nobody uses does no harm.
+ * entry that is not used does no harm.
  *
  * @returns Undefined when there is no such program.
  * @throws {LoginToolError} What it printed is never part of it.
@@ -124,7 +124,7 @@ export async function readKubectlConfig(call: KubectlCall): Promise<Kubeconfig |
     env: forPlugins(env),
     interactive: false,
     timeoutMs,
-    stdoutLimit: MOST_BYTES,
+    stdoutLimit: MAX_BYTES,
     signal,
   })
   signal.throwIfAborted()
@@ -162,7 +162,7 @@ function printedBy(outcome: RunOutcome, { command, timeoutMs }: KubectlCall): Ui
     case 'timed-out':
       return fail(`did not answer within ${timeoutMs} ms and was stopped`)
     case 'too-loud':
-      return fail(`printed more than ${MOST_BYTES} bytes and was stopped`)
+      return fail(`printed more than ${MAX_BYTES} bytes and was stopped`)
     case 'aborted':
       return fail('was stopped')
     case 'not-started':
@@ -185,7 +185,7 @@ function unquoted(stderr: string): string {
 
 /** kubectl says what is wrong in its last line. */
 function lastLine(stderr = ''): string {
-  const line = stderr.trim().split('\n').at(-1)?.slice(0, LONGEST_LINE).replace(/\.$/, '')
+  const line = stderr.trim().split('\n').at(-1)?.slice(0, MAX_LINE).replace(/\.$/, '')
   return line ? `: ${line}` : ''
 }
 

@@ -3,7 +3,7 @@ import type { ConnectionFields } from '../vault/connection-fields.ts'
 import { ConnectionInfo } from '../vault/connection-info.ts'
 import type { LoginContext } from '../vault/login-handler.ts'
 
-/** What a ready-made login is told: at least a signal; all the rest where a handler passes its context on. */
+/** What a ready-made login receives: at least a signal; the rest if a handler passes its context on. */
 export type ReadyMadeContext = Pick<LoginContext, 'signal'> & Partial<LoginContext>
 
 type Returned = ConnectionInfo | ConnectionFields | undefined
@@ -26,15 +26,15 @@ export type ReadyMadeLogin<Options extends object = object> = (
   options?: Options,
 ) => Returned | Promise<Returned>
 
-/** What every login of ours can be told about what it returns. */
+/** Options that every ready-made login takes. */
 export interface ReadyMadeOptions {
   /** Larger is preferred. */
   readonly priority?: number | undefined
-  /** Whether HTTPS_PROXY and its kin count; true unless told. */
+  /** Whether HTTPS_PROXY and its kin count; true by default. */
   readonly trustEnv?: boolean | undefined
 }
 
-/** Makes a login of a connection. What is odd about it is told once, at the first login. */
+/** Makes a login of a connection. Its warnings are logged once, at the first login. */
 export function infoOf(
   connection: Connection,
   { signal, logger, reason = 'first' }: ReadyMadeContext,

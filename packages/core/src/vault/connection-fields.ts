@@ -17,7 +17,7 @@ export interface ConnectionFields {
   readonly tlsServerName?: string | undefined
   readonly username?: string | undefined
   readonly password?: string | undefined
-  /** The word before the token, `Bearer` unless told. Without a token it is the whole header. */
+  /** The word before the token, by default `Bearer`. Without a token it is the whole header. */
   readonly scheme?: string | undefined
   readonly token?: string | undefined
   readonly certificatePath?: string | undefined
@@ -29,9 +29,9 @@ export interface ConnectionFields {
   /** The namespace to use where a request needs one. */
   readonly defaultNamespace?: string | undefined
   readonly proxyUrl?: string | undefined
-  /** Whether HTTPS_PROXY and its kin count; false unless told. */
+  /** Whether HTTPS_PROXY and its kin count; false by default. */
   readonly trustEnv?: boolean | undefined
-  /** Larger is preferred; 0 unless told. */
+  /** Larger is preferred; 0 by default. */
   readonly priority?: number | undefined
   /**
    * When it ends: a `Date`, milliseconds since the epoch, or text as in the answer of a plugin. Text without a zone is

@@ -20,7 +20,7 @@ export class RefusedLogins {
     this.#exclusions.refuse(status === 0 ? digest : identity, now)
   }
 
-  /** Somebody takes it: if it was refused before, everybody else leaves it alone until we know. */
+  /** A request takes it: if it was refused before, all others leave it alone until the server has answered. */
   take({ identity, digest }: HeldLease, now: number): void {
     this.#exclusions.take(identity, now)
     this.#exclusions.take(digest, now)
@@ -48,7 +48,7 @@ const MAX_REMEMBERED = 1000
 interface Exclusion {
   readonly count: number
   readonly until: number
-  /** Whether somebody tries it again: what the server says to them counts. */
+  /** Whether a request tries it again: the server's answer to that request counts. */
   readonly isTried: boolean
 }
 
@@ -80,7 +80,7 @@ export class Exclusions {
     this.#remember(digest, { count, until: now + backOff(count, PAUSES), isTried: false })
   }
 
-  /** Somebody takes it: if it was excluded before, everybody else leaves it alone until we know. */
+  /** A request takes it: if it was excluded before, all others leave it alone until the server has answered. */
   take(digest: string, now: number): void {
     const known = this.#known.get(digest)
     if (known === undefined || this.isExcluded(digest, now)) return

@@ -30,9 +30,9 @@ export interface LoginAsk extends Pick<LoginContext, 'reason' | 'refused' | 'log
   readonly signal: AbortSignal
   /** What this handler gave before: it must not show in what it says now. */
   readonly secrets?: readonly Secret[]
-  /** Told after an attempt that will be followed by another. */
+  /** Called after an attempt that will be followed by another. */
   readonly onRetry: (outcome: LoginOutcome, nextTryAt: number) => void
-  /** Told of an error that counts as returning nothing. */
+  /** Called with the reason of an error that counts as returning nothing. */
   readonly onIgnored?: (reason: string) => void
 }
 
@@ -90,8 +90,8 @@ async function tryOnce(
   { reason, refused, logger, signal }: LoginAsk,
   { attempt, elapsedMs, timeoutMs, clock }: Attempt,
 ): Promise<ConnectionInfo | undefined> {
-  const told = { id, attempt, elapsedMs, reason, logger, ...(refused && { refused }) }
-  const returned = await runLimited((own) => handler({ ...told, signal: own }), {
+  const context = { id, attempt, elapsedMs, reason, logger, ...(refused && { refused }) }
+  const returned = await runLimited((own) => handler({ ...context, signal: own }), {
     limitMs: timeoutMs - elapsedMs,
     signal,
     clock,
@@ -166,10 +166,10 @@ export function pause(milliseconds: number, signal: AbortSignal, clock: Clock): 
   })
 }
 
-const LONGEST_REASON = 300
+const MAX_REASON = 300
 /** More than this is not even looked at. */
-const LONGEST_TEXT = 100_000
-const DEEPEST_CAUSE = 5
+const MAX_TEXT = 100_000
+const MAX_CAUSE_DEPTH = 5
 
 /** In words, whatever a handler threw; known secrets and what looks like one are taken out. */
 export function describeThrown(
@@ -180,15 +180,15 @@ export function describeThrown(
   if (error instanceof TimeUp) return `it took longer than ${timeoutMs} ms`
   try {
     const hint = isCredentialError(error) ? ` (${error.hint})` : ''
-    return clean(textOf(error) + hint, secrets).slice(0, LONGEST_REASON)
+    return clean(textOf(error) + hint, secrets).slice(0, MAX_REASON)
   } catch {
     return 'it threw something that cannot be read'
   }
 }
 
-/** Text of somebody else's, fit to be shown. */
+/** Text of a handler, fit to be shown. */
 export function clean(text: string, secrets: readonly Secret[]): string {
-  return scrub(showControlCharacters(text.slice(0, LONGEST_TEXT)), secrets)
+  return scrub(showControlCharacters(text.slice(0, MAX_TEXT)), secrets)
 }
 
 /**
@@ -223,10 +223,10 @@ function isHarmless(value: unknown, secrets: readonly Secret[], depth = 0): bool
   if (typeof value === 'string') return clean(value, secrets) === value
   if (typeof value !== 'object' || value === null) return typeof value !== 'function'
   if (isCredentialError(value)) return true
-  if (!(value instanceof Error) || value instanceof AggregateError || depth > DEEPEST_CAUSE) {
+  if (!(value instanceof Error) || value instanceof AggregateError || depth > MAX_CAUSE_DEPTH) {
     return false
   }
-  // A class of somebody else's may print what we do not see, and so may a symbol.
+  // A class of another package may print what we do not see, and so may a symbol.
   const isPlain = PLAIN.some((each) => Object.getPrototypeOf(value) === each.prototype)
   if (!isPlain || Reflect.ownKeys(value).some((key) => !KNOWN.has(key))) return false
   const { message, stack = '', cause } = value

@@ -29,7 +29,7 @@ export interface LoginLogger {
   error(message: string): void
 }
 
-/** What a handler is told. */
+/** What a handler receives. */
 export interface LoginContext {
   readonly id: string
   readonly reason: LoginReason
@@ -46,11 +46,11 @@ export interface LoginContext {
 
 type Returned = ConnectionInfo | ConnectionFields | undefined | null
 
-/** Logs in. Returning nothing means: not my business here. */
+/** Logs in. Returns undefined if it does not apply. */
 export type LoginHandler = (context: LoginContext) => Returned | Promise<Returned>
 
 export interface LoginOptions {
-  /** What it is called in messages; the function's own name unless told. */
+  /** What it is called in messages; by default the function's own name. */
   readonly id?: string
   /** Attempts in all for one login: no limit. */
   readonly attempts?: number

@@ -84,11 +84,11 @@ export class LoginHandlers {
     })
   }
 
-  /** @throws {ForeignOriginError} When everybody who has a login is logged in, and nobody at this server. */
+  /** @throws {ForeignOriginError} If all handlers that have a login are logged in at other servers. */
   checkKnown({ origin }: LeaseOptions): void {
     if (origin === undefined) return
     const now = this.#clock.now()
-    // Nobody is logged in anywhere: then the trouble is not the server.
+    // No handler is logged in anywhere: then the trouble is not the server.
     if (this.keepers.every((keeper) => heldAt(keeper, now) === undefined)) return
     const isPossible = this.keepers.some((keeper) => {
       const held = heldAt(keeper, now)
@@ -138,7 +138,7 @@ export class LoginHandlers {
     })
   }
 
-  /** When something changes that no event tells: a pause or an exclusion ends. `Infinity` if nothing does. */
+  /** When something changes that no listener learns of: a pause or an exclusion ends. `Infinity` if nothing does. */
   nextLookAt(): number {
     const now = this.#clock.now()
     return Math.min(...this.keepers.map((keeper) => this.#nextLookAt(keeper, now)))
@@ -219,7 +219,7 @@ export class LoginHandlers {
   }
 
   #nextLookAt(keeper: Keeper, now: number): number {
-    // A run tells by itself when it ends, and an exclusion that is over already changes nothing for those who wait.
+    // The end of a run notifies the vault, and an exclusion that is over changes nothing for waiting requests.
     const excludedUntil = this.#excludedUntil(keeper) ?? Number.POSITIVE_INFINITY
     if (keeper.isRunning || hasFailed(keeper)) return excludedUntil
     const { nextTryAt } = keeper.status()
@@ -292,7 +292,7 @@ export function choose<C extends Candidate>(
   return best[Math.min(Math.floor(random * best.length), best.length - 1)]
 }
 
-/** How the last login of a handler ended, for people who wonder why nobody is logged in. */
+/** How the last login of a handler ended, for errors that say why no handler could log in. */
 export function outcomeOf(
   keeper: Pick<Keeper, 'label' | 'status' | 'lastError'>,
   { notes, excludedUntil }: HandlerFacts,

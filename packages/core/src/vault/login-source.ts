@@ -229,7 +229,7 @@ export function isSame(one: Credential, other: Credential | undefined): boolean 
 }
 
 /** A word such as `Bearer` is not worth hiding; a scheme that is longer may be a whole header. */
-const LONGEST_WORD = 10
+const MAX_WORD = 10
 
 /** Everything in a login that must not show in what is said about it. */
 export function loginSecrets({ connection, scheme }: Login): readonly Secret[] {
@@ -242,7 +242,7 @@ export function loginSecrets({ connection, scheme }: Login): readonly Secret[] {
     key?.from === 'data' ? key.data : undefined,
     cluster.proxyUrl,
     ...passwordsIn(cluster.proxyUrl),
-    scheme !== undefined && scheme.length > LONGEST_WORD ? new Secret(scheme) : undefined,
+    scheme !== undefined && scheme.length > MAX_WORD ? new Secret(scheme) : undefined,
   ].filter((secret) => secret !== undefined)
 }
 

@@ -46,7 +46,7 @@ const FORBIDDEN = 403
  * The least time between two looks at handlers, and before a request fails for which nothing can come: a program that
  * sends again in a loop must not starve itself.
  */
-const SHORTEST_LOOK_MS = 20
+const MIN_LOOK_MS = 20
 
 /**
  * The credentials of several login handlers, one keeper each.
@@ -256,7 +256,7 @@ export class LoginVault implements Access {
         // The earliest of all rounds: a look in vain must not prolong the wait.
         failsAt = isPossible
           ? Number.POSITIVE_INFINITY
-          : Math.min(failsAt, this.#ports.clock.now() + SHORTEST_LOOK_MS)
+          : Math.min(failsAt, this.#ports.clock.now() + MIN_LOOK_MS)
         const hasUsable = this.#handlers.usable(options).length > 0
         this.#lookAgainAt(hasUsable ? this.#graceUntil : this.#handlers.nextLookAt())
         const what = isPossible
@@ -289,7 +289,7 @@ export class LoginVault implements Access {
   /** Lets waiting requests look again when something changes that no event reports: at the earliest such time of all. */
   #lookAgainAt(time: number): void {
     const now = this.#ports.clock.now()
-    const at = Math.max(time, now + SHORTEST_LOOK_MS)
+    const at = Math.max(time, now + MIN_LOOK_MS)
     // A look that is overdue does not count: the clock was set forward.
     const isPlanned = now <= this.#nextLookAt && this.#nextLookAt <= at
     if (isPlanned || !Number.isFinite(at)) return
@@ -323,7 +323,7 @@ export class LoginVault implements Access {
   }
 
   #letGoOn(): void {
-    // Who waits tells by itself that it goes on. When all have left, it is told after the login.
+    // A waiting request reports by itself that it goes on. If all have left, it is reported after the login.
     if (this.#queue.size === 0) void Promise.resolve().then(() => this.#noteThawed())
     this.#queue.release()
   }
@@ -354,7 +354,7 @@ function noLogin({ origin }: LeaseOptions): string {
   return `no login handler could log in${origin === undefined ? '' : ` at ${origin}`}`
 }
 
-/** The label of a vault. How busy it is can be asked by those who know how; nobody prints it. */
+/** The label of a vault. Metrics read how busy it is from a symbol, which is never printed. */
 export function vaultLabel(load: () => VaultLoad): SourceLabel {
   const label: SourceLabel = { kind: 'vault', name: 'login handlers' }
   return Object.defineProperty(label, LOAD, { value: load })

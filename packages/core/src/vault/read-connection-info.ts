@@ -159,7 +159,7 @@ function readExpiration(value: unknown, problems: string[]): number {
   if (value === undefined || value === null) return Number.POSITIVE_INFINITY
   const time = timeOf(value)
   if (time !== undefined && !Number.isNaN(time)) return time
-  const isSeconds = typeof value === 'number' && value > 0 && value < LEAST_NUMBER
+  const isSeconds = typeof value === 'number' && value > 0 && value < MIN_TIME
   problems.push(
     isSeconds
       ? 'expiration is a number of seconds: pass milliseconds since the epoch'
@@ -169,12 +169,12 @@ function readExpiration(value: unknown, problems: string[]): number {
 }
 
 /** In 1973 as milliseconds, and in the year 5138 as seconds, as which such a number is meant: the `exp` of a token. */
-const LEAST_NUMBER = 100_000_000_000
+const MIN_TIME = 100_000_000_000
 
 function timeOf(value: unknown): number | undefined {
   if (isDate(value)) return value.getTime()
   if (typeof value === 'string') return readTime(value)
-  const isTime = typeof value === 'number' && Number.isFinite(value) && value >= LEAST_NUMBER
+  const isTime = typeof value === 'number' && Number.isFinite(value) && value >= MIN_TIME
   return isTime ? value : undefined
 }
 

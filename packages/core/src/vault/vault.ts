@@ -22,8 +22,8 @@ export interface VaultOptions {
    */
   readonly priorityGraceMs?: number
   /**
-   * Which logins are told to people although they went well, by `logged-in` and what a handler's logger writes
-   * below a warning: `all`, only each handler's `first`, or `none`. What goes wrong is always told.
+   * Which logins that go well are reported, by `logged-in` and what a handler's logger writes below a warning: `all`,
+   * only each handler's `first`, or `none`. What goes wrong is always reported.
    */
   readonly log?: LoginLog
 }
@@ -64,7 +64,7 @@ const LOGS: readonly unknown[] = ['all', 'first', 'none'] satisfies readonly Log
  * Logins of a program: handlers that say where to connect, and as whom.
  *
  * Hand it to `connect({ vault })`. Without any handler the program's own @kubernetes/client-node says how, else the
- * kubeconfig and the pod's service account log in. Handlers run when somebody needs them, side by side; what the
+ * kubeconfig and the pod's service account log in. Handlers run when a request needs them, side by side; what the
  * server refuses is taken out, and when nothing is left, requests wait while all handlers log in again. When none of
  * them can, requests fail.
  *
