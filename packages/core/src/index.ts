@@ -1,4 +1,4 @@
-export { Cluster, type ClusterStatus, type HandedOut } from './connect/cluster.ts'
+export { Cluster, type ClusterStatus, type ExposedCredential } from './connect/cluster.ts'
 export { connect } from './connect/connect.ts'
 export type { ConnectOptions, ConnectPolicy, UserPrompt } from './connect/connect-options.ts'
 export type { TlsOptions } from './connect/exposed-credential.ts'

@@ -13,7 +13,7 @@ export {
   TimedOutError,
   UserNotFoundError,
 } from './errors/index.ts'
-export { closestName } from './errors/known-names.ts'
+export { closestName } from './errors/option-names.ts'
 export { editYaml, editYamlList } from './formats/edit-yaml.ts'
 export { encodeJson, parseJson } from './formats/json.ts'
 export { type Environment, type Fields, isFields } from './formats/plain-object.ts'

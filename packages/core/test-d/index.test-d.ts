@@ -6,7 +6,7 @@ import {
   type Credential,
   type CredentialEvent,
   connect,
-  type HandedOut,
+  type ExposedCredential,
   type KeeperStatus,
   type Observer,
   type Secret,
@@ -95,7 +95,7 @@ describe('a cluster', () => {
   })
 
   it('hands out its credential in boxes', () => {
-    expectTypeOf<Cluster['credential']>().returns.resolves.toEqualTypeOf<HandedOut>()
+    expectTypeOf<Cluster['credential']>().returns.resolves.toEqualTypeOf<ExposedCredential>()
     expectTypeOf<Credential['token']>().toEqualTypeOf<Secret | undefined>()
     expectTypeOf<Secret>().not.toExtend<string>()
     expectTypeOf<Secret['expose']>().returns.toBeString()

@@ -1,4 +1,4 @@
-import type { HandedOut } from 'kubecred'
+import type { ExposedCredential } from 'kubecred'
 import { NotSupportedError } from 'kubecred/internal'
 import type { Call, Run } from '../command.ts'
 import { EXIT } from '../exit-status.ts'
@@ -43,7 +43,7 @@ function readApiVersion({ flags }: Call): string {
 }
 
 /** The one place where secrets leave their boxes: it is what the command is for. */
-function asStatus({ token, certificate, expiresAt }: HandedOut): object | undefined {
+function asStatus({ token, certificate, expiresAt }: ExposedCredential): object | undefined {
   if (token === undefined && certificate === undefined) return undefined
   if (certificate?.signingKey !== undefined) {
     throw new NotSupportedError('the private key of this user stays where it is, and only signs', {

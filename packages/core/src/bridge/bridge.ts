@@ -12,9 +12,9 @@ import { ForeignOriginError } from '../errors/index.ts'
 import { upgradeExchange } from '../exchange/upgrade.ts'
 import type { Line } from '../request/line.ts'
 import { type RequestTarget, splitPath } from '../request/request-target.ts'
-import { answerHead, answerOn, sendAnswer } from './answer.ts'
 import { PipeEnd } from './memory-pipe.ts'
 import { bridgedRequest, bridgedUpgrade } from './request.ts'
+import { answerHead, answerOn, sendAnswer } from './response.ts'
 
 /** Where a client believes to connect to. */
 export interface Destination {

@@ -26,7 +26,7 @@ export interface ClusterStatus {
 }
 
 /** A credential on its way out of the library. */
-export interface HandedOut extends Credential {
+export interface ExposedCredential extends Credential {
   /** Milliseconds since the epoch; undefined when it has no end. */
   readonly expiresAt?: number
 }
@@ -108,7 +108,7 @@ export class Cluster implements HasLine, HasExecCluster {
    *
    * Requests do not need it: `fetch` keeps it fresh, what is handed out here is not.
    */
-  async credential({ signal }: { signal?: AbortSignal } = {}): Promise<HandedOut> {
+  async credential({ signal }: { signal?: AbortSignal } = {}): Promise<ExposedCredential> {
     if (this.#closed !== undefined) throw new ClosedError()
     const { line } = this.#parts
     const { credential } = await line.leaseForNow(signal)

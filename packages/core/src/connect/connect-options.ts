@@ -1,4 +1,4 @@
-import { checkNames } from '../errors/known-names.ts'
+import { checkNames } from '../errors/option-names.ts'
 import { OVERRIDE_NAMES, type Overrides } from '../kubeconfig/overrides.ts'
 import type { Observer, SourceLabel } from '../ports/observer.ts'
 import type { Vault } from '../vault/vault.ts'

@@ -218,7 +218,7 @@ async function loadExchange(options: ConnectOptions): Promise<Exchange> {
   const limits = limitsOf(options)
   const pool = undiciExchange(limits)
   if (transport === 'pool') return pool
-  const { sparingExchange } = await import('../exchange/signing-key.ts')
+  const { limitSigningConnections } = await import('../exchange/signing-connections.ts')
   const few = undiciExchange({ ...limits, requests: Math.min(limits.requests, FEW_CONNECTIONS) })
-  return sparingExchange({ usual: pool, few })
+  return limitSigningConnections({ usual: pool, few })
 }

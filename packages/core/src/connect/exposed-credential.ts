@@ -1,5 +1,5 @@
 import type { ConnectionOptions } from 'node:tls'
-import { secureOptions } from '../dial/dialer.ts'
+import { secureOptions } from '../dial/dial.ts'
 import { NotSupportedError } from '../errors/index.ts'
 import type { HeaderValues } from '../exchange/exchange.ts'
 import type { Lease } from '../keeper/lease.ts'

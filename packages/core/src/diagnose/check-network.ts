@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import type { TLSSocket } from 'node:tls'
-import { dial } from '../dial/dialer.ts'
+import { dial } from '../dial/dial.ts'
 import { explainNetworkError } from '../dial/network-errors.ts'
 import { opened, startTcp } from '../dial/sockets.ts'
 import { addressOf, type Target } from '../dial/target.ts'

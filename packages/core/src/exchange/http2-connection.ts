@@ -8,7 +8,7 @@ import {
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import type { CertificatePair } from '../credential/credential.ts'
-import { dial } from '../dial/dialer.ts'
+import { dial } from '../dial/dial.ts'
 import type { Target } from '../dial/target.ts'
 import { NotSupportedError } from '../errors/index.ts'
 import { RUNTIME } from '../node/environment.ts'

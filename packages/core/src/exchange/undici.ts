@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { type Dispatcher, Pool } from 'undici'
 import type { CertificatePair } from '../credential/credential.ts'
-import { dial } from '../dial/dialer.ts'
+import { dial } from '../dial/dial.ts'
 import type { Target } from '../dial/target.ts'
 import { Alerts } from './alerts.ts'
 import type { ConnectionLimits, Connections, Exchange, Sendable } from './exchange.ts'

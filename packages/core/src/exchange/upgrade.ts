@@ -1,7 +1,7 @@
 import http from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { CertificatePair } from '../credential/credential.ts'
-import { dial } from '../dial/dialer.ts'
+import { dial } from '../dial/dial.ts'
 import { OpenSockets } from '../dial/open-sockets.ts'
 import type { Target } from '../dial/target.ts'
 import {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import process from 'node:process'
 import { KubeconfigEmptyError, KubeconfigSyntaxError, LoginToolError } from '../errors/index.ts'
-import { checkNames } from '../errors/known-names.ts'
+import { checkNames } from '../errors/option-names.ts'
 import { JsonError, parseJson } from '../formats/json.ts'
 import type { Environment } from '../formats/plain-object.ts'
 import { connectTo } from '../kubeconfig/build-connection.ts'

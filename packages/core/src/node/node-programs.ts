@@ -8,7 +8,7 @@ import type { Located, Programs, RunOutcome, RunRequest } from '../ports/program
 import { collectBytes, followText } from './bounded-output.ts'
 import { endProcessTree, killTree } from './end-process-tree.ts'
 import { processProtocol, takePlace } from './process-registry.ts'
-import { FOREIGN_FORMAT, isForNobody, notStarted, spawnProgram } from './spawn-program.ts'
+import { FOREIGN_FORMAT, isForeignBinary, notStarted, spawnProgram } from './spawn-program.ts'
 
 /** Real programs on this machine, found through the PATH of the given environment. */
 export function nodePrograms(
@@ -133,7 +133,7 @@ export async function runProcess(request: RunRequest): Promise<RunOutcome> {
   const startedAt = performance.now()
   const tookMs = (): number => Math.round(performance.now() - startedAt)
   try {
-    if (await isForNobody(request.path)) return notStarted(FOREIGN_FORMAT, tookMs())
+    if (await isForeignBinary(request.path)) return notStarted(FOREIGN_FORMAT, tookMs())
     // Aborted while the place was on its way to us: no listener would ever hear of it.
     if (request.signal.aborted) return { ended: 'aborted', tookMs: 0, stderrTail: '' }
     request.onStart?.()

@@ -17,7 +17,7 @@ import type {
 import { followText } from './bounded-output.ts'
 import { endProcessTree, killTree } from './end-process-tree.ts'
 import { processProtocol, takePlace } from './process-registry.ts'
-import { FOREIGN_FORMAT, isForNobody, notStarted, spawnProgram } from './spawn-program.ts'
+import { FOREIGN_FORMAT, isForeignBinary, notStarted, spawnProgram } from './spawn-program.ts'
 
 /** Real processes and sockets. */
 export const nodeSignerChannels: SignerChannels = { start: startSigner, dial: dialSigner }
@@ -47,7 +47,7 @@ export async function startSigner(
     return aborted
   }
   try {
-    if (await isForNobody(path)) throw FOREIGN_FORMAT
+    if (await isForeignBinary(path)) throw FOREIGN_FORMAT
     if (signal.aborted) throw signal.reason
     start.onStart?.()
     const child = spawnProgram({ ...start, args: [] }, ['pipe'])

@@ -53,7 +53,7 @@ const MACHINES: Readonly<Record<string, readonly number[]>> = { x64: [62, 3], ar
  * It has to be known before: glibc's `execvp`, which Node uses, then hands the file to /bin/sh, and a
  * shell takes a program for another machine for a script.
  */
-export async function isForNobody(path: string): Promise<boolean> {
+export async function isForeignBinary(path: string): Promise<boolean> {
   if (process.platform !== 'linux') return false
   const head = await readHead(path)
   // What we may not read, only the kernel can judge.

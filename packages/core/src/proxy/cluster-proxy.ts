@@ -17,8 +17,8 @@ import {
   refuseSocket,
   type StatusAnswer,
 } from './refuse.ts'
+import { type RecordOptions, type RequestNote, RequestRecord } from './request-record.ts'
 import { DEFAULT_RULES, type ProxyRules } from './rules.ts'
-import { type RequestNote, Visit, type VisitOptions } from './visit.ts'
 
 export interface ProxyOptions {
   /** Where requests go, and with whose credential. */
@@ -58,7 +58,7 @@ export class ClusterProxy {
   readonly #line: Line
   readonly #guard: Guard
   readonly #limits: Required<ProxyLimits>
-  readonly #visits: VisitOptions
+  readonly #visits: RecordOptions
   readonly #onError: (error: UnexpectedError) => void
   readonly #secrets: readonly Secret[]
   readonly #connections: Connections
@@ -134,7 +134,7 @@ export class ClusterProxy {
   #take(request: IncomingMessage, response: ServerResponse, mayContinue?: boolean): void {
     const { socket } = request
     if (!this.#enter(response, socket)) return
-    const visit = new Visit(this.#visits, request, { isUpgrade: false })
+    const visit = new RequestRecord(this.#visits, request, { isUpgrade: false })
     response.once('close', () => this.#leave(response, socket))
     const refuse = (answer: StatusAnswer): void => {
       visit.refused(answer.status, answer.why)
@@ -161,7 +161,7 @@ export class ClusterProxy {
       return
     }
     if (!this.#enter(request, request.socket)) return
-    const visit = new Visit(this.#visits, request, { isUpgrade: true })
+    const visit = new RequestRecord(this.#visits, request, { isUpgrade: true })
     const refuse = (answer: StatusAnswer): void => {
       visit.refused(answer.status, answer.why)
       refuseSocket(request, socket, answer)
@@ -196,7 +196,7 @@ export class ClusterProxy {
   #errand(
     request: IncomingMessage,
     admitted: Admitted,
-    visit: Visit,
+    visit: RequestRecord,
     refuse: (answer: StatusAnswer) => void,
   ): Errand {
     const gone = this.#connections.signalOf(request.socket)

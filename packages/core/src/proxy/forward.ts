@@ -1,7 +1,7 @@
 import type { IncomingMessage, OutgoingHttpHeader, ServerResponse } from 'node:http'
 import { type Duplex, pipeline } from 'node:stream'
-import { answerHead, answerOn, asBytes, sendAnswer } from '../bridge/answer.ts'
 import { carriedRequest, carriedUpgrade } from '../bridge/request.ts'
+import { answerHead, answerOn, asBytes, sendAnswer } from '../bridge/response.ts'
 import { isCredentialError, type UnexpectedError } from '../errors/index.ts'
 import { isProgramError } from '../errors/unexpected-error.ts'
 import type { HeaderValues } from '../exchange/exchange.ts'
@@ -12,7 +12,7 @@ import type { RequestTarget } from '../request/request-target.ts'
 import type { Admitted } from './admit-request.ts'
 import { answerFor, endSoon, internalError, type StatusAnswer } from './refuse.ts'
 import type { AskedPath, RequestHead } from './request-head.ts'
-import type { Visit } from './visit.ts'
+import type { RequestRecord } from './request-record.ts'
 
 /** What is known about a request that may go. */
 export interface Errand {
@@ -21,7 +21,7 @@ export interface Errand {
   readonly admitted: Admitted
   /** Aborted when the client has gone. */
   readonly gone: AbortSignal
-  readonly visit: Visit
+  readonly visit: RequestRecord
   /** Answers in the server's place, when there is no answer. */
   readonly refuse: (answer: StatusAnswer) => void
   /** Reports an error that should not happen. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { answerOn } from '../bridge/answer.ts'
+import { answerOn } from '../bridge/response.ts'
 import type { CredentialError, UnexpectedError } from '../errors/index.ts'
 
 /** What is read of a body that nobody wants, so that the client gets to our answer. */

@@ -19,7 +19,7 @@ interface OidcPorts {
 }
 
 /** A token on its way to requests. */
-interface HandedOut {
+interface ExposedCredential {
   readonly token: Secret
   readonly at: number
   readonly expiresAt: number
@@ -32,7 +32,7 @@ interface HandedOut {
  */
 export function oidcSource(config: OidcConfig, session: OidcSession, ports: OidcPorts): Source {
   const { clock, issuer } = ports
-  let last: HandedOut | undefined
+  let last: ExposedCredential | undefined
 
   return {
     label: { kind: 'oidc', name: config.issuer },

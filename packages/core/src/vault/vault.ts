@@ -1,5 +1,5 @@
 import { LoginError } from '../errors/index.ts'
-import { checkNames } from '../errors/known-names.ts'
+import { checkNames } from '../errors/option-names.ts'
 import { MADE_BY, VERSION } from '../version.ts'
 import type { RegisteredHandler } from './log-in.ts'
 import type { LoginHandler, LoginOptions } from './login-handler.ts'

@@ -1,5 +1,5 @@
 import { checkPolicy } from '../../connect/connect-options.ts'
-import { checkNames } from '../../errors/known-names.ts'
+import { checkNames } from '../../errors/option-names.ts'
 import { checkVersion } from '../../version.ts'
 import { ATTACH_OPTIONS, type AttachOptions, type KubeConfigLike } from './attach-options.ts'
 import { type Attachment, KubeConfigAttachment } from './attachment.ts'

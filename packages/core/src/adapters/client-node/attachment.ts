@@ -13,7 +13,7 @@ import type {
   KubeConfigLike,
   RequestContextLike,
 } from './attach-options.ts'
-import { brokenWay, makeWay, type Way } from './context-transport.ts'
+import { type ContextTransport, failingTransport, makeTransport } from './context-transport.ts'
 import { OpenClusters } from './open-clusters.ts'
 
 /** How an attached KubeConfig is doing, as plain data without secrets. */
@@ -45,8 +45,8 @@ export class KubeConfigAttachment implements Attachment {
   readonly #kc: KubeConfigLike
   readonly #options: AttachOptions
   readonly #clusters: OpenClusters
-  readonly #ways = new Map<string, Way>()
-  #last: { readonly text: Secret; readonly way: Way } | undefined
+  readonly #transports = new Map<string, ContextTransport>()
+  #last: { readonly text: Secret; readonly transport: ContextTransport } | undefined
   readonly #restore: () => void
   #closed: Promise<void> | undefined
 
@@ -75,10 +75,10 @@ export class KubeConfigAttachment implements Attachment {
   }
 
   status(): AttachmentStatus {
-    const way = this.#findWay()
-    const current = this.#clusters.status(way?.key)
+    const transport = this.#findTransport()
+    const current = this.#clusters.status(transport?.key)
     return {
-      by: way === undefined ? 'client-node' : 'kubecred',
+      by: transport === undefined ? 'client-node' : 'kubecred',
       ...(current && { current }),
       clusters: this.#clusters.statuses(),
     }
@@ -100,61 +100,64 @@ export class KubeConfigAttachment implements Attachment {
 
   /** Returns whether it was ours to do. */
   async #applyToContext(context: RequestContextLike): Promise<boolean> {
-    const way = this.#findWay()
-    if (way === undefined) return false
-    if (context.setDispatcher !== undefined) context.setDispatcher(way.dispatcher)
-    else if (context.setAgent !== undefined) context.setAgent(way.agent)
+    const transport = this.#findTransport()
+    if (transport === undefined) return false
+    if (context.setDispatcher !== undefined) context.setDispatcher(transport.dispatcher)
+    else if (context.setAgent !== undefined) context.setAgent(transport.agent)
     else return false
-    if (await isUncompressed(way, context.getHeaders())) {
+    if (await isUncompressed(transport, context.getHeaders())) {
       context.setHeaderParam('Accept-Encoding', 'identity')
     }
     return true
   }
 
   async #applyToOptions(options: HttpsOptionsLike): Promise<boolean> {
-    const way = this.#findWay()
-    if (way === undefined) return false
-    options.agent = way.agent
+    const transport = this.#findTransport()
+    if (transport === undefined) return false
+    options.agent = transport.agent
     const headers = (options.headers ?? {}) as Record<string, unknown>
-    if (await isUncompressed(way, headers)) {
+    if (await isUncompressed(transport, headers)) {
       options.headers = { ...headers, 'Accept-Encoding': 'identity' }
     }
     return true
   }
 
-  /** The way of requests that begin now, or undefined where they are client-node's own. */
-  #findWay(): Way | undefined {
+  /** The transport of requests that begin now, or undefined where they are client-node's own. */
+  #findTransport(): ContextTransport | undefined {
     try {
       const user = this.#kc.getCurrentUser()
       const isOwn = this.#options.vault === undefined
       if (isOwn && user !== null && isForeign(this.#kc, user)) return undefined
       return this.#wayFor(describeSelection(this.#kc))
     } catch (error) {
-      return brokenWay(error)
+      return failingTransport(error)
     }
   }
 
   /** Looks at everything for every request, because programs change it; nearly always it is what it was. */
-  #wayFor(text: string): Way {
-    if (this.#last?.text.expose() === text) return this.#last.way
+  #wayFor(text: string): ContextTransport {
+    if (this.#last?.text.expose() === text) return this.#last.transport
     const selection = parseSelection(text)
-    const way = this.#ways.get(selection.key) ?? this.#makeWay(selection)
-    this.#last = { text: new Secret(text), way }
-    return way
+    const transport = this.#transports.get(selection.key) ?? this.#makeTransport(selection)
+    this.#last = { text: new Secret(text), transport }
+    return transport
   }
 
-  #makeWay(selection: Selection): Way {
-    const way = makeWay(selection, this.#clusters)
-    const [oldest] = this.#ways.keys()
-    if (oldest !== undefined && this.#ways.size >= MOST_WAYS) this.#ways.delete(oldest)
-    this.#ways.set(way.key, way)
-    return way
+  #makeTransport(selection: Selection): ContextTransport {
+    const transport = makeTransport(selection, this.#clusters)
+    const [oldest] = this.#transports.keys()
+    if (oldest !== undefined && this.#transports.size >= MOST_WAYS) this.#transports.delete(oldest)
+    this.#transports.set(transport.key, transport)
+    return transport
   }
 }
 
 /** The kubeconfig says not to compress, and client-node's fetch would ask for it unless told otherwise. */
-async function isUncompressed(way: Way, headers: Record<string, unknown>): Promise<boolean> {
-  const connection = await way.connection()
+async function isUncompressed(
+  transport: ContextTransport,
+  headers: Record<string, unknown>,
+): Promise<boolean> {
+  const connection = await transport.connection()
   if (connection?.cluster.disableCompression !== true) return false
   return !Object.keys(headers).some((name) => name.toLowerCase() === 'accept-encoding')
 }

@@ -14,7 +14,7 @@ import { asHandler, HandlerCaller, type LegacyHandler } from '../undici/handlers
 import type { OpenClusters } from './open-clusters.ts'
 
 /** What the requests of one selection are given. It holds nothing open itself. */
-export interface Way {
+export interface ContextTransport {
   readonly key: string
   /** For clients that take an agent: all of 1.x, and the WebSockets of 2.x. */
   readonly agent: Agent
@@ -25,7 +25,7 @@ export interface Way {
 }
 
 /** The way to the cluster of a selection. */
-export function makeWay(selection: Selection, clusters: OpenClusters): Way {
+export function makeTransport(selection: Selection, clusters: OpenClusters): ContextTransport {
   const isPlain = selection.cluster?.server.startsWith('http:') === true
   const passages: Passages = {
     line: () => clusters.line(selection),
@@ -44,7 +44,7 @@ export function makeWay(selection: Selection, clusters: OpenClusters): Way {
  *
  * Watches wait for their authentication outside of any try: a rejection there would end the process.
  */
-export function brokenWay(error: unknown): Way {
+export function failingTransport(error: unknown): ContextTransport {
   const passages: Passages = {
     line: () => Promise.reject(error),
     hold: () => () => {},

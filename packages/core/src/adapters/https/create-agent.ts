@@ -10,7 +10,7 @@ import {
   originFor,
 } from '../../bridge/bridge.ts'
 import { addressOf, type Target } from '../../dial/target.ts'
-import { checkNames } from '../../errors/known-names.ts'
+import { checkNames } from '../../errors/option-names.ts'
 import { dialingAgent } from '../../exchange/https.ts'
 import type { Lease } from '../../keeper/lease.ts'
 import { type HasLine, type Line, lineOf } from '../../request/line.ts'

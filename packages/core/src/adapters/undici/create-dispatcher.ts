@@ -97,7 +97,7 @@ class DispatcherCore implements UserConnections {
   readonly isForeign = false
   readonly #undici: Undici
   readonly #optionsFor: OptionsFor
-  readonly #ongoing = new Ongoing()
+  readonly #ongoing = new InFlight()
   /** Our pools, under this identity and those before it that are not done yet. */
   readonly #pools = new Set<Pools>()
   readonly #stopEnding: () => void
@@ -208,7 +208,7 @@ interface Abortable {
 }
 
 /** Requests that are on their way. */
-class Ongoing {
+class InFlight {
   readonly #all = new Set<Abortable>()
   #waiting: (() => void)[] = []
 

@@ -2,9 +2,9 @@ import { ForeignOriginError, NotSupportedError } from '../../errors/index.ts'
 import type { ConnectionOwner } from '../../exchange/exchange.ts'
 import type { Handler } from '../../exchange/handler.ts'
 import { type HasLine, type Line, lineOf } from '../../request/line.ts'
-import { BothWays } from './both-ways.ts'
 import { dispatch, type UserConnections } from './dispatch.ts'
 import type { DispatchOptions } from './dispatcher-options.ts'
+import { DualHandler } from './dual-handler.ts'
 import type { LegacyHandler } from './handlers.ts'
 
 /** What `dispatcher.compose()` of every version takes. */
@@ -33,7 +33,7 @@ export function createInterceptor(cluster: HasLine): Interceptor {
       open(_, owner) {
         checkCertificate(owner)
         return {
-          dispatch: (call, options, user) => void below(options, new BothWays(call, user)),
+          dispatch: (call, options, user) => void below(options, new DualHandler(call, user)),
         }
       },
       aborted,

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import type { CertificatePair } from '../../credential/credential.ts'
-import { dial } from '../../dial/dialer.ts'
+import { dial } from '../../dial/dial.ts'
 import { OpenSockets } from '../../dial/open-sockets.ts'
 import type { Target } from '../../dial/target.ts'
 import { Alerts } from '../../exchange/alerts.ts'
@@ -11,7 +11,6 @@ import { FEW_CONNECTIONS, type Sendable } from '../../exchange/exchange.ts'
 import { CallbackController, type Handler, NoResponseError } from '../../exchange/handler.ts'
 import type { Closable } from '../../keeper/derived.ts'
 import { Gate, type GateEntry } from '../../request/gate.ts'
-import { BothWays } from './both-ways.ts'
 import type { UserPools } from './dispatch.ts'
 import type {
   ConnectCallback,
@@ -20,6 +19,7 @@ import type {
   PoolOptions,
   Undici,
 } from './dispatcher-options.ts'
+import { DualHandler } from './dual-handler.ts'
 
 /**
  * How many requests an HTTP/2 client of undici 8 may have while it has no connection.
@@ -77,11 +77,11 @@ export class Pools implements UserPools, Closable {
   dispatch(call: Sendable, options: DispatchOptions, user: Handler): void {
     const onUpgrade = (socket: Duplex): void => this.#upgraded.add(socket)
     if (this.#few === undefined || options.upgrade || call.isStream) {
-      this.#poolFor(options).dispatch(options, new BothWays(call, user, { onUpgrade }))
+      this.#poolFor(options).dispatch(options, new DualHandler(call, user, { onUpgrade }))
       return
     }
     this.#few.enter(call, (pool, onDone) =>
-      pool.dispatch(options, new BothWays(call, user, { onUpgrade, onDone })),
+      pool.dispatch(options, new DualHandler(call, user, { onUpgrade, onDone })),
     )
   }
 

@@ -4,7 +4,7 @@ import { formatRfc3339 } from '../../formats/rfc3339.ts'
 import { Secret } from '../../secret/secret.ts'
 import type { PluginInfo } from '../exec-info.ts'
 import { type ExecAnswer, readExecStatus } from '../exec-status.ts'
-import { programName } from './program.ts'
+import { programName } from './own-process.ts'
 
 interface Expiring {
   /** A Date, milliseconds since the epoch, or RFC 3339. Without it the credential is kept until the server refuses it. */

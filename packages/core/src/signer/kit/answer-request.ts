@@ -6,7 +6,7 @@ import {
   SignRequestError,
 } from '../../errors/index.ts'
 import { describeFailure } from '../../plugin/kit/describe-failure.ts'
-import { programName } from '../../plugin/kit/program.ts'
+import { programName } from '../../plugin/kit/own-process.ts'
 import type { Prompt, Prompting } from '../../plugin/kit/prompt.ts'
 import { scrub, showControlCharacters } from '../../secret/scrub.ts'
 import { Secret } from '../../secret/secret.ts'

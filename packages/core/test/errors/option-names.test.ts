@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { closestName } from '../../src/errors/known-names.ts'
+import { closestName } from '../../src/errors/option-names.ts'
 
 const NAMES = ['fetch', 'whoami', 'token', 'explain', 'version', 'help', 'certificate-authority']
 

@@ -16,7 +16,7 @@ interface Exchanges {
  *
  * Requests with a signing key go over HTTP/2, or over a few connections of HTTP/1.1 where the server does not speak it.
  */
-export function sparingExchange({ usual, few }: Exchanges): Exchange {
+export function limitSigningConnections({ usual, few }: Exchanges): Exchange {
   return {
     open(target, owner) {
       if (owner.credential.certificate?.signingKey === undefined) return usual.open(target, owner)

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { describe, expect, it, vi } from 'vitest'
 import { createAuthority } from '../../../sandbox/src/certificates/authority.ts'
-import { type DialOptions, dial } from '../../src/dial/dialer.ts'
+import { type DialOptions, dial } from '../../src/dial/dial.ts'
 import { readProxy } from '../../src/dial/proxy.ts'
 import { makeTarget, type Target } from '../../src/dial/target.ts'
 import { Secret } from '../../src/secret/secret.ts'

@@ -22,7 +22,7 @@ interface ConnectionHooks {
  * The handler of a call for the user's undici, which all versions can call: 6 by the older names, 8 by the newer ones,
  * and 7 looks for the newer ones first.
  */
-export class BothWays implements Required<Handler>, Required<LegacyHandler> {
+export class DualHandler implements Required<Handler>, Required<LegacyHandler> {
   readonly #to: Sendable
   /** The user's own handler, for what needs no thought. */
   readonly #user: Handler

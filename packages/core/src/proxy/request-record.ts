@@ -7,14 +7,14 @@ type Listener = (note: RequestNote) => void
 /** As much of a path as is told about a request; the rest is no help. */
 const MOST_PATH = 1_000
 
-export interface VisitOptions {
+export interface RecordOptions {
   readonly listener: Listener | undefined
   /** Called with what the listener throws. */
   readonly onThrown: (error: unknown) => void
 }
 
 /** One request from its coming to its answer, for the note about it. */
-export class Visit {
+export class RequestRecord {
   readonly #listener: Listener | undefined
   readonly #request: IncomingMessage
   readonly #isUpgrade: boolean
@@ -24,7 +24,7 @@ export class Visit {
   #isTold = false
 
   constructor(
-    { listener, onThrown }: VisitOptions,
+    { listener, onThrown }: RecordOptions,
     request: IncomingMessage,
     { isUpgrade }: { readonly isUpgrade: boolean },
   ) {
