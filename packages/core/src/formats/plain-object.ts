@@ -18,7 +18,7 @@ export function nameType(value: unknown): string {
 /** Drops the members that are undefined: an optional member is absent here, never present without a value. */
 export function withoutUndefined<T extends object>(
   members: {
-    [K in keyof T]-?: T[K] | undefined
+    [K in keyof T]: T[K] | undefined
   },
 ): T {
   // The type says that only optional members may be missing from the result.

@@ -147,25 +147,11 @@ export function userIdentity(user: UserEntry, scheme: 'http' | 'https'): UserIde
   return withoutUndefined<UserIdentity>({
     name: user.name || undefined,
     impersonate: impersonationOf(user),
-    ...(scheme === 'https' ? methods(user) : NO_METHODS),
-    signing: undefined,
+    ...(scheme === 'https' && methods(user)),
   })
 }
 
-type Methods = Omit<Required<UserIdentity>, 'name' | 'impersonate' | 'signing'>
-type MaybeMethods = { [K in keyof Methods]: Methods[K] | undefined }
-
-const NO_METHODS: MaybeMethods = {
-  token: undefined,
-  tokenFile: undefined,
-  basic: undefined,
-  certificate: undefined,
-  exec: undefined,
-  oidc: undefined,
-  externalSigner: undefined,
-}
-
-function methods(user: UserEntry): MaybeMethods {
+function methods(user: UserEntry) {
   const { username, password = new Secret('') } = user
   return {
     token: user.token,
@@ -180,7 +166,7 @@ function methods(user: UserEntry): MaybeMethods {
   }
 }
 
-function certificate(user: UserEntry): Methods['certificate'] | undefined {
+function certificate(user: UserEntry): UserIdentity['certificate'] | undefined {
   const chain = material(user.clientCertificate, user.clientCertificateData)
   const key = material(user.clientKey, user.clientKeyData)
   return chain === undefined || key === undefined ? undefined : { chain, key }

@@ -38,13 +38,8 @@ export interface ClusterTarget
   readonly execExtension?: unknown
 }
 
-/** A target of which nothing is known: undefined, or a switch that is off. */
-export const NO_TARGET: { readonly [K in keyof ClusterTarget]-?: ClusterTarget[K] | undefined } = {
-  ...emptyEntry(CLUSTER_FIELDS),
-  name: undefined,
-  certificateAuthority: undefined,
-  execExtension: undefined,
-}
+/** A target of which nothing is known: every field is undefined, or a switch that is off. */
+export const NO_TARGET = { ...emptyEntry(CLUSTER_FIELDS), certificateAuthority: undefined }
 
 export interface Impersonation {
   readonly user: string

@@ -124,13 +124,6 @@ function readUser(fields: Reader): UserIdentity {
     basic: username !== undefined && password !== undefined ? { username, password } : undefined,
     certificate: certificate &&
       key && { chain: certificate, key: key.from === 'file' ? key : hidden(key) },
-    name: undefined,
-    tokenFile: undefined,
-    exec: undefined,
-    oidc: undefined,
-    externalSigner: undefined,
-    signing: undefined,
-    impersonate: undefined,
   })
 }
 
