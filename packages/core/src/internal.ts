@@ -25,7 +25,6 @@ export type { ApiVersion, ExecConfig } from './kubeconfig/exec-config.ts'
 export {
   CLUSTER_FIELDS,
   type Field,
-  type FieldFlag,
   type FieldTable,
   type OptionsOf,
   USER_FIELDS,

@@ -34,9 +34,8 @@ export function connectOptions(
 
 /** The options that flags give for the fields of a kubeconfig. */
 function fieldOptions<T extends FieldTable>(table: T, flags: FlagValues): OptionsOf<T> {
-  const options = Object.entries<Field>(table).flatMap(([name, { key, kind, flag }]) => {
-    const flagName = flag && (flag.name ?? key)
-    return flagName && isFlagName(flagName) ? [[name, readFlag(kind, flags, flagName)]] : []
+  const options = Object.entries<Field>(table).flatMap(([name, { key, kind, flag = key }]) => {
+    return isFlagName(flag) ? [[name, readFlag(kind, flags, flag)]] : []
   })
   return Object.fromEntries(options)
 }

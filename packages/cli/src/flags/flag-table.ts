@@ -1,7 +1,28 @@
-import { CLUSTER_FIELDS, type FieldFlag, type FieldTable, USER_FIELDS } from 'kubecred/internal'
+// Types alone: the help must not wait for all of kubecred/internal.
+import type { CLUSTER_FIELDS, USER_FIELDS } from 'kubecred/internal'
 
 /** A flag as people type it. */
-export type Flag = Omit<FieldFlag, 'name'>
+export interface Flag {
+  readonly short?: string
+  /** What stands for its value in the help; without it the flag is a switch. */
+  readonly value?: string
+  /** Whether it may be given more than once. */
+  readonly repeats?: true
+  readonly help: string
+}
+
+/** Flags of the fields of a kubeconfig: every field that is an option has one, unless it is data. */
+type FieldFlags = Readonly<Record<FlagOf<typeof CLUSTER_FIELDS> | FlagOf<typeof USER_FIELDS>, Flag>>
+type FlagOf<T> = {
+  [N in keyof T]: T[N] extends { readonly kind: 'data' }
+    ? never
+    : T[N] extends { readonly option: true; readonly flag: infer Name }
+      ? Name
+      : T[N] extends { readonly option: true; readonly key: infer Key }
+        ? Key
+        : never
+}[keyof T] &
+  string
 
 /** Flags that every command takes, whether it needs them or not: they are put into aliases. */
 const COMMON = {
@@ -10,9 +31,26 @@ const COMMON = {
   cluster: { value: 'NAME', help: 'cluster entry to use' },
   user: { value: 'NAME', help: 'user entry to use' },
   namespace: { short: 'n', value: 'NAME', help: 'namespace where one is needed' },
-  ...flagsOf(CLUSTER_FIELDS),
+  server: { short: 's', value: 'URL', help: 'address of the API server' },
+  'tls-server-name': { value: 'NAME', help: "name to check the server's certificate against" },
+  'certificate-authority': { value: 'FILE', help: "CA of the server's certificate" },
+  'insecure-skip-tls-verify': { help: "do not check the server's certificate" },
+  'proxy-url': { value: 'URL', help: 'proxy to reach the server through' },
+  'disable-compression': { help: 'do not ask for compressed answers' },
   'save-oidc-tokens': { help: 'write renewed OIDC tokens to the kubeconfig' },
-  ...flagsOf(USER_FIELDS),
+  token: { value: 'TOKEN', help: 'bearer token; other users of the machine can see it' },
+  username: { value: 'NAME', help: 'user name for basic authentication' },
+  password: { value: 'TEXT', help: 'password for basic authentication' },
+  'client-certificate': { value: 'FILE', help: 'client certificate' },
+  'client-key': { value: 'FILE', help: 'private key of the client certificate' },
+  as: { value: 'USER', help: 'user to impersonate' },
+  'as-uid': { value: 'UID', help: 'UID to impersonate' },
+  'as-group': { value: 'GROUP', repeats: true, help: 'group to impersonate; repeatable' },
+  'as-user-extra': {
+    value: 'KEY=VALUE',
+    repeats: true,
+    help: 'extra field to impersonate; repeatable',
+  },
   kuberc: { value: 'FILE', help: 'file with the plugin policy, in place of ~/.kube/kuberc' },
   'plugin-timeout': {
     value: 'TIME',
@@ -25,7 +63,7 @@ const COMMON = {
   v: { short: 'v', repeats: true, help: 'tell what happens; -vv or -v=2 with headers' },
   help: { short: 'h', help: 'show help' },
   version: { help: 'show the version' },
-} as const satisfies Readonly<Record<string, Flag>>
+} as const satisfies Readonly<Record<string, Flag>> & FieldFlags
 
 /** Every flag of every command: one name means the same thing everywhere. */
 export const FLAGS = {
@@ -87,17 +125,3 @@ export function isFlagName(name: string): name is FlagName {
 
 /** The names of the flags that every command takes. */
 export const COMMON_FLAGS: readonly FlagName[] = Object.keys(COMMON).filter(isFlagName)
-
-/** The flags of the fields of a kubeconfig, by name. */
-function flagsOf<T extends FieldTable>(table: T): Readonly<Record<FlagOf<T[keyof T]>, Flag>> {
-  const flags = Object.values(table).flatMap(({ key, flag }) =>
-    flag ? [[flag.name ?? key, flag]] : [],
-  )
-  return Object.fromEntries(flags)
-}
-
-type FlagOf<F> = F extends { readonly flag: { readonly name: infer Name extends string } }
-  ? Name
-  : F extends { readonly flag: Flag; readonly key: infer Key extends string }
-    ? Key
-    : never

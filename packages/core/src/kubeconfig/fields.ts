@@ -7,29 +7,24 @@ import type { Secret } from '../secret/secret.ts'
  * `ClusterTarget` and, unless it is a path, of what plugins get. Only rules that connect fields are written as code.
  */
 export const CLUSTER_FIELDS = {
-  server: {
-    key: 'server',
-    kind: 'text',
-    clientNode: 'server',
-    flag: { short: 's', value: 'URL', help: 'address of the API server' },
-  },
+  server: { key: 'server', kind: 'text', clientNode: 'server', option: true },
   tlsServerName: {
     key: 'tls-server-name',
     kind: 'text',
     clientNode: 'tlsServerName',
-    flag: { value: 'NAME', help: "name to check the server's certificate against" },
+    option: true,
   },
   insecureSkipTlsVerify: {
     key: 'insecure-skip-tls-verify',
     kind: 'boolean',
     clientNode: 'skipTLSVerify',
-    flag: { help: "do not check the server's certificate" },
+    option: true,
   },
   certificateAuthority: {
     key: 'certificate-authority',
     kind: 'path',
     clientNode: 'caFile',
-    flag: { value: 'FILE', help: "CA of the server's certificate" },
+    option: true,
   },
   certificateAuthorityData: {
     key: 'certificate-authority-data',
@@ -38,80 +33,29 @@ export const CLUSTER_FIELDS = {
     option: true,
   },
   /** It may carry a password. */
-  proxyUrl: {
-    key: 'proxy-url',
-    kind: 'secret',
-    clientNode: 'proxyUrl',
-    flag: { value: 'URL', help: 'proxy to reach the server through' },
-  },
-  disableCompression: {
-    key: 'disable-compression',
-    kind: 'boolean',
-    flag: { help: 'do not ask for compressed answers' },
-  },
+  proxyUrl: { key: 'proxy-url', kind: 'secret', clientNode: 'proxyUrl', option: true },
+  disableCompression: { key: 'disable-compression', kind: 'boolean', option: true },
 } as const satisfies FieldTable
 
 /** Every field of a user entry but the stanzas `exec` and `auth-provider`, which have fields of their own. */
 export const USER_FIELDS = {
-  token: {
-    key: 'token',
-    kind: 'secret',
-    clientNode: 'token',
-    flag: { value: 'TOKEN', help: 'bearer token; other users of the machine can see it' },
-  },
+  token: { key: 'token', kind: 'secret', clientNode: 'token', option: true },
   tokenFile: { key: 'tokenFile', kind: 'path' },
-  username: {
-    key: 'username',
-    kind: 'text',
-    clientNode: 'username',
-    flag: { value: 'NAME', help: 'user name for basic authentication' },
-  },
-  password: {
-    key: 'password',
-    kind: 'secret',
-    clientNode: 'password',
-    flag: { value: 'TEXT', help: 'password for basic authentication' },
-  },
+  username: { key: 'username', kind: 'text', clientNode: 'username', option: true },
+  password: { key: 'password', kind: 'secret', clientNode: 'password', option: true },
   clientCertificate: {
     key: 'client-certificate',
     kind: 'path',
     clientNode: 'certFile',
-    flag: { value: 'FILE', help: 'client certificate' },
+    option: true,
   },
   clientCertificateData: { key: 'client-certificate-data', kind: 'data', clientNode: 'certData' },
-  clientKey: {
-    key: 'client-key',
-    kind: 'path',
-    clientNode: 'keyFile',
-    flag: { value: 'FILE', help: 'private key of the client certificate' },
-  },
+  clientKey: { key: 'client-key', kind: 'path', clientNode: 'keyFile', option: true },
   clientKeyData: { key: 'client-key-data', kind: 'secret data', clientNode: 'keyData' },
-  as: {
-    key: 'as',
-    kind: 'text',
-    clientNode: 'impersonateUser',
-    flag: { value: 'USER', help: 'user to impersonate' },
-  },
-  asUid: {
-    key: 'as-uid',
-    kind: 'text',
-    flag: { value: 'UID', help: 'UID to impersonate' },
-  },
-  asGroups: {
-    key: 'as-groups',
-    kind: 'list',
-    flag: {
-      name: 'as-group',
-      value: 'GROUP',
-      repeats: true,
-      help: 'group to impersonate; repeatable',
-    },
-  },
-  asUserExtra: {
-    key: 'as-user-extra',
-    kind: 'map',
-    flag: { value: 'KEY=VALUE', repeats: true, help: 'extra field to impersonate; repeatable' },
-  },
+  as: { key: 'as', kind: 'text', clientNode: 'impersonateUser', option: true },
+  asUid: { key: 'as-uid', kind: 'text', option: true },
+  asGroups: { key: 'as-groups', kind: 'list', option: true, flag: 'as-group' },
+  asUserExtra: { key: 'as-user-extra', kind: 'map', option: true },
 } as const satisfies FieldTable
 
 /** A table of fields, under the names they have here. */
@@ -124,24 +68,13 @@ export interface Field {
   readonly kind: Kind
   /** Its name in the objects of @kubernetes/client-node; undefined if client-node drops it. */
   readonly clientNode?: string
-  /** The flag of the program. It makes the field an option of `connect()`, under the name it has here. */
-  readonly flag?: FieldFlag
-  /** Makes it an option without a flag. */
+  /** Set if it is an option of `connect()`, under the name it has here, and a flag of the program; data is no flag. */
   readonly option?: true
+  /** The name of the flag; the key by default. */
+  readonly flag?: string
 }
 
-/** A flag as people type it. */
-export interface FieldFlag {
-  /** The key of the field by default. */
-  readonly name?: string
-  readonly short?: string
-  /** What stands for its value in the help; without it the flag is a switch. */
-  readonly value?: string
-  /** Whether it may be given more than once. */
-  readonly repeats?: true
-  readonly help: string
-}
-
+/** What kind of value a field has. */
 export type Kind = keyof EntryValues
 
 /** What an entry holds for each kind of field. Text that is empty counts as absent. */
@@ -181,13 +114,12 @@ export type PlainOf<T extends FieldTable> = {
 /** The options of `connect()` for the fields of a table. */
 export type OptionsOf<T extends FieldTable> = Pick<PlainOf<T>, OptionName<T>>
 type OptionName<T extends FieldTable> = {
-  [N in keyof T]: T[N] extends { readonly flag: FieldFlag } | { readonly option: true } ? N : never
+  [N in keyof T]: T[N] extends { readonly option: true } ? N : never
 }[keyof T]
 
 /** The names of the fields that are options of `connect()`. */
 export function optionNames<T extends FieldTable>(table: T): readonly OptionName<T>[] {
-  const options = Object.entries(table).filter(([, { flag, option }]) => flag ?? option)
-  return options.map(([name]) => name as OptionName<T>)
+  return Object.keys(table).filter((name) => table[name]?.option) as OptionName<T>[]
 }
 
 /** The same members, but those that may be undefined are absent instead. */
