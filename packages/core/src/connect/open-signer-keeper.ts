@@ -62,7 +62,7 @@ async function describeDevice(
 ): Promise<unknown> {
   const told = [...parameters].sort(([a], [b]) => (a < b ? -1 : 1))
   const values = told.map(([name, value]) => [name, value.expose()])
-  if (at.kind === 'socket') return [at, protocol, values]
+  if (at.kind !== 'program') return [at, protocol, values]
   const located = await programs.locate(at.command)
   return [at, located.is === 'found' ? located.realPath : undefined, protocol, values]
 }

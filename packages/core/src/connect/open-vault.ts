@@ -6,15 +6,15 @@ import { systemClock } from '../node/system-clock.ts'
 import type { ConnectionInfo } from '../vault/connection-info.ts'
 import type { RegisteredHandler } from '../vault/log-in.ts'
 import type { LoginContext } from '../vault/login-handler.ts'
-import type { LoginVault } from '../vault/login-vault.ts'
 import type { Vault } from '../vault/vault.ts'
+import type { VaultAccess } from '../vault/vault-access.ts'
 import type { ConnectOptions } from './connect-options.ts'
 import { lifecycleOf } from './open-keeper.ts'
 import { type KeyIds, openLogin } from './open-login.ts'
 
 /** A vault with real clocks, files and programs, for as long as a connection uses it. */
 export interface OpenVault {
-  readonly vault: LoginVault
+  readonly vault: VaultAccess
   /** @param error Why `connect()` failed, if it did. */
   readonly release: (error?: unknown) => Promise<void>
 }

@@ -9,13 +9,23 @@ export const EXTERNAL_SIGNER = 'externalSigner'
 /** A private key in another process: the auth-provider `externalSigner`. */
 export interface SignerConfig {
   readonly at: /** Started by us; a bare name is looked up in PATH, a path is absolute. */
-    | { readonly kind: 'program'; readonly command: string }
-    /** Started by the user, who listens at a unix socket; absolute. */
-    | { readonly kind: 'socket'; readonly path: string }
+  { readonly kind: 'program'; readonly command: string } | SignerAddress
   readonly protocol: SignerProtocol
   /** All parameters of the entry. The signer is told each of them, and a PIN may be among them. */
   readonly parameters: SignerParameters
 }
+
+/** Where a signer listens that the user started: a unix socket, by its absolute path. */
+export interface SignerAddress {
+  readonly kind: 'socket'
+  readonly path: string
+}
+
+/** The parameters that say where the signer is, all of them paths, and what is there. */
+export const SIGNER_PLACES = {
+  pathExec: 'program',
+  pathSocket: 'socket',
+} as const satisfies Record<string, SignerConfig['at']['kind']>
 
 /** The program or socket, as configured: what a signer goes by. */
 export function signerName({ at }: SignerConfig): string {

@@ -1,6 +1,6 @@
 import type { Environment } from '../formats/plain-object.ts'
 import { Secret } from '../secret/secret.ts'
-import { EXTERNAL_SIGNER } from './external-signer-config.ts'
+import { EXTERNAL_SIGNER, SIGNER_PLACES } from './external-signer-config.ts'
 import { CLUSTER_FIELDS, type FieldTable, USER_FIELDS } from './fields.ts'
 import type { AuthProviderEntry, ClusterEntry, UserEntry } from './kubeconfig.ts'
 import type { Overrides } from './overrides.ts'
@@ -70,9 +70,10 @@ function resolveProvider(
   }
   resolve('idp-certificate-authority', absolute)
   if (provider.name === EXTERNAL_SIGNER) {
-    // Only these two are ours. What a signer takes for a path is its own business.
-    resolve('pathExec', resolveCommand)
-    resolve('pathSocket', absolute)
+    // Only these are ours. What a signer takes for a path is its own business.
+    for (const [key, kind] of Object.entries(SIGNER_PLACES)) {
+      resolve(key, kind === 'program' ? resolveCommand : absolute)
+    }
   }
   return { ...provider, config }
 }

@@ -5,6 +5,7 @@ import { checkNames } from '../errors/option-names.ts'
 import { JsonError, parseJson } from '../formats/json.ts'
 import type { Environment } from '../formats/plain-object.ts'
 import { connectTo } from '../kubeconfig/build-connection.ts'
+import { SIGNER_PLACES } from '../kubeconfig/external-signer-config.ts'
 import type { ClusterEntry, Kubeconfig, UserEntry } from '../kubeconfig/kubeconfig.ts'
 import { parseKubeconfig } from '../kubeconfig/parse-kubeconfig.ts'
 import { resolveClusterPaths, resolveUserPaths } from '../kubeconfig/paths.ts'
@@ -283,7 +284,7 @@ function pathsOfUser(entry: UserEntry, cwd: string): readonly (string | undefine
     cwd,
     NODE_PATHS,
   )
-  const places = ['idp-certificate-authority', 'pathExec', 'pathSocket']
+  const places = ['idp-certificate-authority', ...Object.keys(SIGNER_PLACES)]
   const inProvider = places.map((name) => authProvider?.config.get(name)?.expose())
   return [clientCertificate, clientKey, tokenFile, exec?.command, ...inProvider]
 }

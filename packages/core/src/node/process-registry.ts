@@ -4,8 +4,8 @@ import type { Keeper } from '../keeper/keeper.ts'
 import type { Observer } from '../ports/observer.ts'
 import type { OidcSession } from '../sources/oidc-source.ts'
 import { VERSION } from '../version.ts'
-import { eventPublisher } from './event-channel.ts'
-import { Slots } from './slots.ts'
+import { eventPublisher } from './diagnostics-channel.ts'
+import { Slots } from './process-slots.ts'
 
 /**
  * What all copies of this package in one process share, whatever their versions. This protocol is frozen.

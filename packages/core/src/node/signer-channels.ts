@@ -20,7 +20,10 @@ import { processProtocol, takePlace } from './process-registry.ts'
 import { FOREIGN_FORMAT, isForeignBinary, notStarted, spawnProgram } from './spawn-program.ts'
 
 /** Real processes and sockets. */
-export const nodeSignerChannels: SignerChannels = { start: startSigner, dial: dialSigner }
+export const nodeSignerChannels: SignerChannels = {
+  start: startSigner,
+  dial: ({ path }, listener, signal) => dialSigner(path, listener, signal),
+}
 
 /** A grandchild may keep our pipe open for ever; what the signer itself wrote is there by then. */
 const AFTER_EXIT_MS = 250

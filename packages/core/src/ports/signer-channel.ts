@@ -1,3 +1,4 @@
+import type { SignerAddress } from '../kubeconfig/external-signer-config.ts'
 import type { RunFailure } from './programs.ts'
 
 /** How a conversation with a signer ended. */
@@ -55,11 +56,11 @@ export interface SignerChannels {
   /** Starts a program when there is a place for it. Never rejects. */
   start(start: SignerStart, listener: ChannelListener): Promise<SignerChannel | RunFailure>
   /**
-   * Connects to a unix socket, if nobody else could have put it there.
+   * Connects to a signer that the user started, if no other user could have put it there.
    *
    * @throws {SignerSocketError}
    */
-  dial(path: string, listener: ChannelListener, signal: AbortSignal): Promise<SignerChannel>
+  dial(at: SignerAddress, listener: ChannelListener, signal: AbortSignal): Promise<SignerChannel>
 }
 
 /** One after the other, in the order they came. */

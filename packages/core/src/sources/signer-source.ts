@@ -247,9 +247,9 @@ function signerOpener(
   { scrub, report }: { readonly scrub: SignerScrubber; readonly report: Ask['report'] },
 ): DeviceInit['open'] {
   const { at } = config
-  if (at.kind === 'socket') {
+  if (at.kind !== 'program') {
     return async (request, { signal }, listener) => {
-      const channel = await channels.dial(at.path, listener, signal)
+      const channel = await channels.dial(at, listener, signal)
       channel.send(request.line)
       return channel
     }

@@ -5,7 +5,7 @@ import type { RegisteredHandler } from './log-in.ts'
 import type { LoginHandler, LoginOptions } from './login-handler.ts'
 import type { HandlerPorts } from './login-handlers.ts'
 import type { LoginLog } from './login-source.ts'
-import { DEFAULT_VAULT, LoginVault, type VaultPolicy } from './login-vault.ts'
+import { DEFAULT_VAULT, VaultAccess, type VaultPolicy } from './vault-access.ts'
 import type { VaultStatus } from './vault-status.ts'
 
 export interface VaultOptions {
@@ -141,7 +141,7 @@ export class Vault {
   }
 
   /** @internal */
-  borrow(ports: VaultPorts): { vault: LoginVault; release: Release } {
+  borrow(ports: VaultPorts): { vault: VaultAccess; release: Release } {
     const open = this.#open ?? this.#make(ports)
     this.#open = open
     // After a connect() that failed, those of the next one count; a vault in use keeps its own.
@@ -169,7 +169,7 @@ export class Vault {
       ...ports,
       open: (login, listener) => open.ports.open(login, listener),
     }
-    const vault = new LoginVault(handlers, current, this.#policy)
+    const vault = new VaultAccess(handlers, current, this.#policy)
     const open: Open = { vault, ports, users: 0 }
     return open
   }
@@ -183,7 +183,7 @@ export interface VaultPorts extends HandlerPorts {
 
 /** A vault from its first `connect()` on, and how many clusters use it. */
 interface Open {
-  readonly vault: LoginVault
+  readonly vault: VaultAccess
   ports: VaultPorts
   users: number
 }
@@ -192,7 +192,7 @@ interface Open {
 type Release = (error?: unknown) => Promise<void>
 
 /** Whether every handler has failed and none has ever logged in: then there is nothing to end. */
-function hasOnlyFailed(vault: LoginVault): boolean {
+function hasOnlyFailed(vault: VaultAccess): boolean {
   return vault
     .status()
     .logins.every(({ state, lastLoginAt }) => state === 'failed' && lastLoginAt === undefined)

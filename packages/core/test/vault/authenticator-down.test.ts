@@ -2,7 +2,7 @@ import { type Sandbox, startSandbox } from '@kubecred/sandbox'
 import { connect } from 'kubecred'
 import { Vault } from 'kubecred/vault'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { LoginVault } from '../../src/vault/login-vault.ts'
+import type { VaultAccess } from '../../src/vault/vault-access.ts'
 import { exactTime } from './exact-time.ts'
 import { openScene } from './vault-scene.ts'
 
@@ -17,7 +17,7 @@ class Server {
   requests = 0
 
   /** Sends a request as a transport does: refused, it goes on with what the vault has next. */
-  async send(vault: LoginVault): Promise<void> {
+  async send(vault: VaultAccess): Promise<void> {
     let lease = await vault.lease()
     for (;;) {
       this.requests += 1

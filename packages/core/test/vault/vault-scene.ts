@@ -3,8 +3,8 @@ import type { CredentialEvent } from '../../src/ports/observer.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import type { LoginHandler, LoginOptions } from '../../src/vault/login-handler.ts'
 import type { OpenedLogin } from '../../src/vault/login-source.ts'
-import { LoginVault, type VaultPolicy } from '../../src/vault/login-vault.ts'
 import type { Login } from '../../src/vault/read-connection-info.ts'
+import { VaultAccess, type VaultPolicy } from '../../src/vault/vault-access.ts'
 
 /** What a static login opens: its token, and nothing to watch. */
 async function openStatic({
@@ -36,7 +36,7 @@ export function openScene(
     const [handler, options] = Array.isArray(given) ? given : [given, {}]
     return { id, handler, options }
   })
-  const vault = new LoginVault(registered, ports, {
+  const vault = new VaultAccess(registered, ports, {
     freezeLimitMs: 60_000,
     queueLimit: 100,
     priorityGraceMs: 0,

@@ -1,7 +1,7 @@
 // Needs that kopf's vault does not meet, by their numbers in its report, and flaw 5.5; with a clock of our own.
 import { describe, expect, it } from 'vitest'
 import { type LoginContext, PermanentError } from '../../../src/vault/login-handler.ts'
-import type { LoginVault } from '../../../src/vault/login-vault.ts'
+import type { VaultAccess } from '../../../src/vault/vault-access.ts'
 import { openScene, settle } from '../vault-scene.ts'
 import { outcome, passTime } from './pass-time.ts'
 
@@ -118,7 +118,7 @@ describe('need 5: bounded logins', () => {
 })
 
 /** One request to a server that refuses everything, sent again as transports do. */
-async function keepSending(vault: LoginVault): Promise<void> {
+async function keepSending(vault: VaultAccess): Promise<void> {
   const wish = { patience: {} }
   let lease = await vault.lease(undefined, wish)
   for (;;) lease = (await vault.replace(lease, refusal, undefined, wish)) ?? lease

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Slots } from '../../src/node/slots.ts'
+import { Slots } from '../../src/node/process-slots.ts'
 
 /** Lets everything that is ready go on. */
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

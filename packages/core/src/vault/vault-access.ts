@@ -55,7 +55,7 @@ const MIN_LOOK_MS = 20
  * freeze, all handlers are asked once, and the first good answer thaws them. When the logins of all handlers
  * have ended without one, the requests fail.
  */
-export class LoginVault implements Access {
+export class VaultAccess implements Access {
   readonly label = vaultLabel(() => ({
     waiting: this.#queue.size,
     excluded: this.#handlers.excluded,
