@@ -17,7 +17,6 @@ import type { Connection } from '../kubeconfig/connection.ts'
 import { describePod, isInPod, type Pod, SERVICE_ACCOUNT_FOLDER } from '../kubeconfig/in-cluster.ts'
 import { type Kubeconfig, mergeKubeconfigs } from '../kubeconfig/kubeconfig.ts'
 import type { Overrides } from '../kubeconfig/overrides.ts'
-import { parseKubeconfigText } from '../kubeconfig/parse-kubeconfig.ts'
 import {
   type FolderFacts,
   type Paths,
@@ -243,7 +242,10 @@ export async function readKubeconfigFiles(
 
 async function readOne(path: string, readFile: ReadFile): Promise<Kubeconfig | CredentialError> {
   try {
-    return parseKubeconfigText(decodeText(await readFile(path), path), path)
+    const text = decodeText(await readFile(path), path)
+    // Loaded when used: a program with login handlers, or in a pod, reads no YAML.
+    const { parseKubeconfigText } = await import('../kubeconfig/parse-kubeconfig.ts')
+    return parseKubeconfigText(text, path)
   } catch (error) {
     if (isCredentialError(error)) return error
     return describeReadError(path, error)

@@ -2,7 +2,6 @@ import { constants, type FileHandle, lstat, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PolicyInvalidError } from '../errors/index.ts'
 import type { Environment } from '../formats/plain-object.ts'
-import { parseKuberc } from '../plugin/kuberc.ts'
 import { ALLOW_ALL, type PluginPolicy } from '../plugin/plugin-policy.ts'
 
 const OTHERS_WRITE = 0o022
@@ -22,7 +21,9 @@ export async function loadPluginPolicy(place: PolicyPlace): Promise<PluginPolicy
   if (file === undefined) return ALLOW_ALL
   const { path, isNamed } = file
   try {
-    return parseKuberc(await readTrusted(path), path)
+    const text = await readTrusted(path)
+    const { parseKuberc } = await import('../plugin/kuberc.ts')
+    return parseKuberc(text, path)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' && !isNamed && !(await isThere(path))) return ALLOW_ALL

@@ -8,7 +8,6 @@ import {
 import { encodeJson } from '../formats/json.ts'
 import { formatRfc3339 } from '../formats/rfc3339.ts'
 import { decideInteractivity, type ExecConfig } from '../kubeconfig/exec-config.ts'
-import { decodeExecCredential } from '../plugin/exec-credential.ts'
 import { type ExecCluster, encodeExecInfo } from '../plugin/exec-info.ts'
 import type { ExecAnswer } from '../plugin/exec-status.ts'
 import { forPlugins, isLoaderVariable } from '../plugin/plugin-environment.ts'
@@ -91,15 +90,17 @@ export function execSource(plugin: ExecPlugin, ports: ExecPorts): Source {
     },
   }
 
-  function readOutcome(
+  async function readOutcome(
     outcome: RunOutcome,
     facts: PluginRunFacts,
     request: RunRequest,
     { crypto, clock }: ExecPorts,
-  ): Acquired {
+  ): Promise<Acquired> {
     if (outcome.ended !== 'exited') throw runError(outcome, request, facts)
     if (outcome.status !== 0) throw exitError(exec.command, outcome.status, facts)
     const { apiVersion, command } = exec
+    // Loaded when used: it reads YAML, too.
+    const { decodeExecCredential } = await import('../plugin/exec-credential.ts')
     const answer = decodeExecCredential(outcome.stdout, { apiVersion, command, facts })
     const certificate = readCertificate(answer, command, crypto, clock.now())
     return {
