@@ -3,7 +3,6 @@ import {
   PluginCertificateError,
   PluginEnvironmentError,
   PluginNeedsTerminalError,
-  type PluginRunFacts,
 } from '../errors/index.ts'
 import { encodeJson } from '../formats/json.ts'
 import { formatRfc3339 } from '../formats/rfc3339.ts'
@@ -71,6 +70,8 @@ export function execSource(plugin: ExecPlugin, ports: ExecPorts): Source {
       const interactive = decide(plugin, ports, ask)
       const { command, installHint } = exec
       const found = await locateProgram({ ...plugin, command, installHint }, ports, ask.report)
+      // Loaded when used, because it reads YAML too; and before the run, so that its end and the answer are one moment.
+      const { decodeExecCredential } = await import('../plugin/exec-credential.ts')
       const secrets = secretsNow()
       const request: RunRequest = {
         command: exec.command,
@@ -86,23 +87,16 @@ export function execSource(plugin: ExecPlugin, ports: ExecPorts): Source {
       }
       const outcome = await ports.programs.run(request)
       ask.report({ type: 'plugin-ended', process: processEnd(outcome) })
-      return readOutcome(outcome, runFacts(outcome, secrets), request, ports)
+      const facts = runFacts(outcome, secrets)
+      if (outcome.ended !== 'exited') throw runError(outcome, request, facts)
+      if (outcome.status !== 0) throw exitError(command, outcome.status, facts)
+      const { apiVersion } = exec
+      return acquired(decodeExecCredential(outcome.stdout, { apiVersion, command, facts }))
     },
   }
 
-  async function readOutcome(
-    outcome: RunOutcome,
-    facts: PluginRunFacts,
-    request: RunRequest,
-    { crypto, clock }: ExecPorts,
-  ): Promise<Acquired> {
-    if (outcome.ended !== 'exited') throw runError(outcome, request, facts)
-    if (outcome.status !== 0) throw exitError(exec.command, outcome.status, facts)
-    const { apiVersion, command } = exec
-    // Loaded when used: it reads YAML, too.
-    const { decodeExecCredential } = await import('../plugin/exec-credential.ts')
-    const answer = decodeExecCredential(outcome.stdout, { apiVersion, command, facts })
-    const certificate = readCertificate(answer, command, crypto, clock.now())
+  function acquired(answer: ExecAnswer): Acquired {
+    const certificate = readCertificate(answer, exec.command, ports.crypto, ports.clock.now())
     return {
       credential: {
         ...(answer.token && { token: answer.token }),
