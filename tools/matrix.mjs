@@ -79,6 +79,9 @@ function reachesSources(file, known) {
 function install() {
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
   const tarballs = packInto(folder).map(({ file }) => `./${file}`)
+  const { devDependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
+  // The optional peer that the suites use.
+  const peers = [`prom-client@${devDependencies['prom-client']}`]
   // No native addon: what needs one is not in these suites.
   const flags = [
     '--omit=optional',
@@ -87,7 +90,7 @@ function install() {
     '--no-fund',
     '--loglevel=error',
   ]
-  run('npm', ['install', ...tarballs, ...flags], { cwd: folder, stdio: ['ignore', 2, 2] })
+  run('npm', ['install', ...tarballs, ...peers, ...flags], { cwd: folder, stdio: ['ignore', 2, 2] })
 }
 
 function test(version) {

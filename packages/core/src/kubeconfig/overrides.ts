@@ -5,7 +5,6 @@ import {
   CLUSTER_FIELDS,
   type EntryOf,
   type EntryValues,
-  type Field,
   type FieldTable,
   type Kind,
   type OptionsOf,
@@ -101,11 +100,11 @@ function layOver<T extends FieldTable>(
   entry: EntryOf<T>,
   overrides: PlainOf<T>,
 ): Pick<EntryOf<T>, keyof OptionsOf<T>> {
-  const laid = optionNames(table).map((name) => {
-    const { kind } = table[name] as Field
-    return [name, LAY_OVER[kind](overrides[name] as never, entry[name] as never)]
-  })
-  return Object.fromEntries(laid)
+  const laid: Record<string, unknown> = {}
+  for (const [name, { kind, option }] of Object.entries(table)) {
+    if (option) laid[name] = LAY_OVER[kind](overrides[name] as never, entry[name] as never)
+  }
+  return laid as Pick<EntryOf<T>, keyof OptionsOf<T>>
 }
 
 /** What counts, by kind of field: the given value, or the one of the entry. Empty text and an empty list give nothing. */

@@ -15,7 +15,7 @@ export interface Paths {
 
 /** Makes the paths of a cluster entry absolute: relative ones start at the folder of its file, or at `cwd`. */
 export function resolveClusterPaths(entry: ClusterEntry, cwd: string, paths: Paths): ClusterEntry {
-  return resolveFields(CLUSTER_FIELDS, entry, baseOf(entry.file, cwd, paths), paths)
+  return resolveFields(CLUSTER_PATHS, entry, baseOf(entry.file, cwd, paths), paths)
 }
 
 /**
@@ -28,7 +28,7 @@ export function resolveUserPaths(entry: UserEntry, cwd: string, paths: Paths): U
   const base = baseOf(entry.file, cwd, paths)
   const { exec } = entry
   return {
-    ...resolveFields(USER_FIELDS, entry, base, paths),
+    ...resolveFields(USER_PATHS, entry, base, paths),
     exec: exec && { ...exec, command: resolveCommand(exec.command, base, paths) },
     authProvider: resolveProvider(entry.authProvider, base, paths),
   }
@@ -36,20 +36,30 @@ export function resolveUserPaths(entry: UserEntry, cwd: string, paths: Paths): U
 
 /** Makes the paths given by flags absolute: a flag is relative to the current folder. */
 export function resolveOverridePaths(overrides: Overrides, cwd: string, paths: Paths): Overrides {
-  return resolveFields({ ...CLUSTER_FIELDS, ...USER_FIELDS }, overrides, cwd, paths)
+  return resolveFields(ALL_PATHS, overrides, cwd, paths)
+}
+
+/** The names of the fields that are paths: once, because a kubeconfig may have ten thousand entries. */
+const CLUSTER_PATHS = pathsIn(CLUSTER_FIELDS)
+const USER_PATHS = pathsIn(USER_FIELDS)
+const ALL_PATHS = [...CLUSTER_PATHS, ...USER_PATHS]
+
+function pathsIn(table: FieldTable): readonly string[] {
+  return Object.keys(table).filter((name) => table[name]?.kind === 'path')
 }
 
 function resolveFields<T extends object>(
-  table: FieldTable,
+  names: readonly string[],
   values: T,
   base: string,
   paths: Paths,
 ): T {
-  const resolved = Object.entries(values).map(([name, value]) => {
-    const isPath = table[name]?.kind === 'path' && typeof value === 'string'
-    return [name, isPath ? absolute(value, base, paths) : value]
-  })
-  return Object.fromEntries(resolved) as T
+  const resolved = { ...values } as Record<string, unknown>
+  for (const name of names) {
+    const value = resolved[name]
+    if (typeof value === 'string') resolved[name] = absolute(value, base, paths)
+  }
+  return resolved as T
 }
 
 function baseOf(file: string | undefined, cwd: string, paths: Paths): string {
