@@ -199,7 +199,7 @@ export function describePluginDefects(client: ClientNode): void {
 
     it('D23: one that hangs is ended, for all who wait', async () => {
       await using stage = await Stage.open(client, {
-        attach: { policy: { pluginTimeoutMs: 300 } },
+        attach: { policy: { pluginTimeoutMs: 2000 } },
         kubeconfig: ({ folder }) => ({
           user: { exec: { command: 'sh', args: ['-c', 'echo >> "$0/runs"; sleep 60', folder] } },
         }),
