@@ -21,7 +21,7 @@ const program = fileURLToPath(new URL('../packages/cli/bin/kubecred.mjs', import
 
 export async function run() {
   const sandbox = await startSandbox()
-  const exec = await sandbox.plugin({ user: 'jane', lifeMs: LIFE_MS })
+  const exec = await sandbox.plugin({ user: 'jane', lifetimeMs: LIFE_MS })
   const kubeconfig = sandbox.writeKubeconfig({ user: { exec } })
   const args = [program, 'proxy', '-o', 'json', '--port=0', '--kubeconfig', kubeconfig]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })

@@ -13,7 +13,7 @@ export const name = `${LOAD_MS / 1000} s of load, tokens of ${LIFE_MS / 1000} s,
 
 export async function run() {
   const sandbox = await startSandbox()
-  const exec = await sandbox.plugin({ user: 'jane', lifeMs: LIFE_MS, delayMs: PLUGIN_MS })
+  const exec = await sandbox.plugin({ user: 'jane', lifetimeMs: LIFE_MS, delayMs: PLUGIN_MS })
   const events = []
   const cluster = await connect({
     kubeconfig: sandbox.writeKubeconfig({ user: { exec } }),

@@ -70,7 +70,7 @@ export class Credentials {
     return this.#sandbox.issueCertificate({
       user: name,
       notBefore: new Date(realNow - DAY_MS),
-      lifeMs: 30 * DAY_MS,
+      lifetimeMs: 30 * DAY_MS,
       untrusted: isBad(name),
     })
   }

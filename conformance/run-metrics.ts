@@ -94,8 +94,16 @@ async function run(used: InUse, step: Step, sandbox: Sandbox, now: number): Prom
   })
 }
 
-async function certificateAnswer(sandbox: Sandbox, now: number, lifeMs: number): Promise<string> {
-  const issued = await sandbox.issueCertificate({ user: 'jane', notBefore: new Date(now), lifeMs })
+async function certificateAnswer(
+  sandbox: Sandbox,
+  now: number,
+  lifetimeMs: number,
+): Promise<string> {
+  const issued = await sandbox.issueCertificate({
+    user: 'jane',
+    notBefore: new Date(now),
+    lifetimeMs,
+  })
   return JSON.stringify({
     apiVersion: 'client.authentication.k8s.io/v1',
     kind: 'ExecCredential',

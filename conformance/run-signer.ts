@@ -6,8 +6,8 @@ import { decodeSignRequest } from '../packages/core/src/signer/kit/decode-sign-r
 import {
   encodeCertificateRequest,
   encodeSignRequest,
+  type SignerPayload,
   type SignerProtocol,
-  type SignerWish,
 } from '../packages/core/src/signer/signer-protocol.ts'
 import { AnswerReader } from '../packages/core/src/sources/signer-exchange.ts'
 import type { CaseHead } from './case.ts'
@@ -17,7 +17,7 @@ import { attempt, type ExpectedError, expectFailure, Failure } from './outcome.t
 export interface SignerCase extends CaseHead {
   readonly kind: 'signer'
   readonly given: {
-    readonly wish: SignerWish
+    readonly wish: SignerPayload
     readonly protocol?: SignerProtocol
     /** The config of the auth-provider. */
     readonly configuration?: Readonly<Record<string, string>>

@@ -13,7 +13,7 @@ import { build } from 'esbuild'
 const sources = fileURLToPath(new URL('../packages/cli/src', import.meta.url))
 const folder = fileURLToPath(new URL('../packages/cli/dist/bundle', import.meta.url))
 /** What kubecred-token imports when it needs it. */
-const FOR_TOKEN = ['cold', 'context-token', 'help']
+const FOR_TOKEN = ['slow-path', 'context-token', 'help']
 const REQUIRE =
   "import{createRequire as makeRequire}from'node:module';const require=makeRequire(import.meta.url);"
 const SETTINGS = {

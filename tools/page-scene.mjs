@@ -22,19 +22,19 @@ export function playScene(state, clock, { hasTrouble }) {
     title: 'jane@production',
     source: { kind: 'exec', name: '/usr/local/bin/aws-iam-authenticator' },
     holds: ['token'],
-    lifeMs: 48_000,
+    lifetimeMs: 48_000,
   })
   const robot = addIdentity(state, 'robot', {
     title: 'build-robot@staging',
     source: { kind: 'exec', name: '/opt/step/bin/step-kubernetes' },
     holds: ['certificate'],
-    lifeMs: 150_000,
+    lifetimeMs: 150_000,
   })
   const sam = addIdentity(state, 'sam', {
     title: 'sam@vault',
     source: { kind: 'signer', name: 'kubecred-pkcs11' },
     holds: ['certificate'],
-    lifeMs: 3_600_000,
+    lifetimeMs: 3_600_000,
   })
   const refusals = [112, 236]
   const signatures = [4, 20, 95, 170, 245]
@@ -59,12 +59,12 @@ function playTraffic(state, { second, now, random, extraMs }) {
     const tookMs = 2.1 + random() * 3 + extraMs + (random() < 0.02 ? 40 : 0)
     const status = second % 97 === 50 && at === 0 ? 404 : 200
     const request = { method: 'GET', path: '/api/v1/pods', isUpgrade: false }
-    state.noteRequest({ ...request, at: now, status, tookMs })
+    state.recordRequest({ ...request, at: now, status, tookMs })
   }
 }
 
 /** An identity whose connection is only played. */
-export function addIdentity(state, id, { title, source, holds, lifeMs }) {
+export function addIdentity(state, id, { title, source, holds, lifetimeMs }) {
   const { observer, attach } = state.identity(id, title)
   const credential = { source, state: 'empty', runs: 0 }
   const told = (event) => observer({ source, ...event })
@@ -78,7 +78,7 @@ export function addIdentity(state, id, { title, source, holds, lifeMs }) {
     forget() {},
   })
   const succeed = (reason, now, tookMs) => {
-    const expiresAt = now + lifeMs
+    const expiresAt = now + lifetimeMs
     Object.assign(credential, { state: 'ready', acquiredAt: now, expiresAt, lastRunMs: tookMs })
     credential.runs += 1
     delete credential.lastError
@@ -92,7 +92,7 @@ export function addIdentity(state, id, { title, source, holds, lifeMs }) {
   return {
     run,
     runIfDue(now, tookMs) {
-      if (credential.acquiredAt + lifeMs * 0.8 < now) run('ahead', now, tookMs)
+      if (credential.acquiredAt + lifetimeMs * 0.8 < now) run('ahead', now, tookMs)
     },
     refuse(now, requests) {
       told({ type: 'refused', status: 401 })

@@ -43,7 +43,7 @@ async function cold({ command }) {
 
 /** 15 s of requests from 8 workers, while tokens live for 5 s and the plugin takes 1 s. */
 async function expiry({ command }) {
-  const plugin = { lifeMs: LIFE_MS, delayMs: PLUGIN_MS }
+  const plugin = { lifetimeMs: LIFE_MS, delayMs: PLUGIN_MS }
   return await inScene(command, { plugin }, async (client, { runs }) => {
     await statuses(client, 1)
     const load = { workers: 8, ms: 3 * LIFE_MS, slowMs: PLUGIN_MS / 2 }
@@ -62,7 +62,7 @@ async function revoked({ command }) {
 
 /** The server takes a token back that would have lived for 5 s more. */
 async function revokedEarly({ command }) {
-  const plugin = { lifeMs: LIFE_MS }
+  const plugin = { lifetimeMs: LIFE_MS }
   return await inScene(command, { plugin }, async (client, { sandbox, runs }) => {
     await statuses(client, 1)
     sandbox.revoke('jane')
@@ -118,7 +118,7 @@ async function death({ command }) {
 
 /** Certificates that live for 5 s, one watch, and requests beside it until the first certificate has ended. */
 async function certificate({ command }) {
-  const plugin = { answers: 'certificate', lifeMs: LIFE_MS }
+  const plugin = { answers: 'certificate', lifetimeMs: LIFE_MS }
   return await inScene(command, { plugin }, async (client, { createNamespace, runs }) => {
     await client.do('follow', { kind: 'watch' })
     await client.do('saw', { name: 'default', waitMs: 5000 })
@@ -160,7 +160,7 @@ async function busy({ command }) {
 
 /** The server ends an informer's watch in an orderly way while the plugin fails. Then the plugin works again. */
 async function informer({ command, informer: withInformer = command }) {
-  const plugin = { lifeMs: 2000 }
+  const plugin = { lifetimeMs: 2000 }
   return await inScene(withInformer, { plugin }, async (client, scene) => {
     let isFirst = true
     scene.sandbox.respondWith(async ({ path }) => {

@@ -35,7 +35,7 @@ it('a certificate of the CertificateSigningRequest API is a credential', async (
   expect(approved.status, approved.text).toBe(200)
   // There is no controller manager here: the suite signs in its place, for the key in the request.
   const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString()
-  const { certificate } = await cluster.certificate({ user, lifeMs: 600_000, publicKey: pem })
+  const { certificate } = await cluster.certificate({ user, lifetimeMs: 600_000, publicKey: pem })
   const signed = await cluster.admin('PUT', `${PATH}/${user}/status`, {
     ...approved.body,
     status: { ...approved.body.status, certificate: Buffer.from(certificate).toString('base64') },

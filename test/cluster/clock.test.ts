@@ -22,7 +22,7 @@ describe('our clock is wrong, the server’s is right', () => {
     'by %s all at once: requests go on, and the plugin is not run in a loop',
     async ([, jump], { annotate }) => {
       const user = cluster.unique('clock')
-      const make = () => cluster.token({ user, lifeMs: 10 * 60_000 })
+      const make = () => cluster.token({ user, lifetimeMs: 10 * 60_000 })
       const plugin = cluster.plugin().answer(make())
       const warnings: string[] = []
       const ours = await connect({

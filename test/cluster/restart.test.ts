@@ -54,7 +54,7 @@ describe('an API server that goes and comes back', () => {
   it('costs an informer of client-node no event, while 3 s tokens rotate', async ({ annotate }) => {
     const namespace = await cluster.namespace()
     const user = cluster.unique('informer')
-    const make = () => cluster.token({ user, lifeMs: 3000 })
+    const make = () => cluster.token({ user, lifetimeMs: 3000 })
     const plugin = cluster.plugin().answer(make())
     using _ = plugin.answerAnew(make)
     const kubeconfig = cluster.kubeconfig({ user: { exec: plugin.exec } })
@@ -95,7 +95,7 @@ describe('an API server that goes and comes back', () => {
     const watchers = await Promise.all(
       [{}, { transport: 'https' as const }, { transport: 'http2' as const }].map(async (how) => {
         const user = cluster.unique('watcher')
-        const make = () => cluster.token({ user, lifeMs: 3000 })
+        const make = () => cluster.token({ user, lifetimeMs: 3000 })
         const plugin = cluster.plugin().answer(make())
         const anew = plugin.answerAnew(make)
         const kubeconfig = cluster.kubeconfig({ user: { exec: plugin.exec } })

@@ -41,8 +41,8 @@ describe.skipIf(reason !== undefined)(
       async ({ annotate }) => {
         const user = cluster.unique('java')
         const plugin = cluster.plugin()
-        plugin.answer(cluster.token({ user, lifeMs: LIFE_MS }))
-        using _ = plugin.answerAnew(() => cluster.token({ user, lifeMs: LIFE_MS }))
+        plugin.answer(cluster.token({ user, lifetimeMs: LIFE_MS }))
+        using _ = plugin.answerAnew(() => cluster.token({ user, lifetimeMs: LIFE_MS }))
         const runner = {
           kubectl: newest(cluster.facts.programs),
           kubeconfig: scene.kubeconfig({ exec: plugin.exec }),

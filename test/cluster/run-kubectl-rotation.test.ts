@@ -40,7 +40,7 @@ kill $logs
 
 async function outliveToken(kubectl: Kubectl): Promise<void> {
   const user = cluster.unique('short')
-  const first = cluster.token({ user, lifeMs: SHORT_MS })
+  const first = cluster.token({ user, lifetimeMs: SHORT_MS })
   const plugin = cluster.plugin().answerOnce(1, first).answer(cluster.token({ user }))
   const kubeconfig = scene.kubeconfig({ exec: plugin.exec })
   const running = scene.start({ kubectl, kubeconfig }, ['sh', '-c', SCRIPT])

@@ -33,7 +33,7 @@ export function describePrograms(how: string, install: () => Promise<Installed>)
       let plugin: PluginCommand
       beforeAll(async () => {
         ;[installed, sandbox] = await Promise.all([install(), startSandbox()])
-        const exec = await sandbox.plugin({ user: 'jane', lifeMs: 600_000 })
+        const exec = await sandbox.plugin({ user: 'jane', lifetimeMs: 600_000 })
         plugin = exec
         kubeconfig = sandbox.writeKubeconfig({ user: { exec } })
       })

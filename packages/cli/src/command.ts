@@ -3,9 +3,9 @@ import type { Environment } from 'kubecred/internal'
 import type { FlagName } from './flags/flag-table.ts'
 import type { FlagValues } from './flags/flag-values.ts'
 import type { EndingSignal } from './interruption.ts'
-import type { Patience } from './render/patience.ts'
-import type { Story } from './render/story.ts'
-import type { Words } from './render/words.ts'
+import type { Story } from './render/event-log.ts'
+import type { Patience } from './render/progress.ts'
+import type { Words } from './render/stderr-writer.ts'
 
 /** Everything a command may touch. Nothing in this package reads `process` but `main.ts`. */
 export interface Io {

@@ -21,9 +21,9 @@ afterEach(() => sandbox.close())
 
 async function writeKubeconfig(
   interactiveMode: KubeconfigExec['interactiveMode'],
-  lifeMs = 600_000,
+  lifetimeMs = 600_000,
 ): Promise<string> {
-  const { command, env } = await sandbox.plugin({ user: 'jane', lifeMs })
+  const { command, env } = await sandbox.plugin({ user: 'jane', lifetimeMs })
   const exec = {
     command: fixture('asks.sh'),
     env: { ...env, ASKS_LOG: log, ASKS_PLUGIN: command },

@@ -21,7 +21,7 @@ const atTerminal = (...args: string[]): Running =>
 
 /** One that may not ask: a plugin that may has the terminal to itself. */
 async function slowPlugin(delayMs = SLOW_MS): Promise<string> {
-  const exec = await sandbox.plugin({ user: 'jane', lifeMs: 600_000, delayMs })
+  const exec = await sandbox.plugin({ user: 'jane', lifetimeMs: 600_000, delayMs })
   return sandbox.writeKubeconfig({ user: { exec: { ...exec, interactiveMode: 'Never' } } })
 }
 
@@ -70,7 +70,7 @@ describe.skipIf(!hasScript)(
     })
 
     it('says nothing while a plugin has the terminal', async () => {
-      const { command, env } = await sandbox.plugin({ user: 'jane', lifeMs: 600_000 })
+      const { command, env } = await sandbox.plugin({ user: 'jane', lifetimeMs: 600_000 })
       const asks = fileURLToPath(new URL('fixtures/asks.sh', import.meta.url))
       const log = join(sandbox.folder, 'asked')
       const exec = { command: asks, env: { ...env, ASKS_LOG: log, ASKS_PLUGIN: command } }

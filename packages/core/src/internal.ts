@@ -8,7 +8,7 @@ export {
   ExecInfoError,
   exhaustedError,
   NotSupportedError,
-  ServerAnswerError,
+  ServerResponseInvalidError,
   ServerUnreachableError,
   TimedOutError,
   UserNotFoundError,
@@ -40,10 +40,10 @@ export { findExecutable, nodePrograms } from './node/node-programs.ts'
 export { systemClock } from './node/system-clock.ts'
 export { replaceFile, withLocks } from './node/write-kubeconfig.ts'
 export { decodeExecInfo } from './plugin/exec-info.ts'
-export { forPlugins } from './plugin/plugin-environment.ts'
+export { pluginEnvironment } from './plugin/plugin-environment.ts'
 export { ALLOW_ALL } from './plugin/plugin-policy.ts'
 export type { Clock } from './ports/clock.ts'
 export type { Located, Programs, RunOutcome, RunRequest } from './ports/programs.ts'
 export { type ExecLimits, execSource, showArgs } from './sources/exec-source.ts'
-export { locateProgram } from './sources/locate-program.ts'
+export { findAllowedProgram } from './sources/find-allowed-program.ts'
 export type { Acquired, Report, Source } from './sources/source.ts'

@@ -1,9 +1,9 @@
 import {
+  type ContextSummary,
   diagnose,
   type Finding,
   STEPS,
   type Step,
-  type Surveyed,
   type survey,
 } from 'kubecred/diagnose'
 import { expectTypeOf, it } from 'vitest'
@@ -15,5 +15,5 @@ it('diagnose() gives findings as they are made, each with its step', () => {
 })
 
 it('survey() looks at every context', () => {
-  expectTypeOf<Awaited<ReturnType<typeof survey>>>().toExtend<readonly Surveyed[]>()
+  expectTypeOf<Awaited<ReturnType<typeof survey>>>().toExtend<readonly ContextSummary[]>()
 })

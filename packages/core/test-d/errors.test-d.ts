@@ -6,8 +6,8 @@ import {
   CredentialError,
   type ErrorInit,
   isCredentialError,
-  type PluginAnswerError,
   type PluginExitedError,
+  type PluginOutputInvalidError,
   type ServerUnreachableError,
 } from 'kubecred/errors'
 import { describe, expectTypeOf, it } from 'vitest'
@@ -20,8 +20,8 @@ describe('kubecred/errors', () => {
           expectTypeOf(error).toEqualTypeOf<PluginExitedError>()
           expectTypeOf(error.exitStatus).toBeNumber()
           break
-        case 'ERR_PLUGIN_ANSWER':
-          expectTypeOf(error).toEqualTypeOf<PluginAnswerError>()
+        case 'ERR_PLUGIN_OUTPUT_INVALID':
+          expectTypeOf(error).toEqualTypeOf<PluginOutputInvalidError>()
           expectTypeOf(error.path).toBeString()
           break
         case 'ERR_SERVER_UNREACHABLE':

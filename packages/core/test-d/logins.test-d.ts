@@ -4,12 +4,12 @@ import {
   type ClientNodeLoginOptions,
   type KubeconfigLoginOptions,
   type KubectlLoginOptions,
+  type LoginMethod,
   loginViaClientNode,
   loginViaKubectl,
   loginWithKubeconfig,
   loginWithServiceAccount,
   type ReadableKubeConfig,
-  type ReadyMadeLogin,
   type ServiceAccountLoginOptions,
 } from 'kubecred/logins'
 import { Vault } from 'kubecred/vault'
@@ -17,11 +17,11 @@ import { describe, expectTypeOf, it } from 'vitest'
 
 describe('kubecred/logins', () => {
   it('has ready-made logins, and a type for more of them', () => {
-    expectTypeOf(loginWithKubeconfig).toExtend<ReadyMadeLogin<KubeconfigLoginOptions>>()
-    expectTypeOf(loginWithServiceAccount).toExtend<ReadyMadeLogin<ServiceAccountLoginOptions>>()
-    expectTypeOf(loginViaClientNode).toExtend<ReadyMadeLogin<ClientNodeLoginOptions>>()
-    expectTypeOf(loginViaKubectl).toExtend<ReadyMadeLogin<KubectlLoginOptions>>()
-    const loginViaCorp: ReadyMadeLogin<{ account: string }> = async ({ signal }, options) =>
+    expectTypeOf(loginWithKubeconfig).toExtend<LoginMethod<KubeconfigLoginOptions>>()
+    expectTypeOf(loginWithServiceAccount).toExtend<LoginMethod<ServiceAccountLoginOptions>>()
+    expectTypeOf(loginViaClientNode).toExtend<LoginMethod<ClientNodeLoginOptions>>()
+    expectTypeOf(loginViaKubectl).toExtend<LoginMethod<KubectlLoginOptions>>()
+    const loginViaCorp: LoginMethod<{ account: string }> = async ({ signal }, options) =>
       options && { server: 'https://one', token: `${options.account} ${signal.aborted}` }
     new Vault().onLogin(async (context) => {
       const own = await loginViaCorp(context, { account: 'x' })
@@ -29,7 +29,7 @@ describe('kubecred/logins', () => {
     })
     expectTypeOf(loginViaCorp).parameter(0).toExtend<{ signal: AbortSignal }>()
     // @ts-expect-error: a number is no login
-    const wrong: ReadyMadeLogin = () => 5
+    const wrong: LoginMethod = () => 5
     expectTypeOf(wrong).toBeFunction()
   })
 

@@ -6,7 +6,7 @@ import {
   DEFAULT_RULES,
   type ProxyOptions,
   type ProxyRules,
-  type RequestNote,
+  type RequestSummary,
   serverOptions,
 } from 'kubecred/proxy'
 import { expectTypeOf, it } from 'vitest'
@@ -24,5 +24,7 @@ it('both kinds of servers take the options and can be served', () => {
 })
 
 it('notes are plain data', () => {
-  expectTypeOf<NonNullable<ProxyOptions['onRequest']>>().parameters.toEqualTypeOf<[RequestNote]>()
+  expectTypeOf<NonNullable<ProxyOptions['onRequest']>>().parameters.toEqualTypeOf<
+    [RequestSummary]
+  >()
 })

@@ -136,7 +136,7 @@ async function startServer(): Promise<Sandbox> {
 
 /** Puts something into the cluster that can be seen. */
 async function prepare(sandbox: Sandbox): Promise<void> {
-  const { token } = sandbox.issueToken({ user: 'admin', lifeMs: 60_000 })
+  const { token } = sandbox.issueToken({ user: 'admin', lifetimeMs: 60_000 })
   const admin = await connect({
     server: sandbox.url,
     token,

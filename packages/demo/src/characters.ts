@@ -17,7 +17,7 @@ export async function makeJane(
   { tokenLifeMs }: Rhythm,
 ): Promise<Character> {
   const id = 'jane'
-  const options = { user: id, groups: ['developers'], lifeMs: tokenLifeMs }
+  const options = { user: id, groups: ['developers'], lifetimeMs: tokenLifeMs }
   const plugin = await sandbox.plugin({ ...options, delayMs: PLUGIN_DELAY_MS })
   const command = give(sandbox, plugin, 'corp-login')
   return {
@@ -38,7 +38,7 @@ export async function makeRobot(
   { certificateLifeMs }: Rhythm,
 ): Promise<Character> {
   const id = 'robot'
-  const options = { user: id, groups: ['robots'], lifeMs: certificateLifeMs }
+  const options = { user: id, groups: ['robots'], lifetimeMs: certificateLifeMs }
   const plugin = await sandbox.plugin({
     ...options,
     answers: 'certificate',

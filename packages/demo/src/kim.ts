@@ -35,7 +35,7 @@ export async function makeKimWithToken(
   mkdirSync(folder, { mode: 0o700 })
   const token = await SoftToken.create(tools, folder)
   const certify = async (): Promise<void> => {
-    const wanted = { user: ID, groups: ['operators'], lifeMs: signerLifeMs }
+    const wanted = { user: ID, groups: ['operators'], lifetimeMs: signerLifeMs }
     const issued = await sandbox.issueCertificate({ ...wanted, publicKey: token.publicKey })
     await token.addCertificate(issued.certificate)
   }
@@ -63,7 +63,7 @@ export async function makeKimWithProcess(
   if (process.platform === 'win32') throw new Error('a signer must be an executable file here')
   const issuer = join(sandbox.folder, 'issuer.sock')
   const server = await openIssuer(issuer, async (publicKey) => {
-    const wanted = { user: ID, groups: ['operators'], lifeMs: signerLifeMs, publicKey }
+    const wanted = { user: ID, groups: ['operators'], lifetimeMs: signerLifeMs, publicKey }
     const { certificate } = await sandbox.issueCertificate(wanted)
     return certificate
   })

@@ -2,20 +2,20 @@ import { lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
-import { isRunning, nameProcess, processSpace } from '@kubecred/cli/internal'
+import { identifyProcess, isRunning, pidNamespace } from '@kubecred/cli/internal'
 
 const FOLDERS = 'kubecred-sandbox-'
 const MARK = 'demo.json'
 
 /** Whose a folder is: a process, so that it cannot be taken for a later one with the same number. */
-interface Owner extends ReturnType<typeof nameProcess> {
+interface Owner extends ReturnType<typeof identifyProcess> {
   /** Where its number is counted: it means nothing in another container that shares the folder. */
   readonly space: number
 }
 
 /** Says in a folder that it belongs to this process, for demos to come. */
 export function markFolder(folder: string): void {
-  const owner: Owner = { ...nameProcess(process.pid), space: processSpace() }
+  const owner: Owner = { ...identifyProcess(process.pid), space: pidNamespace() }
   writeFileSync(join(folder, MARK), JSON.stringify(owner), { mode: 0o600 })
 }
 
@@ -30,7 +30,7 @@ export function removeLeftovers(parent = tmpdir()): number {
     const folder = join(parent, name)
     if (!name.startsWith(FOLDERS) || !isOurs(folder)) continue
     const owner = readOwner(folder)
-    if (owner?.space !== processSpace() || isRunning(owner)) continue
+    if (owner?.space !== pidNamespace() || isRunning(owner)) continue
     try {
       rmSync(folder, { recursive: true, force: true })
       removed += 1

@@ -62,7 +62,7 @@ class Show {
     this.#traffic = new Traffic({
       tally: this.#tally,
       now,
-      note: state.noteRequest,
+      note: state.recordRequest,
       onFailure: (who, why) => this.#say(`A request of ${who} failed: ${why}`, 'failure'),
     })
     this.#teller = new Teller({

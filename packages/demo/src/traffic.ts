@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Cluster } from 'kubecred'
-import type { RequestNote } from 'kubecred/proxy'
+import type { RequestSummary } from 'kubecred/proxy'
 import { type Character, CONFIG_MAPS, type Deed } from './character.ts'
 import type { Tally } from './tally.ts'
 
@@ -17,7 +17,7 @@ export interface Done {
 export interface TrafficOptions {
   readonly tally: Tally
   readonly now: () => number
-  readonly note: (note: RequestNote) => void
+  readonly note: (note: RequestSummary) => void
   /** Told why a request failed: that should not happen. */
   readonly onFailure: (who: string, why: string) => void
 }

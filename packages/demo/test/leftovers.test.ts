@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { processSpace } from '@kubecred/cli/internal'
+import { pidNamespace } from '@kubecred/cli/internal'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { markFolder, removeLeftovers } from '../src/leftovers.ts'
 
@@ -30,7 +30,7 @@ describe('folders of demos', () => {
   it('that were killed are removed', async () => {
     const folder = make(
       'kubecred-sandbox-a',
-      JSON.stringify({ pid: await deadProcess(), space: processSpace() }),
+      JSON.stringify({ pid: await deadProcess(), space: pidNamespace() }),
     )
     expect(removeLeftovers(parent)).toBe(1)
     expect(existsSync(folder)).toBe(false)
@@ -48,7 +48,7 @@ describe('folders of demos', () => {
     () => {
       make(
         'kubecred-sandbox-a',
-        JSON.stringify({ pid: process.pid, startedAt: 1, space: processSpace() }),
+        JSON.stringify({ pid: process.pid, startedAt: 1, space: pidNamespace() }),
       )
       expect(removeLeftovers(parent)).toBe(1)
     },
@@ -64,7 +64,7 @@ describe('folders of demos', () => {
     ['has an empty mark', ''],
     ['has a mark that is no JSON', '{'],
     ['has a mark without a process', '{}'],
-    ['names every process', `{"pid":-1,"space":${processSpace()}}`],
+    ['names every process', `{"pid":-1,"space":${pidNamespace()}}`],
   ])('stay when somebody else may need them: one %s', (_name, mark) => {
     const folder = make('kubecred-sandbox-a', mark)
     expect(removeLeftovers(parent)).toBe(0)
@@ -72,7 +72,7 @@ describe('folders of demos', () => {
   })
 
   it('are real folders with their name: no link is followed', async () => {
-    const mark = JSON.stringify({ pid: await deadProcess(), space: processSpace() })
+    const mark = JSON.stringify({ pid: await deadProcess(), space: pidNamespace() })
     const elsewhere = make('elsewhere', mark)
     symlinkSync(elsewhere, join(parent, 'kubecred-sandbox-link'))
     expect(removeLeftovers(parent)).toBe(0)

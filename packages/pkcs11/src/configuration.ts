@@ -53,7 +53,7 @@ export const NAMES = [
  * @throws {TokenError} Names the field and what belongs there.
  */
 export function readConfiguration(configuration: Configuration): Wish {
-  checkNames(configuration)
+  checkOptionNames(configuration)
   const uri = configuration['uri'] === undefined ? {} : parsePkcs11Uri(configuration['uri'])
   return {
     library: readLibrary(configuration, uri),
@@ -79,7 +79,7 @@ export function readConfiguration(configuration: Configuration): Wish {
 }
 
 /** A misspelt name would be ignored silently, and another key might be used. */
-function checkNames(configuration: Configuration): void {
+function checkOptionNames(configuration: Configuration): void {
   for (const name of Object.keys(configuration)) {
     const meant = NAMES.find(
       (each) => each.toLowerCase() === name.toLowerCase().replace(/[-_]/g, ''),

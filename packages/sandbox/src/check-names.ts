@@ -5,7 +5,7 @@
  * @param known Every option that exists.
  * @throws {TypeError} Names the option, and the one that was probably meant.
  */
-export function checkNames(
+export function checkOptionNames(
   given: unknown,
   what: string,
   known: Readonly<Record<string, true>>,

@@ -1,33 +1,36 @@
 import type { TokenOptions } from './authentication/tokens.ts'
 import type { CertificateOptions } from './certificates/client-certificates.ts'
-import { checkNames } from './check-names.ts'
+import { checkOptionNames } from './check-names.ts'
 import type { PluginOptions } from './plugin/plugin-options.ts'
 import type { SandboxOptions } from './sandbox-options.ts'
 import type { RestartOptions } from './server/listener.ts'
 
 /** @throws {TypeError} */
 export function checkSandboxOptions(options: SandboxOptions): void {
-  checkNames(options, 'startSandbox()', SANDBOX)
+  checkOptionNames(options, 'startSandbox()', SANDBOX)
 }
 
 /** @throws {TypeError} */
 export function checkTokenOptions(options: TokenOptions): void {
-  checkNames(options, 'issueToken()', TOKEN)
+  checkOptionNames(options, 'issueToken()', TOKEN)
 }
 
 /** @throws {TypeError} */
 export function checkCertificateOptions(options: CertificateOptions): void {
-  checkNames(options, 'issueCertificate()', CERTIFICATE)
+  checkOptionNames(options, 'issueCertificate()', CERTIFICATE)
 }
 
 /** @throws {TypeError} */
 export function checkRestartOptions(options: RestartOptions): void {
-  checkNames(options, 'restart()', { downMs: true } satisfies Record<keyof RestartOptions, true>)
+  checkOptionNames(options, 'restart()', { downMs: true } satisfies Record<
+    keyof RestartOptions,
+    true
+  >)
 }
 
 /** @throws {TypeError} */
 export function checkPluginOptions(options: PluginOptions): void {
-  checkNames(options, 'plugin()', PLUGIN)
+  checkOptionNames(options, 'plugin()', PLUGIN)
   const { answers = 'token' } = options
   if (!ANSWERS.includes(answers)) {
     throw new TypeError(
@@ -58,13 +61,13 @@ const TOKEN = {
   user: true,
   groups: true,
   uid: true,
-  lifeMs: true,
+  lifetimeMs: true,
 } satisfies Record<keyof TokenOptions, true>
 
 const CERTIFICATE = {
   user: true,
   groups: true,
-  lifeMs: true,
+  lifetimeMs: true,
   notBefore: true,
   intermediate: true,
   untrusted: true,
@@ -75,7 +78,7 @@ const PLUGIN = {
   user: true,
   groups: true,
   answers: true,
-  lifeMs: true,
+  lifetimeMs: true,
   delayMs: true,
   apiVersion: true,
   stdout: true,

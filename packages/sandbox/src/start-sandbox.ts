@@ -32,7 +32,7 @@ const BOOKMARK_INTERVAL_MS = 60_000
  *
  * @example
  * await using sandbox = await startSandbox()
- * const { token } = sandbox.issueToken({ user: 'jane', lifeMs: 60_000 })
+ * const { token } = sandbox.issueToken({ user: 'jane', lifetimeMs: 60_000 })
  * const kubeconfig = sandbox.writeKubeconfig({ user: { token } })
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {

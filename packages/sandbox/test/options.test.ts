@@ -11,9 +11,9 @@ it('startSandbox() rejects an option that does not exist', async () => {
 it('every call of a sandbox rejects an option that does not exist', async () => {
   await using sandbox = await startSandbox()
   const user = 'jane'
-  const token = { user, lifeMS: 1, ttl: 1 }
+  const token = { user, lifetimeMS: 1, ttl: 1 }
   expect(() => sandbox.issueToken(token)).toThrow(
-    'issueToken() has no "lifeMS"; did you mean lifeMs?',
+    'issueToken() has no "lifetimeMS"; did you mean lifetimeMs?',
   )
   const certificate = { user, group: ['dev'] }
   await expect(sandbox.issueCertificate(certificate)).rejects.toThrow(
@@ -34,6 +34,6 @@ it('every call of a sandbox rejects an option that does not exist', async () => 
 
 it('an option that is undefined has its default', async () => {
   await using sandbox = await startSandbox({ http2: undefined, port: undefined, now: undefined })
-  const { expirationTimestamp } = sandbox.issueToken({ user: 'jane', lifeMs: undefined })
+  const { expirationTimestamp } = sandbox.issueToken({ user: 'jane', lifetimeMs: undefined })
   expect(expirationTimestamp).toBeUndefined()
 })

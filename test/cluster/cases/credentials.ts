@@ -77,7 +77,7 @@ export async function impersonation(driver: Driver, cluster: TestCluster): Promi
   ])
 }
 
-export async function certificateStatus(cluster: TestCluster, user: string, lifeMs?: number) {
-  const pair = await cluster.certificate({ user, ...(lifeMs !== undefined && { lifeMs }) })
+export async function certificateStatus(cluster: TestCluster, user: string, lifetimeMs?: number) {
+  const pair = await cluster.certificate({ user, ...(lifetimeMs !== undefined && { lifetimeMs }) })
   return { clientCertificateData: pair.certificate, clientKeyData: pair.key }
 }

@@ -13,7 +13,7 @@ const EVERY_MS = 200
 /** Tokens end again and again; no request notices. */
 export async function tokenExpiry(driver: Driver, cluster: TestCluster): Promise<void> {
   const user = cluster.unique('short')
-  const make = () => cluster.token({ user, lifeMs: LIFE_MS })
+  const make = () => cluster.token({ user, lifetimeMs: LIFE_MS })
   const plugin = cluster.plugin().answer(make())
   using _ = plugin.answerAnew(make)
   await using scene = await Scene.open(driver, cluster, { exec: plugin.exec })

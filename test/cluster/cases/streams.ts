@@ -12,7 +12,7 @@ const EVERY_MS = 800
 export async function watch(driver: Driver, cluster: TestCluster): Promise<void> {
   const namespace = await cluster.namespace()
   const user = cluster.unique('watcher')
-  const make = () => cluster.token({ user, lifeMs: 3000 })
+  const make = () => cluster.token({ user, lifetimeMs: 3000 })
   const plugin = cluster.plugin().answer(make())
   using _ = plugin.answerAnew(make)
   await using scene = await Scene.open(driver, cluster, { exec: plugin.exec })

@@ -50,7 +50,7 @@ export class ApiServer {
     const own = await issue('server-ca', servers, { user: 'kube-apiserver', names: LOOPBACK })
     const clients = await makeAuthority(CLIENT_AUTHORITY)
     const masters = { user: 'admin', groups: ['system:masters'] }
-    const admin = await issue(CLIENT_AUTHORITY, clients, { ...masters, lifeMs: 20 * 3_600_000 })
+    const admin = await issue(CLIENT_AUTHORITY, clients, { ...masters, lifetimeMs: 20 * 3_600_000 })
     const staticUser = { token: secret(), user: 'static', groups: ['suite'] }
     const port = await freePort()
     const accounts = generateKeyPairSync('rsa', { modulusLength: 2048 })

@@ -16,7 +16,7 @@ export interface Pair {
 export interface LeafOptions {
   readonly user: string
   readonly groups?: readonly string[]
-  readonly lifeMs?: number
+  readonly lifetimeMs?: number
   /** Names of a server; a client has none. */
   readonly names?: readonly AlternativeName[]
   /** PEM of a key that is elsewhere: then the certificate comes without one. */
@@ -36,7 +36,7 @@ export async function makeAuthority(name: string): Promise<Pair> {
   const x509 = loadX509()
   const certificate = await sign({ name, key }, publicOf(key), {
     subject: [{ CN: [name] }],
-    lifeMs: 24 * HOUR_MS,
+    lifetimeMs: 24 * HOUR_MS,
     extensions: [
       new x509.BasicConstraintsExtension(true, undefined, true),
       new x509.KeyUsagesExtension(CERTIFICATE_AND_CRL_SIGN, true),
@@ -47,14 +47,14 @@ export async function makeAuthority(name: string): Promise<Pair> {
 
 /** Issues a certificate for a user or a server; one hour unless told. */
 export async function issue(name: string, authority: Pair, options: LeafOptions): Promise<Pair> {
-  const { user, groups = [], lifeMs = HOUR_MS, names } = options
+  const { user, groups = [], lifetimeMs = HOUR_MS, names } = options
   const x509 = loadX509()
   const key = options.publicKey === undefined ? newKey() : ''
   const organisations = groups.length === 0 ? [] : [{ O: groups }]
   const usages = names === undefined ? [USAGES.client] : [USAGES.server, USAGES.client]
   const certificate = await sign({ name, key: authority.key }, options.publicKey ?? publicOf(key), {
     subject: [{ CN: [user] }, ...organisations],
-    lifeMs,
+    lifetimeMs,
     extensions: [
       new x509.BasicConstraintsExtension(false, undefined, true),
       new x509.KeyUsagesExtension(DIGITAL_SIGNATURE, true),
@@ -67,14 +67,14 @@ export async function issue(name: string, authority: Pair, options: LeafOptions)
 
 interface Contents {
   readonly subject: DistinguishedName
-  readonly lifeMs: number
+  readonly lifetimeMs: number
   readonly extensions: readonly Extension[]
 }
 
 async function sign(
   issuer: { readonly name: string; readonly key: string },
   publicKey: string,
-  { subject, lifeMs, extensions }: Contents,
+  { subject, lifetimeMs, extensions }: Contents,
 ): Promise<string> {
   const x509 = loadX509()
   const der = createPrivateKey(issuer.key).export({ type: 'pkcs8', format: 'der' })
@@ -91,7 +91,7 @@ async function sign(
       issuer: [{ CN: [issuer.name] }],
       notBefore: new Date(Date.now() - HOUR_MS),
       // X.509 counts whole seconds; rounding up keeps a short life from being over at once.
-      notAfter: new Date(Math.ceil((Date.now() + lifeMs) / 1000) * 1000),
+      notAfter: new Date(Math.ceil((Date.now() + lifetimeMs) / 1000) * 1000),
       publicKey: key,
       signingKey,
       signingAlgorithm: SIGNING,

@@ -20,7 +20,7 @@ export interface TokenClaims {
   readonly user: string
   readonly groups?: readonly string[]
   /** One hour unless told. */
-  readonly lifeMs?: number
+  readonly lifetimeMs?: number
 }
 
 export const AUDIENCE = 'kubecred'
@@ -71,8 +71,8 @@ export class TokenIssuer implements TrustedIssuer {
 }
 
 /** A token that the API server takes for one of this user. */
-export function issueToken(url: string, key: string, { user, groups, lifeMs }: TokenClaims) {
-  const expiresAt = Math.ceil((Date.now() + (lifeMs ?? HOUR_MS)) / 1000)
+export function issueToken(url: string, key: string, { user, groups, lifetimeMs }: TokenClaims) {
+  const expiresAt = Math.ceil((Date.now() + (lifetimeMs ?? HOUR_MS)) / 1000)
   const header = encode({ alg: 'ES256', kid: KEY_ID, typ: 'JWT' })
   const now = Math.floor(Date.now() / 1000)
   const claims = { iss: url, aud: AUDIENCE, sub: user, groups, iat: now, exp: expiresAt }

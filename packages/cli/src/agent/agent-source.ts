@@ -63,7 +63,7 @@ export function agentSource(
       exec,
       policy: ALLOW_ALL,
       limits: limitsFor(audience, limits),
-      toldCluster: () => decodeExecInfo(parseJson(audience.latest().execInfo)).cluster,
+      clientCluster: () => decodeExecInfo(parseJson(audience.latest().execInfo)).cluster,
     },
     {
       crypto: nodeCrypto,

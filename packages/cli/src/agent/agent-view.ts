@@ -1,13 +1,13 @@
 import process from 'node:process'
 import { isCredentialError } from 'kubecred/errors'
 import { type Environment, type ExecContext, execContexts } from 'kubecred/internal'
-import { programWords } from '../render/program-words.ts'
 import type { ContextStatus } from '../render/status-table.ts'
+import { withFlagNames } from '../render/with-flag-names.ts'
 import { makeRequest } from '../token-program/make-request.ts'
 import { readArguments } from '../token-program/read-arguments.ts'
 import { isWrapped } from '../wrap/plan.ts'
+import { type AgentPlace, agentPlace } from './agent-paths.ts'
 import { askAgent } from './ask-agent.ts'
-import { type AgentPlace, agentPlace } from './place.ts'
 import type { EntryStatus } from './protocol.ts'
 
 /** What the agent knows of a context, in the words of `status`. */
@@ -70,7 +70,7 @@ function describeEntry(entry: EntryStatus, now: number): SeenByAgent | undefined
     return {
       state: 'broken',
       ...ran,
-      problem: { message: lastError.message, hint: programWords(lastError.hint) },
+      problem: { message: lastError.message, hint: withFlagNames(lastError.hint) },
     }
   }
   if (state !== 'ready' && state !== 'refused') return undefined

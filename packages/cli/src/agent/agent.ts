@@ -1,6 +1,6 @@
 import { AgentLockedError, nodeCrypto, type RunOutcome } from 'kubecred/internal'
-import { describeFailed } from './describe-failed.ts'
 import { Entry, type EntryPorts } from './entry.ts'
+import { describeFailed } from './failed-answer.ts'
 import { identityText } from './identity.ts'
 import type { Answer, DepositedOutcome, EntryStatus, GetRequest, LookRequest } from './protocol.ts'
 

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { AgentUnusableError } from 'kubecred/internal'
-import { type AgentPlace, checkSocket } from './place.ts'
+import { type AgentPlace, checkSocket } from './agent-paths.ts'
 import {
   type Answer,
   type DepositedOutcome,

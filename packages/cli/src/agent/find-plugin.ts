@@ -3,9 +3,9 @@ import { delimiter, isAbsolute, join, resolve } from 'node:path'
 import {
   ALLOW_ALL,
   type Environment,
+  findAllowedProgram,
   findExecutable,
   type Located,
-  locateProgram,
   type Programs,
 } from 'kubecred/internal'
 
@@ -23,7 +23,11 @@ export function findPlugin(command: string, env: Environment): Promise<FoundPlug
     sha256: () => Promise.reject(new Error('only a policy asks for digests')),
     run: () => Promise.reject(new Error('nothing runs here')),
   }
-  return locateProgram({ command, policy: ALLOW_ALL, installHint: HINT }, { programs }, () => {})
+  return findAllowedProgram(
+    { command, policy: ALLOW_ALL, installHint: HINT },
+    { programs },
+    () => {},
+  )
 }
 
 const HINT = 'Install the plugin, or give its full path behind "--" in exec.args of the kubeconfig.'

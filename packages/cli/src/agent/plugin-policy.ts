@@ -2,9 +2,9 @@ import { lstatSync, readFileSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
 import {
   type Environment,
+  findAllowedProgram,
   findKuberc,
   loadPluginPolicy,
-  locateProgram,
   nodePrograms,
 } from 'kubecred/internal'
 import { type FoundPlugin, findPlugin } from './find-plugin.ts'
@@ -22,7 +22,7 @@ export async function judgePlugin(
   const programs = nodePrograms(env)
   for (const kuberc of policies) {
     const policy = await loadPluginPolicy({ kuberc, env: {}, home: homedir() })
-    await locateProgram({ command, policy }, { programs }, () => {})
+    await findAllowedProgram({ command, policy }, { programs }, () => {})
   }
   return findPlugin(command, env)
 }

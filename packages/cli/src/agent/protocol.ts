@@ -228,7 +228,7 @@ function readParent(value: unknown): ProcessName | undefined {
   return { pid, ...(isCount(startedAt) && { startedAt }) }
 }
 
-const FAILED = ['timed-out', 'too-loud', 'aborted'] as const
+const FAILED = ['timed-out', 'output-too-large', 'aborted'] as const
 
 function readOutcome(value: unknown): DepositedOutcome | undefined {
   if (!isFields(value)) return undefined

@@ -5,7 +5,7 @@ import process from 'node:process'
 import { VERSION } from 'kubecred'
 import { type Clock, type ExecLimits, systemClock } from 'kubecred/internal'
 import { Agent, Asker } from './agent.ts'
-import { type AgentPlace, makeFolder } from './place.ts'
+import { type AgentPlace, makeFolder } from './agent-paths.ts'
 import {
   type AgentStatus,
   type Answer,
@@ -16,7 +16,7 @@ import {
   readFrames,
   writeFrame,
 } from './protocol.ts'
-import { PLUGIN_LIMITS } from './run-here.ts'
+import { PLUGIN_LIMITS } from './run-plugin.ts'
 
 export interface ServeOptions {
   readonly clock?: Clock

@@ -4,7 +4,7 @@ import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { AgentUnusableError, type Environment } from 'kubecred/internal'
-import { type AgentPlace, checkSocket } from './place.ts'
+import { type AgentPlace, checkSocket } from './agent-paths.ts'
 import { takeStartLock } from './start-lock.ts'
 
 /** A machine that has a lot to do needs seconds for what else takes a moment. */

@@ -10,8 +10,8 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import process from 'node:process'
-import { type AgentPlace, makeFolder } from './place.ts'
-import { isRunning, nameProcess } from './process-name.ts'
+import { type AgentPlace, makeFolder } from './agent-paths.ts'
+import { identifyProcess, isRunning } from './process-id.ts'
 import type { ProcessName } from './protocol.ts'
 
 /**
@@ -32,7 +32,7 @@ export function takeStartLock(place: AgentPlace): (() => void) | undefined {
   // Nobody else writes to this folder, so that a name must only be our own.
   const mark = `${process.pid}-${process.hrtime.bigint()}`
   const own = join(folder, `lock-${mark}`)
-  writeFileSync(own, JSON.stringify(nameProcess(process.pid)), { flag: 'wx', mode: 0o600 })
+  writeFileSync(own, JSON.stringify(identifyProcess(process.pid)), { flag: 'wx', mode: 0o600 })
   try {
     if (tryLink(own, lock)) return () => rmSync(lock, { force: true })
     if (!isDead(readHolder(lock))) return undefined

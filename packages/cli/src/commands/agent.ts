@@ -1,6 +1,6 @@
 import { AgentUnusableError } from 'kubecred/internal'
+import { type AgentPlace, agentPlace } from '../agent/agent-paths.ts'
 import { askAgent } from '../agent/ask-agent.ts'
-import { type AgentPlace, agentPlace } from '../agent/place.ts'
 import type { AgentStatus, PlainRequest } from '../agent/protocol.ts'
 import type { Call, Run } from '../command.ts'
 import { EXIT } from '../exit-status.ts'
@@ -49,7 +49,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   ),
   stop: simple('stop', 'The agent ends.'),
   async serve(call, place) {
-    const { serveHere } = await import('../agent/serve-here.ts')
+    const { serveHere } = await import('../agent/agent-process.ts')
     const reason = await serveHere(place, call.signal, timeoutOf(call))
     call.words.line(`The agent has ended: ${reason}.`)
     return EXIT.done

@@ -7,7 +7,7 @@ import { wantsJson } from '../flags/wants-json.ts'
 import { choosePalette } from '../render/colour.ts'
 import { findingText } from '../render/finding-text.ts'
 import { printableJson } from '../render/printable.ts'
-import { programWords } from '../render/program-words.ts'
+import { withFlagNames } from '../render/with-flag-names.ts'
 import { wrap } from '../render/wrap.ts'
 
 const WIDEST = 100
@@ -71,9 +71,9 @@ function forProgram(finding: Finding): Finding {
   const { summary, details, remedy } = finding
   return {
     ...finding,
-    summary: programWords(summary),
-    details: details.map((detail) => programWords(detail)),
-    ...(remedy !== undefined && { remedy: programWords(remedy) }),
+    summary: withFlagNames(summary),
+    details: details.map((detail) => withFlagNames(detail)),
+    ...(remedy !== undefined && { remedy: withFlagNames(remedy) }),
   }
 }
 

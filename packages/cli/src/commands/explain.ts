@@ -3,7 +3,7 @@ import type { Run } from '../command.ts'
 import { EXIT } from '../exit-status.ts'
 import { didYouMean } from '../flags/did-you-mean.ts'
 import { wantsJson } from '../flags/wants-json.ts'
-import { programWords } from '../render/program-words.ts'
+import { withFlagNames } from '../render/with-flag-names.ts'
 import { UsageError } from '../usage-error.ts'
 
 const FAULTS: Readonly<Record<CodeFacts['fault'], string>> = {
@@ -51,7 +51,7 @@ function allCodes(): Code[] {
 }
 
 function asObject(code: Code): { code: Code } & CodeFacts {
-  return { code, ...CODES[code], remedy: programWords(CODES[code].remedy) }
+  return { code, ...CODES[code], remedy: withFlagNames(CODES[code].remedy) }
 }
 
 function describe(code: Code): string {

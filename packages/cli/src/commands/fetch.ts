@@ -1,9 +1,9 @@
 import type { Cluster } from 'kubecred'
 import type { Call, Run } from '../command.ts'
 import { EXIT } from '../exit-status.ts'
-import { explainRefusal } from '../fetch/explain-refusal.ts'
+import { explainRefusal } from '../fetch/explain-error-response.ts'
 import { type RequestDraft, readRequest, readsStdin } from '../fetch/read-request.ts'
-import { secretHeaders, sendTold, statusLine } from '../fetch/send-told.ts'
+import { secretHeaders, sendLogged, statusLine } from '../fetch/send-logged.ts'
 import { readBody, writeBody } from '../fetch/write-body.ts'
 import { withTimeLimit } from '../flags/time-limit.ts'
 import { choosePalette } from '../render/colour.ts'
@@ -22,7 +22,7 @@ export const fetch: Run = async (call) => {
 
 async function exchange(call: Call, cluster: Cluster, draft: RequestDraft): Promise<number> {
   const signal = withTimeLimit(call.signal, call.flags, 'request-timeout')
-  const response = await sendTold(call, cluster, draft.path, { ...draft, signal })
+  const response = await sendLogged(call, cluster, draft.path, { ...draft, signal })
   if (call.flags.isOn('include')) call.io.stdout.write(describeHead(call, response))
   const reading = { signal, server: cluster.server }
   const text = mayLayOut(call, draft, response)

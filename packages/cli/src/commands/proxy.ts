@@ -6,13 +6,13 @@ import { connectOptions } from '../flags/connect-options.ts'
 import { wantsJson } from '../flags/wants-json.ts'
 import { LiveState } from '../page/live-state.ts'
 import { announce } from '../proxy/announce.ts'
-import { Endings } from '../proxy/endings.ts'
+import { CleanupStack } from '../proxy/cleanup-stack.ts'
 import { type Health, startHealth } from '../proxy/health.ts'
 import { openPage } from '../proxy/open-page.ts'
 import type { ProxyMetrics } from '../proxy/proxy-metrics.ts'
 import { type ProxySettings, readSettings } from '../proxy/read-settings.ts'
 import { type ServedProxy, serveProxy } from '../proxy/serve-proxy.ts'
-import { awaitWishToEnd, type WishToEnd } from '../proxy/wish-to-end.ts'
+import { listenForShutdown, type ShutdownRequest } from '../proxy/shutdown-request.ts'
 import { describeEvent } from '../render/describe-event.ts'
 import { UnexpectedErrors } from '../render/unexpected-errors.ts'
 import { userEnvironment, withoutNodeOptions } from '../run/node-options.ts'
@@ -27,8 +27,8 @@ export const proxy: Run = async (call) => {
   const relayed = await withoutNodeOptions(call)
   if (relayed !== undefined) return relayed
   refuseDebugger()
-  const wish = awaitWishToEnd(io)
-  const endings = new Endings()
+  const wish = listenForShutdown(io)
+  const endings = new CleanupStack()
   try {
     const served = await start(call, settings, endings, wish)
     await Promise.race([wish.gently, whenAborted(signal)])
@@ -45,8 +45,8 @@ export const proxy: Run = async (call) => {
 async function start(
   call: Call,
   settings: ProxySettings,
-  endings: Endings,
-  wish: WishToEnd,
+  endings: CleanupStack,
+  wish: ShutdownRequest,
 ): Promise<ServedProxy> {
   const { io, flags, story, patience, words, signal } = call
   const env = userEnvironment(io.env)
@@ -76,7 +76,7 @@ async function start(
   state.countOpen(countOpen)
   served = await serveProxy(cluster, settings, env, {
     onRequest(note) {
-      state.noteRequest(note)
+      state.recordRequest(note)
       metrics?.note(note)
     },
     onProblem: (message) => call.words.line(message),
@@ -114,7 +114,7 @@ function tellFailures({ story, words, io }: Call): Observer {
 async function openHealth(
   { healthPort }: ProxySettings,
   cluster: Cluster,
-  { gently }: WishToEnd,
+  { gently }: ShutdownRequest,
 ): Promise<Health | undefined> {
   if (healthPort === undefined) return undefined
   let isEnding = false
@@ -149,7 +149,7 @@ async function endGently(
   { words }: Call,
   { graceMs }: ProxySettings,
   { proxy: running }: ServedProxy,
-  { atOnce }: WishToEnd,
+  { atOnce }: ShutdownRequest,
 ): Promise<void> {
   const { open } = running
   if (open > 0) {

@@ -10,8 +10,8 @@ import { wantsJson } from '../flags/wants-json.ts'
 import { choosePalette } from '../render/colour.ts'
 import { quote } from '../render/describe-source.ts'
 import { printableJson } from '../render/printable.ts'
-import { programWords } from '../render/program-words.ts'
 import { type ContextStatus, statusTable } from '../render/status-table.ts'
+import { withFlagNames } from '../render/with-flag-names.ts'
 import { isWrapped } from '../wrap/plan.ts'
 
 const WIDE = 120
@@ -122,8 +122,8 @@ async function runOne({ flags, io, signal }: Call, row: ContextStatus): Promise<
     }
   } catch (error) {
     signal.throwIfAborted()
-    const message = programWords(error instanceof Error ? error.message : String(error))
-    const hint = isCredentialError(error) ? { hint: programWords(error.hint) } : {}
+    const message = withFlagNames(error instanceof Error ? error.message : String(error))
+    const hint = isCredentialError(error) ? { hint: withFlagNames(error.hint) } : {}
     return { ...row, state: 'broken', problem: { message, ...hint } }
   }
 }

@@ -1,9 +1,9 @@
 import type { Cluster, SourceLabel } from 'kubecred'
-import { ServerAnswerError } from 'kubecred/internal'
+import { ServerResponseInvalidError } from 'kubecred/internal'
 import type { Call, Run } from '../command.ts'
 import { EXIT } from '../exit-status.ts'
-import { explainRefusal } from '../fetch/explain-refusal.ts'
-import { sendTold } from '../fetch/send-told.ts'
+import { explainRefusal } from '../fetch/explain-error-response.ts'
+import { sendLogged } from '../fetch/send-logged.ts'
 import { withTimeLimit } from '../flags/time-limit.ts'
 import { wantsJson } from '../flags/wants-json.ts'
 import { describeSource } from '../render/describe-source.ts'
@@ -45,7 +45,7 @@ const REMARKS: Readonly<Record<number, string>> = {
 }
 
 function ask(call: Call, cluster: Cluster): Promise<Response> {
-  return sendTold(call, cluster, PATH, {
+  return sendLogged(call, cluster, PATH, {
     method: 'POST',
     headers: [
       ['content-type', 'application/json'],
@@ -76,14 +76,14 @@ function readIdentity(text: string, cluster: Cluster): Identity {
 
 type UserInfo = Partial<Pick<Identity, 'username' | 'uid' | 'groups' | 'extra'>>
 
-/** @throws {ServerAnswerError} When the answer is something else, such as the page of a login. */
+/** @throws {ServerResponseInvalidError} When the answer is something else, such as the page of a login. */
 function parseUserInfo(text: string, server: string): UserInfo {
   const info = (parse(text) as { status?: { userInfo?: UserInfo } } | undefined)?.status?.userInfo
   const isUser =
     typeof info?.username === 'string' &&
     (info.groups === undefined || isTexts(info.groups)) &&
     Object.values(info.extra ?? {}).every(isTexts)
-  if (!isUser) throw new ServerAnswerError(server, 'a SelfSubjectReview that names a user')
+  if (!isUser) throw new ServerResponseInvalidError(server, 'a SelfSubjectReview that names a user')
   return info
 }
 

@@ -1,15 +1,15 @@
 import { type Cluster, type Observer, VERSION } from 'kubecred'
-import type { RequestNote } from 'kubecred/proxy'
+import type { RequestSummary } from 'kubecred/proxy'
 import type { Snapshot } from './snapshot.ts'
 import { Timeline } from './timeline.ts'
+import { WatchedIdentity } from './tracked-identity.ts'
 import { TrafficMeter } from './traffic-meter.ts'
-import { WatchedIdentity } from './watched-identity.ts'
 
 /** What a listener is told: something happened to a credential, or only requests went through. */
 export type Change = 'news' | 'traffic'
 
 /** How somebody who made a connection shows it on the page. */
-export interface ShownIdentity {
+export interface IdentityHandle {
   /** For `connect()`. */
   readonly observer: Observer
   /** The connection, once there is one. */
@@ -41,7 +41,7 @@ export class LiveState {
   }
 
   /** Adds an identity. Give `observer` to `connect()` first, then the cluster to `attach`. */
-  identity(id: string, title: string): ShownIdentity {
+  identity(id: string, title: string): IdentityHandle {
     if (this.#identities.has(id)) throw new TypeError(`the page shows "${id}" already`)
     const watched: WatchedIdentity = new WatchedIdentity(id, title, {
       now: this.#now,
@@ -68,7 +68,7 @@ export class LiveState {
   }
 
   /** Counts a request that is done; a proxy's `onRequest`. */
-  readonly noteRequest = (note: RequestNote): void => {
+  readonly recordRequest = (note: RequestSummary): void => {
     this.#traffic.note(note)
     this.#tell('traffic')
   }

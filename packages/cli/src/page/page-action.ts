@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { isCredentialError } from 'kubecred'
-import { shorten } from './describe-moment.ts'
 import type { LiveState } from './live-state.ts'
-import { sendJson, sendProblem } from './page-answer.ts'
+import { sendJson, sendProblem } from './page-response.ts'
+import { shorten } from './timeline-event.ts'
 
 /** What a button of the page asks for. */
 export interface PageAction {

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { LiveState } from './live-state.ts'
-import { writeHead } from './page-answer.ts'
+import { writeHead } from './page-response.ts'
 
 /** At most four times a second when something happened, once a second when only requests went through. */
 const PAUSE_MS = { news: 250, traffic: 1000 }

@@ -1,5 +1,5 @@
-import type { MomentFacts } from './describe-moment.ts'
 import type { Moment } from './snapshot.ts'
+import type { MomentFacts } from './timeline-event.ts'
 
 /** How many moments are kept for a reader who comes later. */
 export const LONGEST_TIMELINE = 400

@@ -1,4 +1,4 @@
-import type { RequestNote } from 'kubecred/proxy'
+import type { RequestSummary } from 'kubecred/proxy'
 import { LatencyHistogram } from './latency-histogram.ts'
 import type { Traffic, TrafficSecond } from './snapshot.ts'
 
@@ -17,7 +17,7 @@ export class TrafficMeter {
     this.#now = now
   }
 
-  note({ status, tookMs }: RequestNote): void {
+  note({ status, tookMs }: RequestSummary): void {
     // Its end, not its beginning: what is past must not change any more.
     const second = Math.floor(this.#now() / 1000)
     const slot = this.#slots[second % SECONDS]

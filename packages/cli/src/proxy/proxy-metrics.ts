@@ -1,11 +1,11 @@
 import { createMetrics, type Metrics } from 'kubecred/metrics'
-import type { RequestNote } from 'kubecred/proxy'
+import type { RequestSummary } from 'kubecred/proxy'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
 /** Numbers about credentials, about requests, and about the process. */
 export interface ProxyMetrics {
   readonly observer: Metrics['observer']
-  readonly note: (note: RequestNote) => void
+  readonly note: (note: RequestSummary) => void
   /** What Prometheus reads. */
   read(): Promise<{ readonly type: string; readonly body: string }>
 }
@@ -42,11 +42,11 @@ export async function makeProxyMetrics(open: () => number): Promise<ProxyMetrics
   })
   return {
     observer,
-    note({ method, status, refusedFor, tookMs }) {
+    note({ method, status, rejectedFor, tookMs }) {
       const known = METHODS.has(method) ? method : 'other'
-      const by = refusedFor === undefined ? 'server' : 'proxy'
+      const by = rejectedFor === undefined ? 'server' : 'proxy'
       requests.inc({ method: known, code: String(status), answered_by: by })
-      if (refusedFor === undefined) durations.observe({ method: known }, tookMs / 1000)
+      if (rejectedFor === undefined) durations.observe({ method: known }, tookMs / 1000)
     },
     async read() {
       return { type: register.contentType, body: await register.metrics() }

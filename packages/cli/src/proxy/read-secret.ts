@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs'
 import process from 'node:process'
 import type { FlagName } from '../flags/flag-table.ts'
-import { ownerFault } from '../run/own-folder.ts'
+import { ownerFault } from '../run/private-folder.ts'
 import { UsageError } from '../usage-error.ts'
 
 /** What is too long to guess, and can stand in a header and in an address as it is. */

@@ -5,7 +5,7 @@ import type { FlagValues } from '../flags/flag-values.ts'
 import { UsageError } from '../usage-error.ts'
 import { checkAddress } from './address.ts'
 import { readHostNames } from './host-names.ts'
-import { readPatterns } from './patterns.ts'
+import { readPatterns } from './read-patterns.ts'
 import type { TlsFiles } from './tls-files.ts'
 
 /** Where to listen. */

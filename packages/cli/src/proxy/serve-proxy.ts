@@ -5,7 +5,7 @@ import { createServer as createTlsServer, Server as TlsServer } from 'node:https
 import { join } from 'node:path'
 import type { Cluster } from 'kubecred'
 import type { Environment } from 'kubecred/internal'
-import { Proxy as ClusterProxy, type RequestNote, serverOptions } from 'kubecred/proxy'
+import { Proxy as ClusterProxy, type RequestSummary, serverOptions } from 'kubecred/proxy'
 import { makeProcessFolder, type ProcessFolder } from '../run/process-folder.ts'
 import { ownHosts } from './address.ts'
 import { asHosts } from './host-names.ts'
@@ -28,7 +28,7 @@ export interface ServedProxy {
 
 /** Who is told what happens. */
 export interface ProxyEars {
-  readonly onRequest: (note: RequestNote) => void
+  readonly onRequest: (note: RequestSummary) => void
   /** Told in a sentence what a person should know. */
   readonly onProblem: (message: string) => void
 }

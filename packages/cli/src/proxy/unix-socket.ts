@@ -2,7 +2,7 @@ import { lstatSync, statSync, unlinkSync } from 'node:fs'
 import { connect } from 'node:net'
 import { dirname, resolve } from 'node:path'
 import process from 'node:process'
-import { parentFault } from '../run/own-folder.ts'
+import { parentFault } from '../run/private-folder.ts'
 import { UsageError } from '../usage-error.ts'
 
 /** The kernel cuts longer paths of sockets, and would listen at another one. */

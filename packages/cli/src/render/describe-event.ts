@@ -1,8 +1,8 @@
 import { basename } from 'node:path'
 import type { CredentialEvent, SourceLabel } from 'kubecred'
 import { describeSource } from './describe-source.ts'
+import { formatDuration } from './format-duration.ts'
 import { printableLine } from './printable.ts'
-import { describeTime } from './time.ts'
 
 type RunReason = Extract<CredentialEvent, { type: 'run-started' }>['reason']
 type Succeeded = Extract<CredentialEvent, { type: 'run-succeeded' }>
@@ -31,7 +31,7 @@ export function describeEvent(
       return describeSuccess(event, source, now)
     case 'run-failed':
       return (
-        `${source} failed after ${describeTime(event.tookMs)}: ${printableLine(event.error.message)}` +
+        `${source} failed after ${formatDuration(event.tookMs)}: ${printableLine(event.error.message)}` +
         describePause(event.nextTryAt, now)
       )
     case 'policy':
@@ -44,9 +44,9 @@ export function describeEvent(
     case 'retired':
       return level > 1 ? 'the old credential is retired' : undefined
     case 'signed':
-      return `${source} signed in ${describeTime(event.tookMs)} (${event.scheme})`
+      return `${source} signed in ${formatDuration(event.tookMs)} (${event.scheme})`
     case 'sign-failed':
-      return `${source} did not sign after ${describeTime(event.tookMs)}`
+      return `${source} did not sign after ${formatDuration(event.tookMs)}`
     case 'user-prompt':
     case 'prompt-ended':
     case 'plugin-started':
@@ -87,7 +87,7 @@ export function isProgram({ kind }: SourceLabel): boolean {
 /** Says when the next run may be, if that lies ahead. */
 export function describePause(nextTryAt: number | undefined, now: number): string {
   if (nextTryAt === undefined || nextTryAt <= now) return ''
-  return `; it may run again in ${describeTime(nextTryAt - now)}`
+  return `; it may run again in ${formatDuration(nextTryAt - now)}`
 }
 
 function describeSuccess(
@@ -99,13 +99,13 @@ function describeSuccess(
   const what = isSame ? 'the same credential as before' : holds.join(' and ')
   const isExec = isProgram(source)
   if (!isExec && reason === 'first') return undefined
-  const verb = isExec ? `answered in ${describeTime(tookMs)}` : 'read again'
+  const verb = isExec ? `answered in ${formatDuration(tookMs)}` : 'read again'
   return `${name} ${verb}: ${what}${isExec ? describeEnd(expiresAt, now) : ''}`
 }
 
 function describeEnd(expiresAt: number | undefined, now: number): string {
   if (expiresAt === undefined) return ', without an expiry'
   return expiresAt > now
-    ? `, expires in ${describeTime(expiresAt - now)}`
-    : `, expired ${describeTime(now - expiresAt)} ago`
+    ? `, expires in ${formatDuration(expiresAt - now)}`
+    : `, expired ${formatDuration(now - expiresAt)} ago`
 }

@@ -2,10 +2,10 @@ import { CODES, type CredentialError, describeUnexpected, isCredentialError } fr
 import { exhaustedError } from 'kubecred/internal'
 import { EXIT } from '../exit-status.ts'
 import { UsageError } from '../usage-error.ts'
+import type { Story } from './event-log.ts'
 import { printable, printableLine, printableOutput } from './printable.ts'
-import { programWords } from './program-words.ts'
-import type { Story } from './story.ts'
-import type { Words } from './words.ts'
+import type { Words } from './stderr-writer.ts'
+import { withFlagNames } from './with-flag-names.ts'
 
 /** Says what went wrong, whose fault it is and what to do about it. Returns the exit status. */
 export function explainError(error: unknown, words: Words, story: Story): number {
@@ -27,12 +27,12 @@ function explainUsage({ message, command }: UsageError, words: Words): number {
 
 function explainCredentialError(error: CredentialError, words: Words, story: Story): number {
   const { dim } = words.palette
-  words.paragraph(printable(programWords(error.message)), 'kubecred:')
+  words.paragraph(printable(withFlagNames(error.message)), 'kubecred:')
   if (!story.facts.hasPassedStderr) {
     for (const line of stderrTail(error)) words.line(`  ${line}`)
   }
   words.line()
-  words.paragraph(printable(programWords(error.hint)))
+  words.paragraph(printable(withFlagNames(error.hint)))
   words.line(dim(`(${error.code}; see: kubecred explain ${error.code})`))
   if (story.level > 1) words.line(printable(error.stack ?? ''))
   // An error of another copy of the library may have a code that ours does not know.

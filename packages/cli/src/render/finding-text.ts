@@ -1,7 +1,7 @@
 import type { Finding } from 'kubecred/diagnose'
 import type { Palette } from './colour.ts'
+import { formatDuration } from './format-duration.ts'
 import { printableLine } from './printable.ts'
-import { describeTime } from './time.ts'
 import { wrap } from './wrap.ts'
 
 const NAME_WIDTH = 12
@@ -17,7 +17,7 @@ export function findingText(finding: Finding, palette: Palette, columns: number)
   const { step, verdict, summary, details, remedy, tookMs } = finding
   const width = columns - INDENT.length
   const paint = paintFor(verdict, palette)
-  const time = tookMs >= WORTH_TELLING_MS ? ` (${describeTime(tookMs)})` : ''
+  const time = tookMs >= WORTH_TELLING_MS ? ` (${formatDuration(tookMs)})` : ''
   const [first = '', ...rest] = wrap(printableLine(summary) + time, width)
   const lines = [
     `${paint(MARKS[verdict])} ${palette.bold(step.padEnd(NAME_WIDTH))}${first}`,

@@ -1,12 +1,12 @@
-import type { Surveyed } from 'kubecred/diagnose'
+import type { ContextSummary } from 'kubecred/diagnose'
 import type { Palette } from './colour.ts'
 import { columnsOf, cut, fill } from './columns.ts'
 import { describeSource } from './describe-source.ts'
+import { formatDuration } from './format-duration.ts'
 import { printableLine } from './printable.ts'
-import { describeTime } from './time.ts'
 
 /** What is known of one context: what its files say, and what became of its plugin. */
-export interface ContextStatus extends Surveyed {
+export interface ContextStatus extends ContextSummary {
   /** When it was last fetched, in milliseconds since the epoch. */
   readonly ranAt?: number
   readonly tookMs?: number
@@ -77,12 +77,12 @@ export function stateText(row: ContextStatus, now: number): string {
   const ran =
     ranAt === undefined
       ? ''
-      : `, fetched ${describeTime(now - ranAt)} ago${tookMs === undefined ? '' : ` in ${describeTime(tookMs)}`}`
+      : `, fetched ${formatDuration(now - ranAt)} ago${tookMs === undefined ? '' : ` in ${formatDuration(tookMs)}`}`
   switch (state) {
     case 'valid':
-      return `${expiresAt === undefined ? 'valid, without an end' : `valid for ${describeTime(expiresAt - now)}`}${ran}`
+      return `${expiresAt === undefined ? 'valid, without an end' : `valid for ${formatDuration(expiresAt - now)}`}${ran}`
     case 'expired':
-      return `expired ${describeTime(now - (expiresAt ?? now))} ago${ran}`
+      return `expired ${formatDuration(now - (expiresAt ?? now))} ago${ran}`
     case 'anonymous':
       return 'anonymous: no credential'
     case 'broken':

@@ -1,7 +1,7 @@
 import type { CredentialEvent } from 'kubecred'
 import type { UnexpectedError } from 'kubecred/errors'
 import { printable } from './printable.ts'
-import type { Words } from './words.ts'
+import type { Words } from './stderr-writer.ts'
 
 /** The same error is written once in this time. */
 const INTERVAL_MS = 60_000

@@ -1,4 +1,4 @@
-import { type Environment, forPlugins } from 'kubecred/internal'
+import { type Environment, pluginEnvironment } from 'kubecred/internal'
 
 /** How to reach the proxy of `run`, for tools that read a kubeconfig and for those that do not. */
 export interface Access {
@@ -20,7 +20,7 @@ export function childEnvironment(
   { kubeconfig, url, secret, ca, header }: Access,
 ): Record<string, string> {
   return {
-    ...forPlugins(env),
+    ...pluginEnvironment(env),
     KUBECONFIG: kubeconfig,
     KUBECRED_SERVER: url,
     KUBECRED_TOKEN: secret,

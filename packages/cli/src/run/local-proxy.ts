@@ -15,7 +15,7 @@ const EVERYTHING: ProxyRules = {
   acceptPaths: [/^/],
   rejectPaths: [],
   rejectMethods: [],
-  mayImpersonate: true,
+  allowImpersonation: true,
 }
 
 /** A proxy for one command. */

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import process from 'node:process'
 import type { Environment } from 'kubecred/internal'
 import type { Call } from '../command.ts'
-import { endLike } from './end-like.ts'
+import { endLike } from './exit-by-signal.ts'
 import { followChild } from './follow-child.ts'
 
 /** Where the user's NODE_OPTIONS wait for the command. */

@@ -1,6 +1,6 @@
 import type { CredentialEvent, Observer } from 'kubecred'
 import { shortName } from '../render/describe-event.ts'
-import type { Words } from '../render/words.ts'
+import type { Words } from '../render/stderr-writer.ts'
 
 /**
  * Explains why a signer that ends after each answer cannot sign while the command runs: it may have to ask for its PIN

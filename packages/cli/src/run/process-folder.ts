@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
 import type { Environment } from 'kubecred/internal'
-import { isRunning, nameProcess } from '../agent/process-name.ts'
+import { identifyProcess, isRunning } from '../agent/process-id.ts'
 import { UsageError } from '../usage-error.ts'
-import { findFault, ownerFault } from './own-folder.ts'
+import { findFault, ownerFault } from './private-folder.ts'
 
 /** A folder of this process, which only its user may look into. */
 export interface ProcessFolder {
@@ -25,8 +25,8 @@ export interface ProcessFolder {
 export function makeProcessFolder(kind: 'run' | 'proxy', env: Environment): ProcessFolder {
   const base = chooseBase(env)
   removeForsaken(base)
-  const { pid, startedAt = 0 } = nameProcess(process.pid)
-  const path = mkdtempSync(join(base, `${kind}-${pid}-${startedAt}-${processSpace()}-`))
+  const { pid, startedAt = 0 } = identifyProcess(process.pid)
+  const path = mkdtempSync(join(base, `${kind}-${pid}-${startedAt}-${pidNamespace()}-`))
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
 }
 
@@ -69,7 +69,7 @@ function removeForsaken(base: string): void {
   for (const name of readdirSync(base)) {
     const [, pid, startedAt, space] = NAME.exec(name) ?? []
     // The number of a process means nothing in another container that shares the folder.
-    if (pid === undefined || space !== String(processSpace())) continue
+    if (pid === undefined || space !== String(pidNamespace())) continue
     const start = Number(startedAt)
     if (isRunning({ pid: Number(pid), ...(start !== 0 && { startedAt: start }) })) continue
     const path = join(base, name)
@@ -81,7 +81,7 @@ function removeForsaken(base: string): void {
 }
 
 /** The number of the name space in which processes are counted here; 0 where there is no such thing. */
-export function processSpace(): number {
+export function pidNamespace(): number {
   try {
     return Number(/\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? 0)
   } catch {

@@ -6,7 +6,7 @@ import { clientEnvironment, policyFiles } from '../agent/plugin-policy.ts'
 import { pluginLimits } from '../flags/plugin-policy.ts'
 import { UsageError } from '../usage-error.ts'
 import type { TokenArguments } from './read-arguments.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { Surroundings } from './token-io.ts'
 
 /** Set for what runs on behalf of a context, so that one that leads back to us is noticed. */
 const CONTEXT_VARIABLE = 'KUBECRED_TOKEN_CONTEXT'

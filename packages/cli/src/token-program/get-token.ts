@@ -1,11 +1,11 @@
 import { isCredentialError } from 'kubecred/errors'
 import type { RunOutcome } from 'kubecred/internal'
+import { type AgentPlace, agentPlace } from '../agent/agent-paths.ts'
 import { askAgent, type LastAnswer } from '../agent/ask-agent.ts'
-import { type AgentPlace, agentPlace } from '../agent/place.ts'
 import type { DepositedOutcome, GetRequest } from '../agent/protocol.ts'
 import { makeRequest } from './make-request.ts'
 import type { TokenArguments } from './read-arguments.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { Surroundings } from './token-io.ts'
 
 /** To find none, to start one, to lose it and to start another. */
 const MOST_TRIES = 6
@@ -78,14 +78,14 @@ class Getting {
   }
 
   async #runForAgent(): Promise<DepositedOutcome> {
-    const { runAtTerminal, encodeOutcome } = await import('./cold.ts')
+    const { runAtTerminal, encodeOutcome } = await import('./slow-path.ts')
     this.#surroundings.giveTerminal()
     this.#running = runAtTerminal(this.#request, NEVER)
     return encodeOutcome(await this.#running)
   }
 
   async #alone(): Promise<TokenAnswer> {
-    const { runHere, describeFailed } = await import('./cold.ts')
+    const { runHere, describeFailed } = await import('./slow-path.ts')
     try {
       const text = await runHere(this.#request, {
         signal: NEVER,

@@ -5,7 +5,7 @@ import { printableOutput } from '../render/printable.ts'
 import { isUsageError } from '../usage-error.ts'
 import { getToken, type TokenAnswer } from './get-token.ts'
 import { readArguments, type TokenArguments } from './read-arguments.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { Surroundings } from './token-io.ts'
 
 const EXIT_USAGE = 2
 const EXIT_EXHAUSTED = 95
@@ -75,13 +75,13 @@ async function finish(answer: TokenAnswer): Promise<number> {
     return 0
   }
   const { message, hint, code, exit, stderrTail, hasPassedStderr, nextTryAt } = answer
-  const { programWords } = await import('./cold.ts')
-  surroundings.tell(programWords(message))
+  const { withFlagNames } = await import('./slow-path.ts')
+  surroundings.tell(withFlagNames(message))
   if (stderrTail !== undefined && hasPassedStderr !== true) {
     for (const line of stderrTail.split('\n')) surroundings.pass(`  ${line}\n`)
   }
   surroundings.tell(
-    `${programWords(hint, '--plugin-timeout, in front of "--" in exec.args')} (${code})`,
+    `${withFlagNames(hint, '--plugin-timeout, in front of "--" in exec.args')} (${code})`,
   )
   const waitMs = (nextTryAt ?? 0) - Date.now()
   if (waitMs > 0) {
@@ -116,7 +116,7 @@ async function explain(error: unknown): Promise<number> {
     surroundings.tell('Raise the limit with ulimit -n. (ERR_SYSTEM_EXHAUSTED)')
     return EXIT_EXHAUSTED
   }
-  const { describeFailed } = await import('./cold.ts')
+  const { describeFailed } = await import('./slow-path.ts')
   return finish(describeFailed(error))
 }
 

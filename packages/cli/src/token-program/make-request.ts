@@ -1,15 +1,15 @@
 import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { forPlugins } from 'kubecred/internal'
+import { pluginEnvironment } from 'kubecred/internal'
 import { accountFacts } from '../agent/account-files.ts'
 import { splitExecInfo } from '../agent/exec-info-text.ts'
 import { type FoundPlugin, spotPlugin } from '../agent/find-plugin.ts'
 import { clientEnvironment, policyFiles } from '../agent/plugin-policy.ts'
-import { nameProcess } from '../agent/process-name.ts'
+import { identifyProcess } from '../agent/process-id.ts'
 import type { GetRequest } from '../agent/protocol.ts'
 import { UsageError } from '../usage-error.ts'
 import type { TokenArguments } from './read-arguments.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { Surroundings } from './token-io.ts'
 
 /** How often we may stand behind ourselves: a plugin may use another cluster, but not for ever. */
 const DEEPEST = 3
@@ -38,7 +38,7 @@ export async function makeRequest(
   if (found.realPath === realpathSync.native(own)) {
     throw new UsageError('the plugin behind "--" is kubecred-token itself')
   }
-  const { KUBERNETES_EXEC_INFO: _, ...passed } = forPlugins(env, pluginEnv)
+  const { KUBERNETES_EXEC_INFO: _, ...passed } = pluginEnvironment(env, pluginEnv)
   return {
     do: 'get',
     path: found.path,
@@ -55,7 +55,7 @@ export async function makeRequest(
     ),
     ttlMs,
     timeoutMs,
-    parent: nameProcess(parent),
+    parent: identifyProcess(parent),
     isInteractive: info.interactive && (await isTerminal(0)),
     isAttended: await isTerminal(2),
   }
@@ -71,6 +71,6 @@ async function findAllowed(
   const policies = policyFiles(env, client)
   const spotted = policies.length === 0 ? spotPlugin(command, host.PATH) : undefined
   if (spotted !== undefined) return spotted
-  const { judgePlugin } = await import('./cold.ts')
+  const { judgePlugin } = await import('./slow-path.ts')
   return judgePlugin(command, host, policies)
 }

@@ -22,7 +22,7 @@ function suite({ path, apiVersion }: Kubectl): void {
   beforeEach(async () => {
     sandbox = await startSandbox()
     home = new AgentHome()
-    const { command, env } = await sandbox.plugin({ user: 'jane', lifeMs: 3_600_000 })
+    const { command, env } = await sandbox.plugin({ user: 'jane', lifetimeMs: 3_600_000 })
     useExec(command, { ...env })
   })
   afterEach(async () => {

@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type AgentPlace, agentPlace } from '../../src/agent/place.ts'
-import { isRunning, nameProcess } from '../../src/agent/process-name.ts'
+import { type AgentPlace, agentPlace } from '../../src/agent/agent-paths.ts'
+import { identifyProcess, isRunning } from '../../src/agent/process-id.ts'
 import { takeStartLock } from '../../src/agent/start-lock.ts'
 
 let folder: string
@@ -46,13 +46,13 @@ describe('takeStartLock', () => {
   })
 
   it('leaves the lock of a living process alone', () => {
-    writeFileSync(place.lock, JSON.stringify(nameProcess(process.ppid)))
+    writeFileSync(place.lock, JSON.stringify(identifyProcess(process.ppid)))
     expect(takeStartLock(place)).toBeUndefined()
   })
 })
 
 it.runIf(process.platform === 'linux')('a process is told from a later one with its number', () => {
-  const own = nameProcess(process.pid)
+  const own = identifyProcess(process.pid)
   expect(own.startedAt).toBeGreaterThan(0)
   expect(isRunning(own)).toBe(true)
   expect(isRunning({ ...own, startedAt: 1 })).toBe(false)

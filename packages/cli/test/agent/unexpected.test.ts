@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
-import { agentPlace } from '../../src/agent/place.ts'
+import { agentPlace } from '../../src/agent/agent-paths.ts'
 import { Home } from '../run/home.ts'
 
 const preload = [fileURLToPath(new URL('../fixtures/throws-on-signal.mjs', import.meta.url))]

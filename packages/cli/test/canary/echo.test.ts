@@ -7,7 +7,7 @@ import { type KubeconfigUser, type Sandbox, startSandbox } from '@kubecred/sandb
 import { connect } from 'kubecred'
 import { openWebSocket } from 'kubecred/ws'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { Served } from '../proxy/served.ts'
+import { Served } from '../proxy/proxy-process.ts'
 import { Home } from '../run/home.ts'
 import { runFake } from '../run-fake.ts'
 import { type Heard, writeDown } from './channels.ts'

@@ -74,7 +74,7 @@ const withUser = (user: object, more: readonly string[] = []): readonly string[]
 ]
 
 async function goodPlugin(more: readonly string[] = []): Promise<readonly string[]> {
-  const exec = await sandbox.plugin({ user: 'jane', groups: ['dev'], lifeMs: 3_600_000 })
+  const exec = await sandbox.plugin({ user: 'jane', groups: ['dev'], lifetimeMs: 3_600_000 })
   return withUser({ exec }, more)
 }
 

@@ -61,7 +61,7 @@ describe('a 401', () => {
   })
 
   it('to a plugin is healed by a second run, which -v tells', async () => {
-    const exec = await sandbox.plugin({ user: 'jane', lifeMs: 900_000 })
+    const exec = await sandbox.plugin({ user: 'jane', lifetimeMs: 900_000 })
     refuseFirst(1)
     const { status, err } = await fetchAs({ exec }, '-v')
     expect(status).toBe(0)

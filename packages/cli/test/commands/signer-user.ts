@@ -1,17 +1,17 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Sandbox } from '@kubecred/sandbox'
-import { SignerScene } from '../../../core/test/fixtures/signer-scene.ts'
+import { SignerFixture } from '../../../core/test/fixtures/signer-fixture.ts'
 
 /** A signer with a key that the sandbox knows as jane's. */
-export async function makeSigner(sandbox: Sandbox): Promise<SignerScene> {
-  return new SignerScene(await sandbox.issueCertificate({ user: 'jane', groups: ['dev'] }))
+export async function makeSigner(sandbox: Sandbox): Promise<SignerFixture> {
+  return new SignerFixture(await sandbox.issueCertificate({ user: 'jane', groups: ['dev'] }))
 }
 
 /** Writes a kubeconfig whose user is authenticated by a signer. Returns its path. */
 export function writeSignerConfig(
   sandbox: Pick<Sandbox, 'url' | 'caPem'>,
-  { folder, program }: SignerScene,
+  { folder, program }: SignerFixture,
   more: Readonly<Record<string, string>> = {},
 ): string {
   const path = join(folder, 'kubeconfig')

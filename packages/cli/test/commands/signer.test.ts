@@ -5,13 +5,13 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { type Sandbox, startSandbox } from '@kubecred/sandbox'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { SignerScene } from '../../../core/test/fixtures/signer-scene.ts'
+import type { SignerFixture } from '../../../core/test/fixtures/signer-fixture.ts'
 import { makeAuthority } from '../../../core/test/tls/identities.ts'
 import { type FakeOptions, runFake } from '../run-fake.ts'
 import { makeSigner, writeSignerConfig } from './signer-user.ts'
 
 let sandbox: Sandbox
-let signer: SignerScene
+let signer: SignerFixture
 beforeAll(async () => {
   sandbox = await startSandbox()
 })

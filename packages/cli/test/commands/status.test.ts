@@ -63,7 +63,7 @@ describe('kubecred status', () => {
   })
 
   it('runs plugins when told, and says what came of it', async () => {
-    const exec = await sandbox.plugin({ user: 'jane', lifeMs: 3_600_000 })
+    const exec = await sandbox.plugin({ user: 'jane', lifetimeMs: 3_600_000 })
     const kubeconfig = sandbox.writeKubeconfig({ user: { exec } })
     const { out } = await runFake(['status', '--run', '--kubeconfig', kubeconfig])
     expect(out).toMatch(/valid for \d+ min, fetched 0\.\d+s ago in /)

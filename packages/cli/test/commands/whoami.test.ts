@@ -70,7 +70,7 @@ describe('kubecred whoami', () => {
     sandbox.respondWith(undefined)
     expect({ status, out }).toEqual({ status: 72, out: '' })
     expect(err).toContain(`${sandbox.url} did not answer with a SelfSubjectReview`)
-    expect(err).toContain('ERR_SERVER_ANSWER')
+    expect(err).toContain('ERR_SERVER_RESPONSE_INVALID')
     expect(err).not.toContain('hello')
   })
 

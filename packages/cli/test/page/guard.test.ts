@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { LiveState } from '../../src/page/live-state.ts'
 import { type StartedPage, startPage } from '../../src/page/start-page.ts'
+import { playIdentity } from './fake-identity.ts'
 import { BEARER, PageClient, SECRET } from './page-client.ts'
-import { playIdentity } from './played-identity.ts'
 
 let state: LiveState
 let page: StartedPage

@@ -46,7 +46,7 @@ describe.skipIf(!mayBrowse)(
       expect(await context.cookies()).toEqual([])
       expect(scene.seen.map(({ method, url }) => `${method} ${url}`)).toEqual([`GET ${SERVICE}`])
       const others = scene.notes.filter(({ path }) => path !== SERVICE)
-      expect(new Set(others.map(({ refusedFor }) => refusedFor))).toEqual(new Set(['the origin']))
+      expect(new Set(others.map(({ rejectedFor }) => rejectedFor))).toEqual(new Set(['the origin']))
       await context.close()
     })
 

@@ -35,7 +35,7 @@ describe.skipIf(!mayBrowse)(
     })
 
     async function show(plugin: Partial<Parameters<Sandbox['plugin']>[0]> = {}): Promise<void> {
-      const exec = await sandbox.plugin({ user: 'jane', lifeMs: 60_000, ...plugin })
+      const exec = await sandbox.plugin({ user: 'jane', lifetimeMs: 60_000, ...plugin })
       const kubeconfig = sandbox.writeKubeconfig({ user: { exec } })
       const { observer, attach } = state.identity('jane', 'jane@sandbox')
       cluster = await connect({ kubeconfig, observer })
@@ -47,7 +47,7 @@ describe.skipIf(!mayBrowse)(
     async function request(): Promise<number> {
       const began = Date.now()
       const { status } = await cluster.fetch('/api/v1/namespaces')
-      state.noteRequest({
+      state.recordRequest({
         at: began,
         method: 'GET',
         path: '/api/v1/namespaces',
@@ -93,7 +93,7 @@ describe.skipIf(!mayBrowse)(
     })
 
     it('lets the ring run down between two snapshots, without asking the program', async () => {
-      await show({ lifeMs: 20_000 })
+      await show({ lifetimeMs: 20_000 })
       await request()
       await chip('ready')
       const offsets = await tab.evaluate<string[]>(`(async () => {

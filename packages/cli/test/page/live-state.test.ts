@@ -1,11 +1,11 @@
 import fc from 'fast-check'
-import type { RequestNote } from 'kubecred/proxy'
+import type { RequestSummary } from 'kubecred/proxy'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import type { PluginExitedError } from '../../../core/src/errors/index.ts'
 import { LatencyHistogram } from '../../src/page/latency-histogram.ts'
 import { LiveState } from '../../src/page/live-state.ts'
 import { LONGEST_TIMELINE } from '../../src/page/timeline.ts'
-import { playIdentity } from './played-identity.ts'
+import { playIdentity } from './fake-identity.ts'
 
 const START = 1_700_000_000_000
 let now: number
@@ -16,7 +16,7 @@ beforeEach(() => {
   state = new LiveState({ title: 'test', now: () => now })
 })
 
-const request = (more: Partial<RequestNote> = {}): RequestNote => ({
+const request = (more: Partial<RequestSummary> = {}): RequestSummary => ({
   at: now,
   method: 'GET',
   path: '/api',
@@ -139,10 +139,10 @@ describe('an identity', () => {
 
 describe('traffic', () => {
   it('is counted by the second, with percentiles', () => {
-    for (let at = 1; at <= 100; at += 1) state.noteRequest(request({ tookMs: at }))
+    for (let at = 1; at <= 100; at += 1) state.recordRequest(request({ tookMs: at }))
     now += 1000
-    state.noteRequest(request({ status: 500 }))
-    state.noteRequest(request({ status: 0 }))
+    state.recordRequest(request({ status: 500 }))
+    state.recordRequest(request({ status: 0 }))
     state.countOpen(() => 2)
     state.countOpen(() => 3)
     const { traffic } = state.snapshot()
@@ -156,7 +156,7 @@ describe('traffic', () => {
 
   it('is forgotten after two minutes, but for the sums', () => {
     for (let second = 0; second < 500; second += 1) {
-      state.noteRequest(request())
+      state.recordRequest(request())
       now += 1000
     }
     expect(state.snapshot().traffic.seconds.length).toBeLessThanOrEqual(120)
@@ -169,10 +169,10 @@ describe('traffic', () => {
   it('tells its listeners until they stop', () => {
     const heard = vi.fn()
     const stop = state.watch(heard)
-    state.noteRequest(request())
+    state.recordRequest(request())
     playIdentity(state, 'jane')
     stop()
-    state.noteRequest(request())
+    state.recordRequest(request())
     expect(heard.mock.calls).toEqual([['traffic'], ['news']])
   })
 })

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { LiveState } from '../../src/page/live-state.ts'
 import { type StartedPage, startPage } from '../../src/page/start-page.ts'
 import { launchBrowser, mayBrowse, openTab } from './browser.ts'
-import { playIdentity } from './played-identity.ts'
+import { playIdentity } from './fake-identity.ts'
 
 const SECRET = 'a-secret-for-tests-0123456789'
 

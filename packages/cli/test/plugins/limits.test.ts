@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { type Sandbox, startSandbox } from '@kubecred/sandbox'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import { hasScript, NEEDS_SCRIPT } from '../../../core/test/fixtures/running-program.ts'
-import { Served } from '../proxy/served.ts'
+import { Served } from '../proxy/proxy-process.ts'
 import { Home, PROGRAM_LINE } from '../run/home.ts'
 import { screenOf } from '../screen.ts'
 import { AgentHome, answers, execInfo, TOKEN_PROGRAM } from '../token-program/agent-home.ts'
@@ -112,7 +112,7 @@ describe('the statuses that run a plugin again', () => {
   const refuseOnce = async (): Promise<string> => {
     let requests = 0
     sandbox.respondWith(() => (++requests === 1 ? { status: 403 } : undefined))
-    const exec = await sandbox.plugin({ user: 'jane', lifeMs: 600_000 })
+    const exec = await sandbox.plugin({ user: 'jane', lifetimeMs: 600_000 })
     return sandbox.writeKubeconfig({ user: { exec } })
   }
 

@@ -9,7 +9,7 @@ import { type Sandbox, startSandbox } from '@kubecred/sandbox'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { makePair } from '../../../core/test/fixtures/make-certificates.ts'
 import { Home } from '../run/home.ts'
-import { Served } from './served.ts'
+import { Served } from './proxy-process.ts'
 
 let sandbox: Sandbox
 let home: Home

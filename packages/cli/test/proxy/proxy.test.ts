@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { ended } from '../run/home.ts'
 import { HomeScene } from '../run/home-scene.ts'
 import { runFake } from '../run-fake.ts'
-import { Served } from './served.ts'
+import { Served } from './proxy-process.ts'
 
 const scene = new HomeScene()
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { type Sandbox, startSandbox } from '@kubecred/sandbox'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { ended, Home } from '../run/home.ts'
-import { Served } from './served.ts'
+import { Served } from './proxy-process.ts'
 
 const fixture = (name: string): string =>
   fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url))

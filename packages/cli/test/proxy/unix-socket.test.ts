@@ -2,7 +2,7 @@ import { chmodSync, existsSync, lstatSync, mkdirSync, symlinkSync } from 'node:f
 import { describe, expect, it } from 'vitest'
 import { ended } from '../run/home.ts'
 import { HomeScene } from '../run/home-scene.ts'
-import { Served } from './served.ts'
+import { Served } from './proxy-process.ts'
 
 const scene = new HomeScene()
 

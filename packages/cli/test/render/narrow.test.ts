@@ -3,7 +3,7 @@ import { COMMANDS } from '../../src/command-table.ts'
 import { choosePalette } from '../../src/render/colour.ts'
 import { commandHelp, programHelp } from '../../src/render/help-text.ts'
 import { type ContextStatus, statusTable } from '../../src/render/status-table.ts'
-import { Words } from '../../src/render/words.ts'
+import { Words } from '../../src/render/stderr-writer.ts'
 
 const PLAIN = choosePalette(false, {})
 const LONG = 'gke_my-project-123456_europe-west1-b_cluster-with-a-long-name'

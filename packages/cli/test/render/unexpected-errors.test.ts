@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from 'vitest'
 import { choosePalette } from '../../src/render/colour.ts'
+import { Words } from '../../src/render/stderr-writer.ts'
 import { UnexpectedErrors } from '../../src/render/unexpected-errors.ts'
-import { Words } from '../../src/render/words.ts'
 
 let now: number
 let written: string

@@ -11,7 +11,7 @@ let kubeconfig: string
 beforeEach(async () => {
   sandbox = await startSandbox()
   home = new Home()
-  const plugin = await sandbox.plugin({ user: 'jane', lifeMs: 3_600_000 })
+  const plugin = await sandbox.plugin({ user: 'jane', lifetimeMs: 3_600_000 })
   kubeconfig = sandbox.writeKubeconfig({ user: { exec: plugin }, namespace: 'default' })
 })
 afterEach(async () => {

@@ -13,8 +13,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { type AgentPlace, agentPlace } from '../../src/agent/agent-paths.ts'
 import { askAgent } from '../../src/agent/ask-agent.ts'
-import { type AgentPlace, agentPlace } from '../../src/agent/place.ts'
 import type { AgentStatus } from '../../src/agent/protocol.ts'
 
 /** The built programs; bootstrap builds them before the tests run. */

@@ -12,9 +12,9 @@ import { ForeignOriginError } from '../errors/index.ts'
 import { upgradeExchange } from '../exchange/upgrade.ts'
 import type { Line } from '../request/line.ts'
 import { type RequestTarget, splitPath } from '../request/request-target.ts'
+import { bridgedRequest, bridgedUpgrade } from './convert-request.ts'
 import { PipeEnd } from './memory-pipe.ts'
-import { bridgedRequest, bridgedUpgrade } from './request.ts'
-import { answerHead, answerOn, sendAnswer } from './response.ts'
+import { createResponseOn, formatResponseHead, sendResponse } from './send-response.ts'
 
 /** Where a client believes to connect to. */
 export interface Destination {
@@ -83,7 +83,7 @@ export class Bridge {
       const target = this.#target ?? targetOf(request, crossing, line)
       const outgoing = await bridgedRequest(request, line.adapterHeaders, gone.signal)
       const incoming = await line.send(target, outgoing)
-      sendAnswer(response, incoming, { cutOff: (error) => crossing?.client.destroy(error) })
+      sendResponse(response, incoming, { cutOff: (error) => crossing?.client.destroy(error) })
     } catch (error) {
       gone.abort(GONE)
       crossing?.client.destroy(error as Error)
@@ -102,12 +102,12 @@ export class Bridge {
       const incoming = await line.send(target, outgoing, upgradeExchange)
       const { socket: way } = incoming
       if (way === undefined) {
-        const response = answerOn(socket, request)
-        sendAnswer(response, incoming, { cutOff: (error) => crossing?.client.destroy(error) })
+        const response = createResponseOn(socket, request)
+        sendResponse(response, incoming, { cutOff: (error) => crossing?.client.destroy(error) })
         return
       }
       socket.off('close', abort)
-      socket.write(answerHead(incoming), 'latin1')
+      socket.write(formatResponseHead(incoming), 'latin1')
       if (head.length > 0) socket.unshift(head)
       // Either side's end or failure is the other's.
       pipeline(socket, way, socket, () => {})
@@ -150,7 +150,7 @@ function targetOf(
  * @throws {ForeignOriginError} The line leads elsewhere. With several servers, the logins decide.
  */
 export function originFor(destination: Destination, line: Line): Pick<RequestTarget, 'origin'> {
-  if (line.isOpenEnded) return { origin: originOf(destination) }
+  if (line.hasServerPerLogin) return { origin: originOf(destination) }
   checkDestination(destination, line.target)
   return {}
 }

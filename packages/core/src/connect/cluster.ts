@@ -111,7 +111,7 @@ export class Cluster implements HasLine, HasExecCluster {
   async credential({ signal }: { signal?: AbortSignal } = {}): Promise<ExposedCredential> {
     if (this.#closed !== undefined) throw new ClosedError()
     const { line } = this.#parts
-    const { credential } = await line.leaseForNow(signal)
+    const { credential } = await line.leaseForCurrentServer(signal)
     const { expiresAt } = line.keeper.status()
     return { ...credential, ...(expiresAt !== undefined && { expiresAt }) }
   }

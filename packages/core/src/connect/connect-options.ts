@@ -1,4 +1,4 @@
-import { checkNames } from '../errors/option-names.ts'
+import { checkOptionNames } from '../errors/option-names.ts'
 import { OVERRIDE_NAMES, type Overrides } from '../kubeconfig/overrides.ts'
 import type { Observer, SourceLabel } from '../ports/observer.ts'
 import type { Vault } from '../vault/vault.ts'
@@ -149,7 +149,7 @@ const LONGEST_MS = 2_147_483_647
  * @throws {TypeError}
  */
 export function checkOptions(options: ConnectOptions): void {
-  checkNames(options, 'connect()', OPTIONS)
+  checkOptionNames(options, 'connect()', OPTIONS)
   const { transport, policy } = options
   if (!TRANSPORTS.includes(transport)) {
     throw new TypeError(`transport must be 'pool', 'https' or 'http2', got ${String(transport)}`)
@@ -165,7 +165,7 @@ export function checkOptions(options: ConnectOptions): void {
 
 /** Checks what types alone cannot: a limit nobody can reach is no limit. */
 export function checkPolicy(policy: ConnectPolicy): void {
-  checkNames(policy, 'policy', POLICY)
+  checkOptionNames(policy, 'policy', POLICY)
   for (const name of COUNTS) {
     const value = policy[name]
     if (value !== undefined && !(Number.isSafeInteger(value) && value > 0)) {

@@ -1,12 +1,16 @@
 import { proxyFromEnvironment, readProxy } from '../dial/proxy.ts'
 import { makeTarget, type Target } from '../dial/target.ts'
 import { NotSupportedError } from '../errors/index.ts'
-import { type ConnectionLimits, type Exchange, FEW_CONNECTIONS } from '../exchange/exchange.ts'
+import {
+  type ConnectionLimits,
+  type Exchange,
+  MAX_SIGNING_CONNECTIONS,
+} from '../exchange/exchange.ts'
 import type { Environment } from '../formats/plain-object.ts'
 import { tell } from '../keeper/observers.ts'
-import { askedImpersonation } from '../kubeconfig/build-connection.ts'
+import { impersonationFromOptions } from '../kubeconfig/build-connection.ts'
 import type { ClusterTarget, Connection, Endpoint } from '../kubeconfig/connection.ts'
-import { followAuthority, loadAuthority } from '../node/certificate-authority.ts'
+import { loadAuthority, watchAuthority } from '../node/certificate-authority.ts'
 import { hostEnvironment, RUNTIME } from '../node/environment.ts'
 import { loadConnection } from '../node/load-kubeconfig.ts'
 import { nodeFiles } from '../node/node-files.ts'
@@ -57,7 +61,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Cluster> {
 async function openVaultCluster(own: Vault, options: ConnectOptions): Promise<Cluster> {
   const { policy = {}, signal, env = hostEnvironment(), disableCompression = false } = options
   // What is asked for here counts for every login, as if each request said it.
-  const impersonate = askedImpersonation(options)
+  const impersonate = impersonationFromOptions(options)
   checkVersion(own, 'connect()', 'Vault')
   // Only programs with login handlers load them.
   const { openVault } = await import('./open-vault.ts')
@@ -160,7 +164,7 @@ export async function openCluster(
       signal?.removeEventListener('abort', end)
     },
   })
-  const stopFollowing = followAuthority(connection.cluster, ca, nodeFiles, {
+  const stopFollowing = watchAuthority(connection.cluster, ca, nodeFiles, {
     onChange: (newer) => line.retarget(targetWith(newer)),
     onProblem: (message) => borrowed.keeper.report({ type: 'warning', message }),
     onReload: (reload) => report({ type: 'ca-reload', ...reload }),
@@ -218,7 +222,10 @@ async function loadExchange(options: ConnectOptions): Promise<Exchange> {
   const limits = limitsOf(options)
   const pool = undiciExchange(limits)
   if (transport === 'pool') return pool
-  const { limitSigningConnections } = await import('../exchange/signing-connections.ts')
-  const few = undiciExchange({ ...limits, requests: Math.min(limits.requests, FEW_CONNECTIONS) })
+  const { limitSigningConnections } = await import('../exchange/limit-signing-connections.ts')
+  const few = undiciExchange({
+    ...limits,
+    requests: Math.min(limits.requests, MAX_SIGNING_CONNECTIONS),
+  })
   return limitSigningConnections({ usual: pool, few })
 }

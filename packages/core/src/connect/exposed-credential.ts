@@ -1,5 +1,5 @@
 import type { ConnectionOptions } from 'node:tls'
-import { secureOptions } from '../dial/dial.ts'
+import { tlsOptionsFor } from '../dial/dial.ts'
 import { NotSupportedError } from '../errors/index.ts'
 import type { HeaderValues } from '../exchange/exchange.ts'
 import type { Lease } from '../keeper/lease.ts'
@@ -47,7 +47,7 @@ export class PlainValues {
     const lease = await this.#lease(signal)
     const { certificate } = lease.credential
     if (certificate?.signingKey !== undefined) throw keyIsElsewhere()
-    const secured = secureOptions(this.#line.targetOf(lease), certificate)
+    const secured = tlsOptionsFor(this.#line.targetOf(lease), certificate)
     return { ...secured, maxCachedSessions: 0 }
   }
 
@@ -75,7 +75,7 @@ export class PlainValues {
 
   async #lease(signal: AbortSignal | undefined): Promise<Lease> {
     this.#line.checkOpen()
-    const lease = await this.#line.leaseForNow(signal)
+    const lease = await this.#line.leaseForCurrentServer(signal)
     this.#line.checkOpen()
     if (isTorn(lease)) throw belongTogether()
     const others = this.#handedOut.filter((each) => each !== lease)

@@ -9,7 +9,7 @@ import { loadPluginPolicy } from '../node/load-plugin-policy.ts'
 import { nodeCrypto } from '../node/node-crypto.ts'
 import { nodeFiles } from '../node/node-files.ts'
 import { nodePrograms } from '../node/node-programs.ts'
-import { type Borrowed, borrowKeeper } from '../node/process-registry.ts'
+import { type BorrowedKeeper, borrowKeeper } from '../node/process-registry.ts'
 import { systemClock } from '../node/system-clock.ts'
 import type { ExecCluster } from '../plugin/exec-info.ts'
 import { chooseSource } from '../sources/choose-source.ts'
@@ -32,7 +32,7 @@ export async function openKeeper(
   { cluster, user }: Connection,
   caPem: string | undefined,
   options: ConnectOptions,
-): Promise<Borrowed> {
+): Promise<BorrowedKeeper> {
   const { policy = {} } = options
   const lifecycle = lifecycleOf(policy)
   const ports = { crypto: nodeCrypto, clock: systemClock, files: nodeFiles }

@@ -5,14 +5,14 @@ import type { Credential } from '../credential/credential.ts'
 import { UNAUTHORIZED } from '../credential/refusal.ts'
 import type { Keeper } from '../keeper/keeper.ts'
 import type { Connection, Endpoint, Material, UserIdentity } from '../kubeconfig/connection.ts'
-import { followAuthority, loadAuthority } from '../node/certificate-authority.ts'
+import { loadAuthority, watchAuthority } from '../node/certificate-authority.ts'
 import { nodeCrypto } from '../node/node-crypto.ts'
 import { nodeFiles } from '../node/node-files.ts'
-import type { Borrowed } from '../node/process-registry.ts'
+import type { BorrowedKeeper } from '../node/process-registry.ts'
 import { systemClock } from '../node/system-clock.ts'
 import { Secret } from '../secret/secret.ts'
 import { chooseSource } from '../sources/choose-source.ts'
-import type { Ask, Source } from '../sources/source.ts'
+import type { AcquireContext, Source } from '../sources/source.ts'
 import { isSame, type LoginListener, type OpenedLogin } from '../vault/login-source.ts'
 import type { Login } from '../vault/read-connection-info.ts'
 import type { ConnectOptions } from './connect-options.ts'
@@ -35,7 +35,7 @@ export async function openLogin(
   const credentials = isShared(user)
     ? sharedCredentials(await openKeeper(connection, ca, options), listener)
     : ownCredentials(chooseSource(user, PORTS), listener)
-  const stopFollowing = followAuthority(cluster, ca, nodeFiles, {
+  const stopFollowing = watchAuthority(cluster, ca, nodeFiles, {
     onChange: () => listener.onChange(),
     onProblem: (message) => listener.report({ type: 'warning', message }),
     onReload: (reload) => listener.report({ type: 'ca-reload', ...reload }),
@@ -76,7 +76,10 @@ function isShared({ exec, oidc, externalSigner }: UserIdentity): boolean {
   return [exec, oidc, externalSigner].some((each) => each !== undefined)
 }
 
-function sharedCredentials(borrowed: Borrowed, { onChange, observe }: LoginListener): OpenedLogin {
+function sharedCredentials(
+  borrowed: BorrowedKeeper,
+  { onChange, observe }: LoginListener,
+): OpenedLogin {
   const { keeper } = borrowed
   const stopObserving = observe(keeper)
   const unsubscribe = keeper.subscribe({
@@ -99,7 +102,7 @@ function sharedCredentials(borrowed: Borrowed, { onChange, observe }: LoginListe
 
 async function leaseShared(
   keeper: Keeper,
-  { reason, refusal, signal }: Ask,
+  { reason, refusal, signal }: AcquireContext,
   last: Credential | undefined,
 ): Promise<Credential> {
   const { held } = keeper

@@ -5,7 +5,7 @@ import { DEFAULT_LIFECYCLE, type LifecyclePolicy } from '../lifecycle/policy.ts'
 import { nodeTerminal } from '../node/environment.ts'
 import { nodeCrypto } from '../node/node-crypto.ts'
 import { nodePrograms } from '../node/node-programs.ts'
-import { type Borrowed, borrowKeeper, processProtocol } from '../node/process-registry.ts'
+import { type BorrowedKeeper, borrowKeeper, processProtocol } from '../node/process-registry.ts'
 import { nodeSignerChannels } from '../node/signer-channels.ts'
 import { systemClock } from '../node/system-clock.ts'
 import type { Programs } from '../ports/programs.ts'
@@ -28,7 +28,7 @@ export interface SignerSurroundings {
 export async function openSignerKeeper(
   signer: ExternalSigner,
   { env, folders, lifecycle, identity }: SignerSurroundings,
-): Promise<Borrowed> {
+): Promise<BorrowedKeeper> {
   const { config, ...how } = signer
   const programs = nodePrograms(env, folders)
   const device = nodeCrypto.digest(encodeJson(['signer', await describeDevice(config, programs)]))

@@ -1,4 +1,4 @@
-import { LoginToolError } from '../errors/index.ts'
+import { LoginToolFailedError } from '../errors/index.ts'
 import { findClientNode, loginViaClientNode } from '../logins/client-node.ts'
 import { loginWithKubeconfig, loginWithServiceAccount } from '../logins/kubeconfig.ts'
 import { nodeCrypto } from '../node/node-crypto.ts'
@@ -66,7 +66,7 @@ async function loginAsClientNode(context: LoginContext): Promise<ConnectionInfo 
   try {
     return await loginViaClientNode(context)
   } catch (error) {
-    if (!(error instanceof LoginToolError)) throw error
+    if (!(error instanceof LoginToolFailedError)) throw error
     context.logger.warn(
       `${error.message}; the kubeconfig and the service account are read without it`,
     )

@@ -48,17 +48,17 @@ export interface Credential {
  *
  * It holds secrets: hash it with the process's own key, never store or show it.
  */
-export function credentialText({ token, scheme, basic, certificate }: Credential): string {
+export function credentialIdentity({ token, scheme, basic, certificate }: Credential): string {
   return JSON.stringify([
     token?.expose(),
     scheme?.expose(),
     basic && [basic.username, basic.password.expose()],
-    certificateText(certificate),
+    certificateFingerprint(certificate),
   ])
 }
 
 /** The same for the part that is bound to connections: without a certificate any connection will do. */
-export function certificateText(certificate: CertificatePair | undefined): string {
+export function certificateFingerprint(certificate: CertificatePair | undefined): string {
   if (certificate === undefined) return ''
   const { chain, key } = certificate
   return JSON.stringify([chain, key === undefined ? certificate.signingKeyId : key.expose()])

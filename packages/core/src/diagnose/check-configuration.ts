@@ -9,7 +9,7 @@ import { loadConnection, readKubeconfigs, readRegularKubeconfig } from '../node/
 import { loadPluginPolicy } from '../node/load-plugin-policy.ts'
 import { nodePrograms } from '../node/node-programs.ts'
 import type { PluginPolicy } from '../plugin/plugin-policy.ts'
-import { judgeProgram } from '../sources/locate-program.ts'
+import { programDenialReason } from '../sources/find-allowed-program.ts'
 import type { Look } from './finding.ts'
 
 const FROM = {
@@ -148,7 +148,7 @@ async function whyNot(
   const located = await programs.locate(command)
   // Whether it is there at all is the next step's business.
   if (located.is !== 'found') return undefined
-  return judgeProgram(rules, command, located, programs)
+  return programDenialReason(rules, command, located, programs)
 }
 
 /** Which file the command is. */

@@ -2,11 +2,11 @@ import type { Socket } from 'node:net'
 import type { ConnectionOptions, TLSSocket } from 'node:tls'
 import type { CertificatePair } from '../credential/credential.ts'
 import { isCredentialError, ProxyFailedError, SignedTooLateError } from '../errors/index.ts'
-import { readAlert } from '../tls/alert.ts'
+import { certificateAlert } from '../tls/alert.ts'
 import { explainNetworkError, sayUnreachable } from './network-errors.ts'
 import type { ProxyServer } from './proxy.ts'
-import { DialLimit, wrapSigned } from './signed-socket.ts'
-import { type Address, named, opened, startTcp, startTls, timedOut, wrap } from './sockets.ts'
+import { DialLimit, wrapSigned } from './signed-tls.ts'
+import { type Address, named, opened, startTcp, startTls, timedOut, wrap } from './start-socket.ts'
 import { addressOf, type Target } from './target.ts'
 import { openConnectTunnel, openSocks5Tunnel } from './tunnels.ts'
 
@@ -52,7 +52,7 @@ async function dialOnce(
   signal?.throwIfAborted()
   const { proxy } = target
   const server = addressOf(target)
-  const secured = secureOptions(target, certificate, protocols)
+  const secured = tlsOptionsFor(target, certificate, protocols)
   const isSigned = certificate?.signingKey !== undefined
   // Node is faster when TLS has the connection to itself, hence not always the one over the other.
   const socket =
@@ -83,7 +83,7 @@ async function dialOnce(
 }
 
 /** How the server is checked and what we show it; undefined for plain http. */
-export function secureOptions(
+export function tlsOptionsFor(
   target: Target,
   certificate: CertificatePair | undefined,
   protocols?: readonly string[],
@@ -134,7 +134,7 @@ function blame(proxy: ProxyServer): (cause: unknown) => never {
 function explainBehind(proxy: ProxyServer, { origin }: Target): (cause: unknown) => never {
   return (cause) => {
     // An alert is for the credential: who sends the request decides about it. Signers explain themselves.
-    if (readAlert(cause) !== undefined || isCredentialError(cause)) throw cause
+    if (certificateAlert(cause) !== undefined || isCredentialError(cause)) throw cause
     throw explainNetworkError(cause, origin, {
       hint: `Check the proxy ${proxy.label} from ${proxy.from} too: it must pass TLS on as it is.`,
     })

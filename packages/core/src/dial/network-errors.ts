@@ -6,8 +6,8 @@ import {
   ServerUnreachableError,
   ServerUntrustedError,
 } from '../errors/index.ts'
-import { UNREACHABLE, UNTRUSTED } from '../errors/transport-errors.ts'
-import { readAlert } from '../tls/alert.ts'
+import { UNREACHABLE_REASONS, UNTRUSTED_REASONS } from '../errors/transport-errors.ts'
+import { certificateAlert } from '../tls/alert.ts'
 
 /** Says what went wrong on the way to the server: whose fault, and why. */
 export function explainNetworkError(
@@ -18,9 +18,9 @@ export function explainNetworkError(
   const exhausted = exhaustedError(cause)
   if (exhausted !== undefined) return exhausted
   const { code = '' } = (cause ?? {}) as { code?: string }
-  const alert = readAlert(cause)
+  const alert = certificateAlert(cause)
   if (alert !== undefined) return new CertificateRefusedError(server, alert, { cause })
-  const untrusted = UNTRUSTED[code]
+  const untrusted = UNTRUSTED_REASONS[code]
   if (untrusted !== undefined) return new ServerUntrustedError(server, untrusted, { hint, cause })
   return new ServerUnreachableError(server, sayUnreachable(cause), { hint, cause })
 }
@@ -31,7 +31,7 @@ export function sayUnreachable(cause: unknown): string {
     code?: string
     message?: string
   }
-  return UNREACHABLE[code] ?? `${code} ${message}`.trim()
+  return UNREACHABLE_REASONS[code] ?? `${code} ${message}`.trim()
 }
 
 /** Whether the connection broke before an answer, as a kept-alive one does when the server went away. */

@@ -2,7 +2,7 @@ import { BlockList, isIP, isIPv6 } from 'node:net'
 import { domainToASCII } from 'node:url'
 import { type CredentialError, KubeconfigInvalidError, NotSupportedError } from '../errors/index.ts'
 import type { Environment } from '../formats/plain-object.ts'
-import { tryParse } from '../formats/server-url.ts'
+import { tryParseUrl } from '../formats/server-url.ts'
 import { nodeCrypto } from '../node/node-crypto.ts'
 import { Secret } from '../secret/secret.ts'
 
@@ -39,7 +39,7 @@ const LONGEST_SOCKS_LOGIN = 255
  * @param from Where it is written; errors name it in place of the address, which may hold a password.
  */
 export function readProxy(address: Secret, from: string): ProxyServer {
-  const url = tryParse(address.expose())
+  const url = tryParseUrl(address.expose())
   const scheme = url?.protocol.slice(0, -1)
   if (url === undefined || !isScheme(scheme) || url.hostname === '') {
     throw unusable(from, 'is no http, https or socks5 address')

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import { isIP, type Socket } from 'node:net'
 import { ProxyFailedError } from '../errors/index.ts'
 import { hostAndPort, type Login, type ProxyServer } from './proxy.ts'
-import type { Address } from './sockets.ts'
+import type { Address } from './start-socket.ts'
 
 // Why not undici's, whose behaviour was compared with version 7.30. Every transport needs the socket, and ProxyAgent
 // hands out none. `Client.connect` does, but loads undici for all of them, refuses a head of more than 16 KiB, and

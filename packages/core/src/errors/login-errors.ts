@@ -23,7 +23,7 @@ export const LOGIN_CODES = {
     'As many requests wait for a login as may wait at once.',
     'Send fewer requests while nobody is logged in, or raise queueLimit of the vault.',
   ),
-  ERR_LOGIN_TOOL: facts(
+  ERR_LOGIN_TOOL_FAILED: facts(
     85,
     'caller',
     'retryable',
@@ -96,8 +96,8 @@ export class LoginQueueFullError extends LoginFamilyError<'ERR_LOGIN_QUEUE_FULL'
 }
 
 /** What a ready-made login asks did not help: a program, or a library. What it printed is never part of it. */
-export class LoginToolError extends LoginFamilyError<'ERR_LOGIN_TOOL'> {
-  readonly code = 'ERR_LOGIN_TOOL' as const
+export class LoginToolFailedError extends LoginFamilyError<'ERR_LOGIN_TOOL_FAILED'> {
+  readonly code = 'ERR_LOGIN_TOOL_FAILED' as const
   /** The program as it was called, or the name of the package. */
   readonly tool: string
   /** The last lines of a program's standard error, scrubbed. */

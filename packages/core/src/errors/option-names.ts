@@ -10,7 +10,7 @@ const MAX_MISTAKES = 2
  * @param elsewhere What to do instead of options that other libraries have.
  * @throws {TypeError} Names the option, and the one that was probably meant.
  */
-export function checkNames(
+export function checkOptionNames(
   given: unknown,
   what: string,
   names: readonly string[],

@@ -16,7 +16,7 @@ export const PLUGIN_CODES = {
     'The file named by exec.command exists but may not be executed.',
     'Check that it is a file and has execute permission.',
   ),
-  ERR_PLUGIN_FORMAT: facts(
+  ERR_PLUGIN_EXEC_FORMAT: facts(
     32,
     'plugin',
     'final',
@@ -44,14 +44,14 @@ export const PLUGIN_CODES = {
     'The plugin did not answer within its time limit and was stopped.',
     'Run the plugin by hand to see what it waits for, or raise policy.pluginTimeoutMs.',
   ),
-  ERR_PLUGIN_TOO_LOUD: facts(
+  ERR_PLUGIN_OUTPUT_TOO_LARGE: facts(
     36,
     'plugin',
     'final',
     'The plugin printed more to standard output than an answer can be, and was stopped.',
     'Make the plugin print only the ExecCredential to standard output.',
   ),
-  ERR_PLUGIN_SILENT: facts(
+  ERR_PLUGIN_NO_OUTPUT: facts(
     37,
     'plugin',
     'retryable',
@@ -72,7 +72,7 @@ export const PLUGIN_CODES = {
     'The plugin answered in another API version than exec.apiVersion asks for.',
     'Set exec.apiVersion to the version the plugin speaks, or update the plugin.',
   ),
-  ERR_PLUGIN_ANSWER: facts(
+  ERR_PLUGIN_OUTPUT_INVALID: facts(
     40,
     'plugin',
     'final',
@@ -169,8 +169,8 @@ export class PluginNotExecutableError extends PluginError<'ERR_PLUGIN_NOT_EXECUT
   readonly code = 'ERR_PLUGIN_NOT_EXECUTABLE' as const
 }
 
-export class PluginFormatError extends PluginError<'ERR_PLUGIN_FORMAT'> {
-  readonly code = 'ERR_PLUGIN_FORMAT' as const
+export class PluginExecFormatError extends PluginError<'ERR_PLUGIN_EXEC_FORMAT'> {
+  readonly code = 'ERR_PLUGIN_EXEC_FORMAT' as const
 }
 
 export class PluginExitedError extends PluginError<'ERR_PLUGIN_EXITED'> {
@@ -197,12 +197,12 @@ export class PluginTimedOutError extends PluginError<'ERR_PLUGIN_TIMED_OUT'> {
   readonly code = 'ERR_PLUGIN_TIMED_OUT' as const
 }
 
-export class PluginTooLoudError extends PluginError<'ERR_PLUGIN_TOO_LOUD'> {
-  readonly code = 'ERR_PLUGIN_TOO_LOUD' as const
+export class PluginOutputTooLargeError extends PluginError<'ERR_PLUGIN_OUTPUT_TOO_LARGE'> {
+  readonly code = 'ERR_PLUGIN_OUTPUT_TOO_LARGE' as const
 }
 
-export class PluginSilentError extends PluginError<'ERR_PLUGIN_SILENT'> {
-  readonly code = 'ERR_PLUGIN_SILENT' as const
+export class PluginNoOutputError extends PluginError<'ERR_PLUGIN_NO_OUTPUT'> {
+  readonly code = 'ERR_PLUGIN_NO_OUTPUT' as const
 }
 
 export class PluginSyntaxError extends PluginError<'ERR_PLUGIN_SYNTAX'> {
@@ -214,8 +214,8 @@ export class PluginVersionError extends PluginError<'ERR_PLUGIN_VERSION'> {
 }
 
 /** An answer of the wrong shape; `path` names the first field that is wrong. */
-export class PluginAnswerError extends PluginError<'ERR_PLUGIN_ANSWER'> {
-  readonly code = 'ERR_PLUGIN_ANSWER' as const
+export class PluginOutputInvalidError extends PluginError<'ERR_PLUGIN_OUTPUT_INVALID'> {
+  readonly code = 'ERR_PLUGIN_OUTPUT_INVALID' as const
   readonly path: string
 
   constructor(command: string, path: string, what: string, facts: PluginRunFacts = {}) {
@@ -256,15 +256,15 @@ export class PolicyInvalidError extends PluginFamilyError<'ERR_POLICY_INVALID'> 
 type PluginCode =
   | 'ERR_PLUGIN_NOT_FOUND'
   | 'ERR_PLUGIN_NOT_EXECUTABLE'
-  | 'ERR_PLUGIN_FORMAT'
+  | 'ERR_PLUGIN_EXEC_FORMAT'
   | 'ERR_PLUGIN_EXITED'
   | 'ERR_PLUGIN_KILLED'
   | 'ERR_PLUGIN_TIMED_OUT'
-  | 'ERR_PLUGIN_TOO_LOUD'
-  | 'ERR_PLUGIN_SILENT'
+  | 'ERR_PLUGIN_OUTPUT_TOO_LARGE'
+  | 'ERR_PLUGIN_NO_OUTPUT'
   | 'ERR_PLUGIN_SYNTAX'
   | 'ERR_PLUGIN_VERSION'
-  | 'ERR_PLUGIN_ANSWER'
+  | 'ERR_PLUGIN_OUTPUT_INVALID'
   | 'ERR_PLUGIN_CERTIFICATE'
   | 'ERR_PLUGIN_INPUT_TOO_LARGE'
   | 'ERR_PLUGIN_ENVIRONMENT'

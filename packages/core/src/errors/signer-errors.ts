@@ -10,7 +10,7 @@ export const SIGNER_CODES = {
     'The auth-provider externalSigner of the user entry cannot work as it is written.',
     'Correct the fields that the message names.',
   ),
-  ERR_SIGNER_ANSWER: facts(
+  ERR_SIGNER_RESPONSE_INVALID: facts(
     53,
     'plugin',
     'final',
@@ -38,7 +38,7 @@ export const SIGNER_CODES = {
     'The unix socket of a signer may not be used as it is.',
     'Let the socket and its folder belong to you, closed to everybody else, and start the signer.',
   ),
-  ERR_SIGNATURE_WRONG: facts(
+  ERR_SIGNATURE_INVALID: facts(
     57,
     'plugin',
     'final',
@@ -75,7 +75,7 @@ export class SignerConfigError extends SignerFamilyError<'ERR_SIGNER_CONFIG'> {
 /** A signer and what is wrong with it. */
 abstract class OfSigner<
   C extends
-    | 'ERR_SIGNER_ANSWER'
+    | 'ERR_SIGNER_RESPONSE_INVALID'
     | 'ERR_SIGNER_CERTIFICATE'
     | 'ERR_SIGNER_FAILED'
     | 'ERR_SIGNER_SOCKET',
@@ -90,8 +90,8 @@ abstract class OfSigner<
 }
 
 /** A signer answered with something that is no answer to what it was asked. */
-export class SignerAnswerError extends OfSigner<'ERR_SIGNER_ANSWER'> {
-  readonly code = 'ERR_SIGNER_ANSWER' as const
+export class SignerResponseInvalidError extends OfSigner<'ERR_SIGNER_RESPONSE_INVALID'> {
+  readonly code = 'ERR_SIGNER_RESPONSE_INVALID' as const
 }
 
 /** The certificate of a signer cannot be used. */
@@ -126,8 +126,8 @@ export class SignerSocketError extends OfSigner<'ERR_SIGNER_SOCKET'> {
 }
 
 /** A signature does not fit the certificate it was made for. */
-export class SignatureWrongError extends SignerFamilyError<'ERR_SIGNATURE_WRONG'> {
-  readonly code = 'ERR_SIGNATURE_WRONG' as const
+export class SignatureInvalidError extends SignerFamilyError<'ERR_SIGNATURE_INVALID'> {
+  readonly code = 'ERR_SIGNATURE_INVALID' as const
 }
 
 /** The server closed the connection while it waited for a signature. */

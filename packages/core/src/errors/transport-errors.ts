@@ -79,7 +79,7 @@ export const TRANSPORT_CODES = {
     'The API server answered a WebSocket with an ordinary response.',
     'Look at the status and the message of the answer: it says what the server did not like.',
   ),
-  ERR_SERVER_ANSWER: facts(
+  ERR_SERVER_RESPONSE_INVALID: facts(
     72,
     'server',
     'final',
@@ -187,8 +187,8 @@ export class PeerMissingError extends TransportFamilyError<'ERR_PEER_MISSING'> {
 }
 
 /** An answer without what the API says must be in it. */
-export class ServerAnswerError extends TransportFamilyError<'ERR_SERVER_ANSWER'> {
-  readonly code = 'ERR_SERVER_ANSWER' as const
+export class ServerResponseInvalidError extends TransportFamilyError<'ERR_SERVER_RESPONSE_INVALID'> {
+  readonly code = 'ERR_SERVER_RESPONSE_INVALID' as const
   readonly server: string
 
   constructor(server: string, expected: string, init: ErrorInit = {}) {
@@ -209,7 +209,7 @@ export class UpgradeRefusedError extends TransportFamilyError<'ERR_UPGRADE_REFUS
 }
 
 /** Why the certificate at the other end was not accepted, by Node's code. */
-export const UNTRUSTED: Readonly<Record<string, string>> = {
+export const UNTRUSTED_REASONS: Readonly<Record<string, string>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: 'it is self-signed and not among the CAs to trust',
   SELF_SIGNED_CERT_IN_CHAIN: 'its CA is not among those to trust',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its CA is not known here',
@@ -222,7 +222,7 @@ export const UNTRUSTED: Readonly<Record<string, string>> = {
 }
 
 /** Why there is no connection, or no more, by Node's or undici's code. */
-export const UNREACHABLE: Readonly<Record<string, string>> = {
+export const UNREACHABLE_REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'the connection was reset',
   EPIPE: 'the connection was closed while sending',

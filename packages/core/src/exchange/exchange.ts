@@ -1,9 +1,9 @@
 import type { Duplex, Readable, Writable } from 'node:stream'
 import type { Target } from '../dial/target.ts'
-import type { Closable } from '../keeper/derived.ts'
 import type { Lease } from '../keeper/lease.ts'
-import type { Alerts } from './alerts.ts'
+import type { Closable } from '../keeper/resource-cache.ts'
 import type { Controller, Handler, ResponseHeaders } from './handler.ts'
+import type { Alerts } from './tls-alerts.ts'
 
 /** Names in lower case. A list is a header that is there more than once. */
 export type HeaderValues = Record<string, string | string[]>
@@ -56,7 +56,7 @@ export interface Connections extends Closable {
 }
 
 /** How many connections short requests get over HTTP/1.1 where each costs a signature. */
-export const FEW_CONNECTIONS = 4
+export const MAX_SIGNING_CONNECTIONS = 4
 
 /** Limits of the connections of one identity to one server. */
 export interface ConnectionLimits {

@@ -22,7 +22,7 @@ export interface Http2Times extends PulseTimes {
 }
 
 /** As client-go: a ping after 30 s of silence, 15 s to answer it. Idle as long as the pool keeps connections. */
-export const HTTP2_TIMES: Http2Times = {
+export const HTTP2_TIMEOUTS: Http2Times = {
   openMs: 30_000,
   idleMs: 60_000,
   lookMs: 10_000,

@@ -6,14 +6,14 @@ import type { ConnectionOwner, Connections, Exchange, Sendable } from './exchang
 import { CallbackController } from './handler.ts'
 import {
   dialHttp2,
-  HTTP2_TIMES,
+  HTTP2_TIMEOUTS,
   type Http2Connection,
   type Http2Times,
 } from './http2-connection.ts'
 import { sendStream } from './http2-stream.ts'
 
 /** Sends requests as streams of HTTP/2 connections. */
-export function http2Exchange(times: Http2Times = HTTP2_TIMES): Exchange {
+export function http2Exchange(times: Http2Times = HTTP2_TIMEOUTS): Exchange {
   return { open: (target, owner) => openHttp2(target, owner, times) }
 }
 
@@ -21,7 +21,7 @@ export function http2Exchange(times: Http2Times = HTTP2_TIMES): Exchange {
 export function openHttp2(
   target: Target,
   { credential, derived }: ConnectionOwner,
-  times: Http2Times = HTTP2_TIMES,
+  times: Http2Times = HTTP2_TIMEOUTS,
 ): Http2Connections {
   const make = (): Http2Connections => new Http2Connections(target, credential.certificate, times)
   return derived.get('http2', target.key, make)

@@ -3,8 +3,8 @@ import http from 'node:http'
 import https from 'node:https'
 import type { CertificatePair } from '../credential/credential.ts'
 import { dial } from '../dial/dial.ts'
+import { LeaseSockets } from '../dial/lease-sockets.ts'
 import { isBrokenConnection } from '../dial/network-errors.ts'
-import { OpenSockets } from '../dial/open-sockets.ts'
 import type { Target } from '../dial/target.ts'
 import {
   type ConnectionOwner,
@@ -34,7 +34,7 @@ function openAgent(target: Target, { credential, derived }: ConnectionOwner): Di
 class DialingAgent implements Connections {
   readonly agent: http.Agent
   readonly #origin: string
-  readonly #sockets = new OpenSockets()
+  readonly #sockets = new LeaseSockets()
   readonly #dialing = new AbortController()
   #isClosed = false
 

@@ -3,8 +3,8 @@ import { type Dispatcher, Pool } from 'undici'
 import type { CertificatePair } from '../credential/credential.ts'
 import { dial } from '../dial/dial.ts'
 import type { Target } from '../dial/target.ts'
-import { Alerts } from './alerts.ts'
 import type { ConnectionLimits, Connections, Exchange, Sendable } from './exchange.ts'
+import { Alerts } from './tls-alerts.ts'
 
 const KEEP_ALIVE_MS = 60_000
 

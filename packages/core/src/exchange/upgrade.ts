@@ -2,7 +2,7 @@ import http from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { CertificatePair } from '../credential/credential.ts'
 import { dial } from '../dial/dial.ts'
-import { OpenSockets } from '../dial/open-sockets.ts'
+import { LeaseSockets } from '../dial/lease-sockets.ts'
 import type { Target } from '../dial/target.ts'
 import {
   type ConnectionOwner,
@@ -29,7 +29,7 @@ export const upgradeExchange: Exchange = {
  *
  * kube-apiserver refuses a WebSocket watch without one. The server is known only here, where a vault has several.
  */
-export const upgradeFromServersOrigin: Exchange = {
+export const upgradeWithServerOrigin: Exchange = {
   open: (target, owner) =>
     open('upgrades from the own origin', target, owner, { origin: target.origin }),
 }
@@ -49,7 +49,7 @@ class UpgradeSockets implements Connections {
   readonly #target: Target
   readonly #certificate: CertificatePair | undefined
   readonly #headers: Record<string, string>
-  readonly #sockets = new OpenSockets()
+  readonly #sockets = new LeaseSockets()
 
   constructor(
     target: Target,

@@ -11,7 +11,7 @@ export function decodeBytes(encoded: string): Uint8Array | undefined {
 }
 
 /** Encodes bytes in standard base64 with padding. */
-export function encodeBytes(bytes: Uint8Array): string {
+export function encodeBase64(bytes: Uint8Array): string {
   let binary = ''
   for (const byte of bytes) binary += String.fromCharCode(byte)
   return btoa(binary)

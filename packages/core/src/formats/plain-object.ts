@@ -8,7 +8,7 @@ export function isFields(value: unknown): value is Fields {
 }
 
 /** Names the type of a value for an error, never the value. */
-export function nameType(value: unknown): string {
+export function describeType(value: unknown): string {
   if (value === null) return 'nothing'
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object') return 'an object'

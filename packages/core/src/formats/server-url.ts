@@ -24,13 +24,13 @@ export function normalizeServer(server: string, assumed: 'http' | 'https'): stri
 
 /** User names and passwords in the address would be shown wherever the server is: they are not accepted. */
 function parse(server: string, assumed: string): URL | undefined {
-  const url = tryParse(hasScheme(server) ? server : `${assumed}://${server}`)
+  const url = tryParseUrl(hasScheme(server) ? server : `${assumed}://${server}`)
   if (url === undefined || !/^https?:$/.test(url.protocol)) return undefined
   return url.hostname === '' || url.username !== '' || url.password !== '' ? undefined : url
 }
 
 /** Parses an address; gives undefined for anything else (`URL.parse` is newer than Node 20). */
-export function tryParse(text: string): URL | undefined {
+export function tryParseUrl(text: string): URL | undefined {
   try {
     return new URL(text)
   } catch {

@@ -6,19 +6,17 @@ import {
   type Effect,
   type Event,
   emptyState,
-  type Held,
+  type HeldCredential,
   type Reason,
   type State,
 } from '../lifecycle/state.ts'
-import { step, verdict } from '../lifecycle/step.ts'
+import { step, verdict } from '../lifecycle/state-machine.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Crypto } from '../ports/crypto.ts'
 import type { Observer, ProcessEnd, SourceLabel } from '../ports/observer.ts'
 import type { Secret } from '../secret/secret.ts'
 import type { Report, Source } from '../sources/source.ts'
-import type { Access } from './access.ts'
 import { ClockWarnings } from './clock-warnings.ts'
-import { Connections, Derived } from './derived.ts'
 import {
   acquiredFacts,
   type HeldLease,
@@ -29,7 +27,9 @@ import {
   validityOf,
   withNextTry,
 } from './lease.ts'
+import type { LeaseProvider } from './lease-provider.ts'
 import { type KeeperListener, type RunResult, reportUnexpected, Watchers } from './observers.ts'
+import { Connections, ResourceCache } from './resource-cache.ts'
 import { describeState, type KeeperStatus } from './status.ts'
 
 /**
@@ -38,7 +38,7 @@ import { describeState, type KeeperStatus } from './status.ts'
  * One run at a time, however many ask. Callers come and go with their signals; a run ends only by
  * itself, by its limit or with `close()`, and its answer is kept.
  */
-export class Keeper implements Access {
+export class Keeper implements LeaseProvider {
   /** After one refusal we ask for a better credential; after two the trouble is not the credential. */
   readonly maxRetries = 1
   readonly #source: Source
@@ -50,7 +50,7 @@ export class Keeper implements Access {
   readonly #waiting = new AbortableQueue<void>()
   readonly #life = new AbortController()
   /** What belongs to the identity as a whole and outlives a single credential. */
-  readonly shared = new Derived()
+  readonly shared = new ResourceCache()
   readonly #connections: Connections
   #state: State<HeldLease> = emptyState()
   /** The last credential we got, also when it has expired. */
@@ -102,7 +102,7 @@ export class Keeper implements Access {
   }
 
   /** What is held now, whatever its state; asking changes nothing. */
-  get held(): Held<HeldLease> | undefined {
+  get held(): HeldCredential<HeldLease> | undefined {
     return this.#state.held
   }
 

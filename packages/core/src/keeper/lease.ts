@@ -1,18 +1,18 @@
 import {
   type CertificatePair,
   type Credential,
-  certificateText,
-  credentialText,
+  certificateFingerprint,
+  credentialIdentity,
 } from '../credential/credential.ts'
 import { ClosedError, isCredentialError } from '../errors/index.ts'
-import { encodeBytes } from '../formats/base64.ts'
+import { encodeBase64 } from '../formats/base64.ts'
 import type { Endpoint } from '../kubeconfig/connection.ts'
-import type { Verdict } from '../lifecycle/step.ts'
+import type { Verdict } from '../lifecycle/state-machine.ts'
 import type { Crypto } from '../ports/crypto.ts'
 import type { CredentialPart, Validity } from '../ports/observer.ts'
 import { Secret } from '../secret/secret.ts'
 import type { Acquired } from '../sources/source.ts'
-import { Derived } from './derived.ts'
+import { ResourceCache } from './resource-cache.ts'
 
 /**
  * What a transport holds while it uses a credential.
@@ -25,7 +25,7 @@ export interface Lease {
   readonly credential: Credential
   /** The whole `Authorization` header, or undefined. It is a secret. */
   readonly authorization: string | undefined
-  readonly derived: Derived
+  readonly derived: ResourceCache
   /** Where it is to be used, if not where the connection says. */
   readonly endpoint?: Endpoint
 }
@@ -45,15 +45,16 @@ export function makeLease(
   crypto: Crypto,
   old: HeldLease | undefined,
 ): HeldLease {
-  const tlsDigest = crypto.digest(certificateText(credential.certificate))
+  const tlsDigest = crypto.digest(certificateFingerprint(credential.certificate))
   return {
     ticket,
     credential,
     authorization: authorizationOf(credential),
-    derived: old?.tlsDigest === tlsDigest && !old.derived.isRetired ? old.derived : new Derived(),
+    derived:
+      old?.tlsDigest === tlsDigest && !old.derived.isRetired ? old.derived : new ResourceCache(),
     ...(endpoint && { endpoint }),
-    digest: crypto.digest(credentialText(credential) + endpointText(endpoint)),
-    identity: crypto.digest(`${endpoint?.cluster.server}\n${credentialText(credential)}`),
+    digest: crypto.digest(credentialIdentity(credential) + endpointText(endpoint)),
+    identity: crypto.digest(`${endpoint?.cluster.server}\n${credentialIdentity(credential)}`),
     tlsDigest,
   }
 }
@@ -78,7 +79,7 @@ function authorizationOf({ token, scheme, basic }: Credential): string | undefin
   if (scheme !== undefined) return scheme.expose()
   if (basic === undefined) return undefined
   const bytes = new TextEncoder().encode(`${basic.username}:${basic.password.expose()}`)
-  return `Basic ${encodeBytes(bytes)}`
+  return `Basic ${encodeBase64(bytes)}`
 }
 
 const PARTS = ['token', 'certificate', 'basic'] as const satisfies readonly CredentialPart[]

@@ -3,7 +3,7 @@ import { describeUnexpected, type UnexpectedError } from '../errors/index.ts'
 import type { CredentialEvent, Observer, SourceLabel, Validity } from '../ports/observer.ts'
 import type { Secret } from '../secret/secret.ts'
 import type { Report } from '../sources/source.ts'
-import type { Access } from './access.ts'
+import type { LeaseProvider } from './lease-provider.ts'
 
 /**
  * Code that depends on what a keeper does.
@@ -102,7 +102,7 @@ export function tell(observer: Observer, event: CredentialEvent): void {
  * @param secrets Further ones.
  */
 export function reportUnexpected(
-  access: Pick<Access, 'report' | 'secrets'>,
+  access: Pick<LeaseProvider, 'report' | 'secrets'>,
   error: unknown,
   secrets: readonly Secret[] = [],
 ): UnexpectedError {

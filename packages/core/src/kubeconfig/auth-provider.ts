@@ -166,7 +166,7 @@ function issuerProblem(issuer: string | undefined): Problem | undefined {
       remedy: 'Write the address of the issuer alone; a password would show in messages.',
     }
   }
-  if (isSafeAddress(url)) return undefined
+  if (isSecureUrl(url)) return undefined
   return {
     wrong: 'idp-issuer-url is not https, so that tokens would be sent in the clear',
     remedy: ISSUER_REMEDY,
@@ -174,7 +174,7 @@ function issuerProblem(issuer: string | undefined): Problem | undefined {
 }
 
 /** Whether tokens may be sent there: over TLS, or to this machine itself. */
-export function isSafeAddress({ protocol, hostname }: URL): boolean {
+export function isSecureUrl({ protocol, hostname }: URL): boolean {
   if (protocol === 'https:') return true
   const isLoopback = /^(?:127(?:\.\d{1,3}){3}|\[::1\]|localhost)$/.test(hostname)
   return protocol === 'http:' && isLoopback

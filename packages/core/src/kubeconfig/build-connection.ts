@@ -59,11 +59,11 @@ export function buildConnection(
   overrides: Overrides,
   around: Surroundings,
 ): Connection {
-  return connectTo(selectEntries(config, overrides, around.looked), overrides, around)
+  return buildSelectedConnection(selectEntries(config, overrides, around.looked), overrides, around)
 }
 
 /** Makes a connection from entries that are already selected, as in a pod. */
-export function connectTo(
+export function buildSelectedConnection(
   selection: Selection,
   overrides: Overrides,
   { paths, cwd, podNamespace }: Surroundings,
@@ -205,7 +205,7 @@ export function impersonationOf(user: UserEntry): Impersonation | undefined {
  *
  * @throws {CredentialError} They ask for a uid, groups or extra values without a user.
  */
-export function askedImpersonation(overrides: Overrides): Impersonation | undefined {
+export function impersonationFromOptions(overrides: Overrides): Impersonation | undefined {
   const { as, asUid, asGroups, asUserExtra } = overrides
   const asked = { as, asUid, asGroups, asUserExtra }
   throwProblems(overrideProblems(asked, NO_USER))

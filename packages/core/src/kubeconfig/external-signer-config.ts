@@ -22,7 +22,7 @@ export interface SignerAddress {
 }
 
 /** The parameters that say where the signer is, all of them paths, and what is there. */
-export const SIGNER_PLACES = {
+export const SIGNER_PATH_PARAMETERS = {
   pathExec: 'program',
   pathSocket: 'socket',
 } as const satisfies Record<string, SignerConfig['at']['kind']>

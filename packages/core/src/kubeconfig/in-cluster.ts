@@ -34,7 +34,7 @@ export function isInPod(env: Environment): boolean {
  *
  * A CA that cannot be read leaves the system's roots, as in client-go, but with a warning that is seen.
  */
-export function describePod(env: Environment, files: ServiceAccountFiles): Pod | undefined {
+export function inClusterConfig(env: Environment, files: ServiceAccountFiles): Pod | undefined {
   const { tokenFile, credentialBundle } = files
   if (!isInPod(env) || (tokenFile ?? credentialBundle) === undefined) return undefined
   const hasCa = files.ca?.includes('-----BEGIN') === true

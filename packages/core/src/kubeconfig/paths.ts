@@ -1,6 +1,6 @@
 import type { Environment } from '../formats/plain-object.ts'
 import { Secret } from '../secret/secret.ts'
-import { EXTERNAL_SIGNER, SIGNER_PLACES } from './external-signer-config.ts'
+import { EXTERNAL_SIGNER, SIGNER_PATH_PARAMETERS } from './external-signer-config.ts'
 import { CLUSTER_FIELDS, type FieldTable, USER_FIELDS } from './fields.ts'
 import type { AuthProviderEntry, ClusterEntry, UserEntry } from './kubeconfig.ts'
 import type { Overrides } from './overrides.ts'
@@ -81,7 +81,7 @@ function resolveProvider(
   resolve('idp-certificate-authority', absolute)
   if (provider.name === EXTERNAL_SIGNER) {
     // Only these are ours. What a signer takes for a path is its own business.
-    for (const [key, kind] of Object.entries(SIGNER_PLACES)) {
+    for (const [key, kind] of Object.entries(SIGNER_PATH_PARAMETERS)) {
       resolve(key, kind === 'program' ? resolveCommand : absolute)
     }
   }

@@ -1,4 +1,4 @@
-import { isUsableServer, tryParse } from '../formats/server-url.ts'
+import { isUsableServer, tryParseUrl } from '../formats/server-url.ts'
 import type { Secret } from '../secret/secret.ts'
 import { API_VERSIONS, INTERACTIVE_MODES, isApiVersion, isInteractiveMode } from './exec-config.ts'
 import {
@@ -52,7 +52,7 @@ export function clusterProblems(cluster: ClusterEntry): readonly Problem[] {
 
 /** Whether requests can be sent through it, as far as its form tells. */
 export function isUsableProxy(proxyUrl: Secret): boolean {
-  const url = tryParse(proxyUrl.expose())
+  const url = tryParseUrl(proxyUrl.expose())
   return url !== undefined && PROXY_SCHEMES.includes(url.protocol) && url.hostname !== ''
 }
 

@@ -1,5 +1,5 @@
 /** A credential in hand. */
-export interface Held<C> {
+export interface HeldCredential<C> {
   readonly credential: C
   /** Ticket of the run that brought it. */
   readonly ticket: number
@@ -30,7 +30,7 @@ export interface State<C> {
   readonly isClosed: boolean
   /** Tickets are given once and only grow. */
   readonly lastTicket: number
-  readonly held: Held<C> | undefined
+  readonly held: HeldCredential<C> | undefined
   readonly attempt: Attempt | undefined
   /** Failed runs in a row. */
   readonly failures: number

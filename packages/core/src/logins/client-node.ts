@@ -3,8 +3,8 @@ import nodeModule from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import process from 'node:process'
 import { pathToFileURL } from 'node:url'
-import { ContextNotFoundError, LoginToolError, NotSupportedError } from '../errors/index.ts'
-import { checkNames } from '../errors/option-names.ts'
+import { ContextNotFoundError, LoginToolFailedError, NotSupportedError } from '../errors/index.ts'
+import { checkOptionNames } from '../errors/option-names.ts'
 import { quoteName } from '../kubeconfig/problem.ts'
 import { scrub, showControlCharacters } from '../secret/scrub.ts'
 import type { ConnectionInfo } from '../vault/connection-info.ts'
@@ -17,9 +17,9 @@ import {
   readProvider,
   type Selection,
 } from './kube-config-object.ts'
-import { infoOf, type ReadyMadeContext, type ReadyMadeOptions } from './ready-made-login.ts'
+import { infoOf, type LoginMethodContext, type LoginMethodOptions } from './login-method.ts'
 
-export interface ClientNodeLoginOptions extends ReadyMadeOptions {
+export interface ClientNodeLoginOptions extends LoginMethodOptions {
   /** A `KubeConfig` of the program, loaded already; read again at each login. A new one with its defaults unless given. */
   readonly kubeConfig?: ReadableKubeConfig | undefined
   /**
@@ -42,14 +42,14 @@ const OPTIONS = Object.keys({
  * Logs in as a `KubeConfig` of @kubernetes/client-node says now. Its plugins run our way, under our policy.
  *
  * @returns Undefined when the program does not have that package, or its KubeConfig names no cluster.
- * @throws {LoginToolError} When the package cannot be loaded, or cannot read the kubeconfig.
+ * @throws {LoginToolFailedError} When the package cannot be loaded, or cannot read the kubeconfig.
  * @throws {NotSupportedError} When the user logs in by an authenticator that the program added.
  */
 export async function loginViaClientNode(
-  context: ReadyMadeContext,
+  context: LoginMethodContext,
   options: ClientNodeLoginOptions = {},
 ): Promise<ConnectionInfo | undefined> {
-  checkNames(options, 'loginViaClientNode()', OPTIONS)
+  checkOptionNames(options, 'loginViaClientNode()', OPTIONS)
   const { kubeConfig, files, priority = 10, trustEnv } = options
   context.signal.throwIfAborted()
   const kc = kubeConfig === undefined ? await loadDefaultKubeConfig() : checkShape(kubeConfig)
@@ -143,7 +143,7 @@ function places(main: string | undefined): readonly string[] {
  * Lets the program's own copy of client-node read its configuration.
  *
  * @returns Undefined when the program has none.
- * @throws {LoginToolError} When it cannot be loaded, or cannot read what it finds.
+ * @throws {LoginToolFailedError} When it cannot be loaded, or cannot read what it finds.
  */
 export async function loadDefaultKubeConfig(): Promise<ReadableKubeConfig | undefined> {
   const module = await loadClientNode()
@@ -153,9 +153,13 @@ export async function loadDefaultKubeConfig(): Promise<ReadableKubeConfig | unde
     kc.loadFromDefault()
   } catch (error) {
     // Not as the cause: the parser of client-node quotes the lines around a mistake.
-    throw new LoginToolError(CLIENT_NODE, `cannot read the kubeconfig: ${describeMistake(error)}`, {
-      hint: 'Correct the kubeconfig, or use loginWithKubeconfig, which reads what kubectl reads.',
-    })
+    throw new LoginToolFailedError(
+      CLIENT_NODE,
+      `cannot read the kubeconfig: ${describeMistake(error)}`,
+      {
+        hint: 'Correct the kubeconfig, or use loginWithKubeconfig, which reads what kubectl reads.',
+      },
+    )
   }
   return kc
 }
@@ -177,8 +181,8 @@ async function loadClientNode(): Promise<ClientNodeModule | undefined> {
   throw unusable(path, 'it has no KubeConfig')
 }
 
-function unusable(path: string, reason: string, cause?: unknown): LoginToolError {
-  return new LoginToolError(
+function unusable(path: string, reason: string, cause?: unknown): LoginToolFailedError {
+  return new LoginToolFailedError(
     CLIENT_NODE,
     `cannot be loaded from ${JSON.stringify(path)}: ${reason}`,
     {

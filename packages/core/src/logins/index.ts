@@ -1,4 +1,4 @@
-export { LoginToolError } from '../errors/index.ts'
+export { LoginToolFailedError } from '../errors/index.ts'
 export { type ClientNodeLoginOptions, loginViaClientNode } from './client-node.ts'
 export type { ReadableKubeConfig } from './kube-config-object.ts'
 export {
@@ -11,7 +11,7 @@ export {
 } from './kubeconfig.ts'
 export { type KubectlLoginOptions, loginViaKubectl } from './kubectl.ts'
 export type {
-  ReadyMadeContext,
-  ReadyMadeLogin,
-  ReadyMadeOptions,
-} from './ready-made-login.ts'
+  LoginMethod,
+  LoginMethodContext,
+  LoginMethodOptions,
+} from './login-method.ts'

@@ -9,7 +9,7 @@ import { parseKubeconfig } from '../kubeconfig/parse-kubeconfig.ts'
 import { hostEnvironment } from '../node/environment.ts'
 import { NODE_PATHS } from '../node/load-kubeconfig.ts'
 import { nodeCrypto } from '../node/node-crypto.ts'
-import { type Found, findEntries, readFiles } from './find-in-files.ts'
+import { type Found, findEntries, readFiles } from './original-entries.ts'
 
 /** Where to look up what client-node dropped when it read its files. */
 export interface LookupPlaces {

@@ -6,9 +6,9 @@ import type { Overrides } from '../kubeconfig/overrides.ts'
 import { hostEnvironment } from '../node/environment.ts'
 import { loadConnection, loadPodConnection } from '../node/load-kubeconfig.ts'
 import type { ConnectionInfo } from '../vault/connection-info.ts'
-import { infoOf, type ReadyMadeContext, type ReadyMadeOptions } from './ready-made-login.ts'
+import { infoOf, type LoginMethodContext, type LoginMethodOptions } from './login-method.ts'
 
-export interface KubeconfigLoginOptions extends Overrides, ReadyMadeOptions {
+export interface KubeconfigLoginOptions extends Overrides, LoginMethodOptions {
   /** Explicit files, which must exist; by default KUBECONFIG or `~/.kube/config`. */
   readonly kubeconfig?: string | readonly string[] | undefined
   readonly env?: Environment | undefined
@@ -22,7 +22,7 @@ export interface KubeconfigLoginOptions extends Overrides, ReadyMadeOptions {
  * @returns Undefined when there is no kubeconfig, or none that names a cluster.
  */
 export async function loginWithKubeconfig(
-  context: ReadyMadeContext,
+  context: LoginMethodContext,
   {
     priority = 10,
     trustEnv,
@@ -43,7 +43,7 @@ export async function loginWithKubeconfig(
   }
 }
 
-export interface ServiceAccountLoginOptions extends ReadyMadeOptions {
+export interface ServiceAccountLoginOptions extends LoginMethodOptions {
   readonly env?: Environment | undefined
   /** Where the account is mounted; by default Kubernetes's own place. */
   readonly folder?: string | undefined
@@ -59,7 +59,7 @@ export interface ServiceAccountLoginOptions extends ReadyMadeOptions {
  * @returns Undefined when no service account is mounted.
  */
 export async function loginWithServiceAccount(
-  context: ReadyMadeContext,
+  context: LoginMethodContext,
   { priority = 20, trustEnv, folder, env = hostEnvironment() }: ServiceAccountLoginOptions = {},
 ): Promise<ConnectionInfo | undefined> {
   context.signal.throwIfAborted()
@@ -67,7 +67,7 @@ export async function loginWithServiceAccount(
   return connection && infoOf(connection, context, { priority, trustEnv })
 }
 
-export interface PodCertificateLoginOptions extends ReadyMadeOptions {
+export interface PodCertificateLoginOptions extends LoginMethodOptions {
   /** The credential bundle of the projected volume: private key and certificate chain in one file. */
   readonly path: string
   /** By default the `ca.crt` of the service account, which a pod without its token may lack. */
@@ -88,7 +88,7 @@ export interface PodCertificateLoginOptions extends ReadyMadeOptions {
  * @returns Undefined when there is no such file.
  */
 export async function loginWithPodCertificate(
-  context: ReadyMadeContext,
+  context: LoginMethodContext,
   {
     path,
     caPath,

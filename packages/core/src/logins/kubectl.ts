@@ -1,11 +1,15 @@
 import { resolve } from 'node:path'
 import process from 'node:process'
-import { KubeconfigEmptyError, KubeconfigSyntaxError, LoginToolError } from '../errors/index.ts'
-import { checkNames } from '../errors/option-names.ts'
+import {
+  KubeconfigEmptyError,
+  KubeconfigSyntaxError,
+  LoginToolFailedError,
+} from '../errors/index.ts'
+import { checkOptionNames } from '../errors/option-names.ts'
 import { JsonError, parseJson } from '../formats/json.ts'
 import type { Environment } from '../formats/plain-object.ts'
-import { connectTo } from '../kubeconfig/build-connection.ts'
-import { SIGNER_PLACES } from '../kubeconfig/external-signer-config.ts'
+import { buildSelectedConnection } from '../kubeconfig/build-connection.ts'
+import { SIGNER_PATH_PARAMETERS } from '../kubeconfig/external-signer-config.ts'
 import type { ClusterEntry, Kubeconfig, UserEntry } from '../kubeconfig/kubeconfig.ts'
 import { parseKubeconfig } from '../kubeconfig/parse-kubeconfig.ts'
 import { resolveClusterPaths, resolveUserPaths } from '../kubeconfig/paths.ts'
@@ -14,16 +18,16 @@ import { type Selection, selectEntries } from '../kubeconfig/select-entries.ts'
 import { hostEnvironment } from '../node/environment.ts'
 import { NODE_PATHS } from '../node/load-kubeconfig.ts'
 import { nodePrograms } from '../node/node-programs.ts'
-import { forPlugins } from '../plugin/plugin-environment.ts'
+import { pluginEnvironment } from '../plugin/plugin-environment.ts'
 import type { Located, RunOutcome } from '../ports/programs.ts'
 import { showControlCharacters } from '../secret/scrub.ts'
 import { Secret } from '../secret/secret.ts'
-import { runFacts } from '../sources/run-errors.ts'
+import { runFacts } from '../sources/plugin-run-errors.ts'
 import type { ConnectionInfo } from '../vault/connection-info.ts'
-import { isSameCluster, isSameUser, readFiles } from './find-in-files.ts'
-import { infoOf, type ReadyMadeContext, type ReadyMadeOptions } from './ready-made-login.ts'
+import { infoOf, type LoginMethodContext, type LoginMethodOptions } from './login-method.ts'
+import { isSameCluster, isSameUser, readFiles } from './original-entries.ts'
 
-export interface KubectlLoginOptions extends ReadyMadeOptions {
+export interface KubectlLoginOptions extends LoginMethodOptions {
   /** The program to ask: a name to look up in PATH, or a path. By default `kubectl`. */
   readonly command?: string | undefined
   /** The context to use in place of the current one. */
@@ -56,13 +60,13 @@ const MAX_TIMEOUT_MS = 2_147_483_647
  * Logs in as an installed kubectl would. It only prints its configuration: plugins run our way, under our policy.
  *
  * @returns Undefined when there is no kubectl, or it has no current context.
- * @throws {LoginToolError} When it does not answer, or with something else than a kubeconfig.
+ * @throws {LoginToolFailedError} When it does not answer, or with something else than a kubeconfig.
  */
 export async function loginViaKubectl(
-  context: ReadyMadeContext,
+  context: LoginMethodContext,
   options: KubectlLoginOptions = {},
 ): Promise<ConnectionInfo | undefined> {
-  checkNames(options, 'loginViaKubectl()', OPTIONS)
+  checkOptionNames(options, 'loginViaKubectl()', OPTIONS)
   const { command = 'kubectl', env = hostEnvironment(), timeoutMs = TIMEOUT_MS } = options
   if (!(Number.isSafeInteger(timeoutMs) && timeoutMs > 0 && timeoutMs <= MAX_TIMEOUT_MS)) {
     throw new TypeError(`timeoutMs must be a whole number above 0, got ${String(timeoutMs)}`)
@@ -78,7 +82,7 @@ export async function loginViaKubectl(
   try {
     const selection = selectEntries(config, overrides, `${command} has no configuration`)
     const completed = await withOrigins(selection, { command, kubeconfig, env, cwd })
-    const connection = connectTo(completed, overrides, { paths: NODE_PATHS, cwd })
+    const connection = buildSelectedConnection(completed, overrides, { paths: NODE_PATHS, cwd })
     const { priority = 10, trustEnv } = options
     return infoOf(connection, context, { priority, trustEnv })
   } catch (error) {
@@ -109,7 +113,7 @@ const MAX_LINE = 200
  * entry that is not used does no harm.
  *
  * @returns Undefined when there is no such program.
- * @throws {LoginToolError} What it printed is never part of it.
+ * @throws {LoginToolFailedError} What it printed is never part of it.
  */
 export async function readKubectlConfig(call: KubectlCall): Promise<Kubeconfig | undefined> {
   const { command, kubeconfig, env, timeoutMs, signal } = call
@@ -122,7 +126,7 @@ export async function readKubectlConfig(call: KubectlCall): Promise<Kubeconfig |
     command,
     path,
     args: [...file, 'config', 'view', '--raw', '--output=json'].map((arg) => new Secret(arg)),
-    env: forPlugins(env),
+    env: pluginEnvironment(env),
     interactive: false,
     timeoutMs,
     stdoutLimit: MAX_BYTES,
@@ -141,7 +145,7 @@ function usable(
     return located
   }
   const where = showControlCharacters(JSON.stringify(located.path))
-  throw new LoginToolError(command, `cannot run: ${located.reason} (${where})`, {
+  throw new LoginToolFailedError(command, `cannot run: ${located.reason} (${where})`, {
     hint: 'Make it executable, or name another program as command.',
   })
 }
@@ -149,7 +153,7 @@ function usable(
 function printedBy(outcome: RunOutcome, { command, timeoutMs }: KubectlCall): Uint8Array {
   const { stderrTail } = runFacts({ ...outcome, stderrTail: unquoted(outcome.stderrTail) }, [])
   const fail = (what: string, hint?: string): never => {
-    throw new LoginToolError(command, what, { stderrTail, hint })
+    throw new LoginToolFailedError(command, what, { stderrTail, hint })
   }
   switch (outcome.ended) {
     case 'exited':
@@ -162,7 +166,7 @@ function printedBy(outcome: RunOutcome, { command, timeoutMs }: KubectlCall): Ui
       return fail(`was ended by ${outcome.signal}`)
     case 'timed-out':
       return fail(`did not answer within ${timeoutMs} ms and was stopped`)
-    case 'too-loud':
+    case 'output-too-large':
       return fail(`printed more than ${MAX_BYTES} bytes and was stopped`)
     case 'aborted':
       return fail('was stopped')
@@ -196,7 +200,7 @@ function readPrinted(command: string, bytes: Uint8Array): Kubeconfig {
   } catch (error) {
     const what =
       bytes.length === 0 ? 'printed nothing' : `printed no kubeconfig: ${reasonOf(error)}`
-    throw new LoginToolError(command, what, {
+    throw new LoginToolFailedError(command, what, {
       hint: `Run "${command} config view --output=json" by hand: it must print a kubeconfig and nothing else.`,
     })
   }
@@ -221,7 +225,7 @@ interface Places {
  * Finds the entries in their files, which kubectl does not tell: relative paths start there, new tokens of an issuer
  * are found there, and an old kubectl leaves out what it does not know.
  *
- * @throws {LoginToolError} When a path is relative and the file is not found, as behind a wrapper of kubectl.
+ * @throws {LoginToolFailedError} When a path is relative and the file is not found, as behind a wrapper of kubectl.
  */
 export async function withOrigins(selection: Selection, places: Places): Promise<Selection> {
   const { kubeconfig, env, cwd, command } = places
@@ -267,7 +271,7 @@ function refuseRelative<E extends { readonly name: string }>(
   const [here, elsewhere] = [pathsOf(entry, '/1'), pathsOf(entry, '/2')]
   const isRelative = here.some((path, at) => path !== elsewhere[at])
   if (!isRelative) return
-  throw new LoginToolError(
+  throw new LoginToolFailedError(
     command,
     `names a file of ${kind} ${quoteName(entry.name)} by a relative path, and does not say where that starts`,
     { hint: 'Write the path in full, or pass the file of the entry as kubeconfig.' },
@@ -284,7 +288,7 @@ function pathsOfUser(entry: UserEntry, cwd: string): readonly (string | undefine
     cwd,
     NODE_PATHS,
   )
-  const places = ['idp-certificate-authority', ...Object.keys(SIGNER_PLACES)]
+  const places = ['idp-certificate-authority', ...Object.keys(SIGNER_PATH_PARAMETERS)]
   const inProvider = places.map((name) => authProvider?.config.get(name)?.expose())
   return [clientCertificate, clientKey, tokenFile, exec?.command, ...inProvider]
 }

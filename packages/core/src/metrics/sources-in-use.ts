@@ -1,4 +1,9 @@
-import { type CredentialEvent, LOAD, type SourceLabel, type VaultLoad } from '../ports/observer.ts'
+import {
+  type CredentialEvent,
+  type SourceLabel,
+  VAULT_LOAD,
+  type VaultLoad,
+} from '../ports/observer.ts'
 
 interface Entry {
   /** How often it is borrowed: once for each observer that is not shared. */
@@ -52,7 +57,7 @@ export class SourcesInUse {
   sumLoads(read: (load: VaultLoad) => number): number {
     let sum = 0
     for (const source of this.#entries.keys()) {
-      const load = source[LOAD]?.()
+      const load = source[VAULT_LOAD]?.()
       if (load !== undefined) sum += read(load)
     }
     return sum

@@ -24,7 +24,7 @@ const LONGEST_LINE = 64 * 1024
  * Whole lines, and whole PEM blocks, so that a secret cannot slip through a scrubber by falling between
  * two chunks or under a cut. A line that is too long to wait for is left out.
  */
-export function followText(stream: Readable, onText: (text: string) => void): () => string {
+export function forwardLines(stream: Readable, onText: (text: string) => void): () => string {
   const decoder = new TextDecoder()
   let tail = ''
   let isCut = false

@@ -90,7 +90,7 @@ export interface AuthorityFollower {
  * Only new connections are checked against the new content: what is open was accepted under the old one
  * and goes on. Returns how to stop.
  */
-export function followAuthority(
+export function watchAuthority(
   { certificateAuthority }: ClusterTarget,
   first: string | undefined,
   files: Files,

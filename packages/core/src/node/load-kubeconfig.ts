@@ -12,9 +12,18 @@ import {
   KubeconfigUnreadableError,
 } from '../errors/index.ts'
 import type { Environment } from '../formats/plain-object.ts'
-import { buildConnection, connectTo, type Surroundings } from '../kubeconfig/build-connection.ts'
+import {
+  buildConnection,
+  buildSelectedConnection,
+  type Surroundings,
+} from '../kubeconfig/build-connection.ts'
 import type { Connection } from '../kubeconfig/connection.ts'
-import { describePod, isInPod, type Pod, SERVICE_ACCOUNT_FOLDER } from '../kubeconfig/in-cluster.ts'
+import {
+  inClusterConfig,
+  isInPod,
+  type Pod,
+  SERVICE_ACCOUNT_FOLDER,
+} from '../kubeconfig/in-cluster.ts'
 import { type Kubeconfig, mergeKubeconfigs } from '../kubeconfig/kubeconfig.ts'
 import type { Overrides } from '../kubeconfig/overrides.ts'
 import {
@@ -75,7 +84,7 @@ export interface FoundKubeconfigs extends KubeconfigsRead {
  * @throws {CredentialError} When one of them cannot be read; an explicit one must exist too.
  */
 export async function readKubeconfigs(options: LoadOptions): Promise<FoundKubeconfigs> {
-  const places = placesOf(options, options.cwd ?? process.cwd())
+  const places = kubeconfigLocations(options, options.cwd ?? process.cwd())
   const absent = places.from === 'flag' ? 'an error' : 'skipped'
   const readFile = options.readFile ?? readerFor(places)
   const read = await readKubeconfigFiles(places.files, absent, readFile)
@@ -94,7 +103,7 @@ interface PodOptions extends Pick<LoadOptions, 'env' | 'serviceAccountFolder'> {
 export async function loadPodConnection(options: PodOptions): Promise<Connection | undefined> {
   const pod = await findPod(options)
   if (pod === undefined) return undefined
-  return connectTo(pod.selection, {}, surroundings(process.cwd(), pod))
+  return buildSelectedConnection(pod.selection, {}, surroundings(process.cwd(), pod))
 }
 
 export function surroundings(cwd: string, pod: Pod | undefined, looked?: string): Surroundings {
@@ -114,7 +123,7 @@ function connect(
   } catch (error) {
     // Only a configuration that says nothing gives way to the pod; a broken one is an error there too.
     if (pod === undefined || !(error instanceof KubeconfigEmptyError)) throw error
-    return connectTo(pod.selection, overrides, surroundings)
+    return buildSelectedConnection(pod.selection, overrides, surroundings)
   }
 }
 
@@ -125,7 +134,7 @@ export interface Places {
 }
 
 /** The files to look in: explicit ones, else those of KUBECONFIG, else the one in the home folder. */
-export function placesOf(options: LoadOptions, cwd: string): Places {
+export function kubeconfigLocations(options: LoadOptions, cwd: string): Places {
   const absolute = (file: string): string => nodePath.resolve(cwd, file)
   const { kubeconfig } = options
   const explicit = [kubeconfig ?? []].flat().filter((file) => file !== '')
@@ -184,7 +193,7 @@ async function findPod({
   const folder = serviceAccountFolder ?? SERVICE_ACCOUNT_FOLDER
   const tokenFile = nodePath.join(folder, 'token')
   const caFile = nodePath.join(folder, 'ca.crt')
-  return describePod(env, {
+  return inClusterConfig(env, {
     tokenFile: (await isOtherThanFolder(tokenFile)) ? tokenFile : undefined,
     credentialBundle,
     caFile,

@@ -5,7 +5,7 @@ import { access, realpath, stat } from 'node:fs/promises'
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { Located, Programs, RunOutcome, RunRequest } from '../ports/programs.ts'
-import { collectBytes, followText } from './bounded-output.ts'
+import { collectBytes, forwardLines } from './bounded-output.ts'
 import { endProcessTree, killTree } from './end-process-tree.ts'
 import { processProtocol, takePlace } from './process-registry.ts'
 import { FOREIGN_FORMAT, isForeignBinary, notStarted, spawnProgram } from './spawn-program.ts'
@@ -120,7 +120,7 @@ const AFTER_EXIT_MS = 250
 /** When even KILL does not end a process (it hangs in the kernel), we go on without it. */
 const AFTER_STOP_MS = 5000
 
-type Stopped = 'timed-out' | 'too-loud' | 'aborted'
+type Stopped = 'timed-out' | 'output-too-large' | 'aborted'
 
 /** Runs a program without a shell, within its limits, when there is a place for it. Never rejects. */
 export async function runProcess(request: RunRequest): Promise<RunOutcome> {
@@ -164,8 +164,9 @@ function follow(
       timers.push(setTimeout(() => finish(null, 'SIGKILL'), AFTER_STOP_MS))
     }
     const stdout =
-      child.stdout && collectBytes(child.stdout, request.stdoutLimit, () => stop('too-loud'))
-    const tail = child.stderr && followText(child.stderr, request.onStderr ?? (() => {}))
+      child.stdout &&
+      collectBytes(child.stdout, request.stdoutLimit, () => stop('output-too-large'))
+    const tail = child.stderr && forwardLines(child.stderr, request.onStderr ?? (() => {}))
     const abort = (): void => stop('aborted')
     const killNow = (): void => killTree(child, 'SIGKILL', isGroup)
     const limit = setTimeout(() => stop('timed-out'), request.timeoutMs)

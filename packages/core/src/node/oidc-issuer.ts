@@ -9,8 +9,8 @@ import {
   OidcRefusedError,
   OidcUnreachableError,
 } from '../errors/index.ts'
-import { UNREACHABLE, UNTRUSTED } from '../errors/transport-errors.ts'
-import { isSafeAddress } from '../kubeconfig/auth-provider.ts'
+import { UNREACHABLE_REASONS, UNTRUSTED_REASONS } from '../errors/transport-errors.ts'
+import { isSecureUrl } from '../kubeconfig/auth-provider.ts'
 import type { OidcConfig } from '../kubeconfig/connection.ts'
 import { describeEntry } from '../kubeconfig/problem.ts'
 import type { OidcGrant, OidcIssuer } from '../ports/oidc.ts'
@@ -79,7 +79,7 @@ async function discover(talk: Talk): Promise<AuthorizationServer> {
     })
   }
   const { token_endpoint: endpoint } = server
-  if (endpoint === undefined || !URL.canParse(endpoint) || !isSafeAddress(new URL(endpoint))) {
+  if (endpoint === undefined || !URL.canParse(endpoint) || !isSecureUrl(new URL(endpoint))) {
     throw configError(config, 'its discovery names no token_endpoint with https', {
       hint: 'Ask the people who run the issuer to correct token_endpoint.',
     })
@@ -257,7 +257,7 @@ const TOO_LARGE = { EFBIG: 'it sent more than 1 MiB' }
 export function explainConnection(cause: unknown, config: OidcConfig): CredentialError {
   if (isCredentialError(cause)) return cause
   const { code = '' } = Object(cause) as { code?: string }
-  const untrusted = UNTRUSTED[code]
+  const untrusted = UNTRUSTED_REASONS[code]
   if (untrusted !== undefined) {
     return configError(config, `the certificate of the issuer was not accepted: ${untrusted}`, {
       hint: 'Set idp-certificate-authority to the CA of the issuer, or correct it.',
@@ -265,7 +265,8 @@ export function explainConnection(cause: unknown, config: OidcConfig): Credentia
     })
   }
   const reason =
-    { ...UNREACHABLE, ...TOO_LARGE }[code] ?? `the connection failed (${code || 'no reason given'})`
+    { ...UNREACHABLE_REASONS, ...TOO_LARGE }[code] ??
+    `the connection failed (${code || 'no reason given'})`
   return new OidcUnreachableError(config.issuer, reason, { cause })
 }
 

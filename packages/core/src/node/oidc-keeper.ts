@@ -10,7 +10,7 @@ import type { Source } from '../sources/source.ts'
 import { nodeCrypto } from './node-crypto.ts'
 import { nodeFiles } from './node-files.ts'
 import { nodeOidcIssuer } from './oidc-issuer.ts'
-import { type Borrowed, borrowKeeper, versionRegistry } from './process-registry.ts'
+import { type BorrowedKeeper, borrowKeeper, versionRegistry } from './process-registry.ts'
 import { systemClock } from './system-clock.ts'
 import { writeTokens } from './write-kubeconfig.ts'
 
@@ -23,7 +23,7 @@ export interface OidcKeeperOptions {
 }
 
 /** The keeper of a login: the same for all connections of this process that began with the same refresh token. */
-export function openOidcKeeper(config: OidcConfig, options: OidcKeeperOptions): Borrowed {
+export function openOidcKeeper(config: OidcConfig, options: OidcKeeperOptions): BorrowedKeeper {
   const tokens = tokensOf(config.idToken, config.refreshToken)
   const session = findSession(config)
   const leave = session.join(oidcEntry(config, options.isSaved), tokens)
@@ -43,7 +43,7 @@ export function openOidcKeeper(config: OidcConfig, options: OidcKeeperOptions): 
   }
 }
 
-function borrowOrMake({ id }: OidcSession, identity: unknown, make: () => Keeper): Borrowed {
+function borrowOrMake({ id }: OidcSession, identity: unknown, make: () => Keeper): BorrowedKeeper {
   if (id !== '') return borrowKeeper(nodeCrypto.digest(encodeJson(['oidc', id, identity])), make)
   const keeper = make()
   return { keeper, release: () => keeper.close() }

@@ -5,7 +5,7 @@ import type { Observer } from '../ports/observer.ts'
 import type { OidcSession } from '../sources/oidc-source.ts'
 import { VERSION } from '../version.ts'
 import { eventPublisher } from './diagnostics-channel.ts'
-import { Slots } from './process-slots.ts'
+import { Semaphore } from './semaphore.ts'
 
 /**
  * What all copies of this package in one process share, whatever their versions. This protocol is frozen.
@@ -94,14 +94,14 @@ export function versionRegistry(): VersionRegistry {
 }
 
 /** A keeper for as long as somebody uses it. */
-export interface Borrowed {
+export interface BorrowedKeeper {
   readonly keeper: Keeper
   /** Gives it back; the last one to do so closes it. */
   release(): Promise<void>
 }
 
 /** The keeper with this identity: an existing one if somebody uses it, else a new one. */
-export function borrowKeeper(identity: string, make: () => Keeper): Borrowed {
+export function borrowKeeper(identity: string, make: () => Keeper): BorrowedKeeper {
   const { keepers } = versionRegistry()
   const shared = keepers.get(identity) ?? { keeper: make(), users: 0 }
   keepers.set(identity, shared)
@@ -183,8 +183,8 @@ function shareOnGlobal<T extends object>(
 const DEFAULT_SLOT_LIMIT = 8
 
 function makeProtocol(): ProcessProtocol {
-  const slots = new Slots(DEFAULT_SLOT_LIMIT)
-  const locks = new Map<string, Slots>()
+  const slots = new Semaphore(DEFAULT_SLOT_LIMIT)
+  const locks = new Map<string, Semaphore>()
   const ends = new Set<() => void>()
   return {
     takeSlot: (signal) => slots.take(signal),
@@ -193,7 +193,7 @@ function makeProtocol(): ProcessProtocol {
     },
     async takeLock(name, signal) {
       signal?.throwIfAborted()
-      const lock = locks.get(name) ?? new Slots(1)
+      const lock = locks.get(name) ?? new Semaphore(1)
       locks.set(name, lock)
       const giveBack = await lock.take(signal)
       return () => {

@@ -14,7 +14,7 @@ import type {
   SignerChannels,
   SignerStart,
 } from '../ports/signer-channel.ts'
-import { followText } from './bounded-output.ts'
+import { forwardLines } from './bounded-output.ts'
 import { endProcessTree, killTree } from './end-process-tree.ts'
 import { processProtocol, takePlace } from './process-registry.ts'
 import { FOREIGN_FORMAT, isForeignBinary, notStarted, spawnProgram } from './spawn-program.ts'
@@ -83,7 +83,7 @@ function follow(
   requests.resume()
   child.on('error', () => {})
   child.stdout?.on('data', (bytes: Buffer) => listener.onOutput(bytes))
-  const tail = child.stderr && followText(child.stderr, onStderr)
+  const tail = child.stderr && forwardLines(child.stderr, onStderr)
   const stderrTail = (): string => tail?.() ?? ''
   const endAlone = processProtocol().endWithProcess(() => killTree(child, 'SIGKILL', isGroup))
   const timers: NodeJS.Timeout[] = []
@@ -108,7 +108,7 @@ function follow(
     listener.onEnd({
       how: status === null ? `was ended by ${signal ?? 'a signal'}` : `ended with status ${status}`,
       exitStatus: status ?? undefined,
-      isInOrder: status === 0,
+      isClean: status === 0,
       tookMs: Math.round(performance.now() - startedAt),
       stderrTail: stderrTail(),
     })
@@ -175,7 +175,7 @@ export async function dialSigner(
     socket.once('close', () => {
       listener.onEnd({
         how: failure === '' ? 'closed the connection' : `broke the connection (${failure})`,
-        isInOrder: failure === '' || HUNG_UP.includes(failure),
+        isClean: failure === '' || HUNG_UP.includes(failure),
         tookMs: Math.round(performance.now() - startedAt),
         stderrTail: '',
       })

@@ -1,12 +1,12 @@
 import {
-  PluginAnswerError,
+  PluginNoOutputError,
+  PluginOutputInvalidError,
   type PluginRunFacts,
-  PluginSilentError,
   PluginSyntaxError,
   PluginVersionError,
 } from '../errors/index.ts'
 import { JsonError, parseJson } from '../formats/json.ts'
-import { type Fields, isFields, nameType } from '../formats/plain-object.ts'
+import { describeType, type Fields, isFields } from '../formats/plain-object.ts'
 import { parseYaml, YamlError } from '../formats/yaml.ts'
 import { type Asked, type ExecAnswer, isAlpha, readExecStatus } from './exec-status.ts'
 
@@ -18,7 +18,7 @@ import { type Asked, type ExecAnswer, isAlpha, readExecStatus } from './exec-sta
  * forgiven. The flat answer of the first proposal is understood for v1alpha1 only.
  *
  * @param stdout Treated as a secret: no part of it reaches an error.
- * @throws {PluginSilentError | PluginSyntaxError | PluginVersionError | PluginAnswerError}
+ * @throws {PluginNoOutputError | PluginSyntaxError | PluginVersionError | PluginOutputInvalidError}
  */
 export function decodeExecCredential(stdout: Uint8Array, asked: Asked): ExecAnswer {
   const answer = parsePluginOutput(stdout, asked)
@@ -32,7 +32,7 @@ function checkKind(answer: Fields, { apiVersion, command, facts }: Asked): void 
   if (kind === '' || kind === 'ExecCredential') return
   if (kind === 'ExecCredentials' && isAlpha(apiVersion)) return
   const shown = typeof kind === 'string' && /^[A-Za-z]{1,40}$/.test(kind) ? ` "${kind}"` : ''
-  throw new PluginAnswerError(
+  throw new PluginOutputInvalidError(
     command,
     'kind',
     `returned an object of another kind${shown}, not ExecCredential`,
@@ -77,7 +77,7 @@ interface Origin {
  *
  * What begins with `{` is JSON and must be whole; anything else is tried as YAML, as client-go does.
  *
- * @throws {PluginSilentError | PluginSyntaxError} Neither quotes the output.
+ * @throws {PluginNoOutputError | PluginSyntaxError} Neither quotes the output.
  */
 export function parsePluginOutput(stdout: Uint8Array, origin: Origin): Fields {
   return parseAnswer(decodeText(stdout, origin), origin)
@@ -99,7 +99,7 @@ function decodeText(stdout: Uint8Array, { command, facts }: Origin): string {
 
 function parseAnswer(text: string, { command, facts }: Origin): Fields {
   if (text === '') {
-    throw new PluginSilentError(command, 'ended with status 0 but printed nothing', facts)
+    throw new PluginNoOutputError(command, 'ended with status 0 but printed nothing', facts)
   }
   const isJson = text.startsWith('{')
   const parsed = parse(text, isJson)
@@ -111,10 +111,14 @@ function parseAnswer(text: string, { command, facts }: Origin): Fields {
     })
   }
   if (!isFields(parsed)) {
-    throw new PluginSyntaxError(command, `printed ${nameType(parsed)} where an object belongs`, {
-      ...facts,
-      hint: ONLY_THE_ANSWER,
-    })
+    throw new PluginSyntaxError(
+      command,
+      `printed ${describeType(parsed)} where an object belongs`,
+      {
+        ...facts,
+        hint: ONLY_THE_ANSWER,
+      },
+    )
   }
   return parsed
 }

@@ -1,8 +1,8 @@
 import type { Refusal } from '../credential/refusal.ts'
 import { ExecInfoError } from '../errors/index.ts'
 import { encodeJson } from '../formats/json.ts'
-import { type Fields, isFields, nameType, withoutUndefined } from '../formats/plain-object.ts'
-import { tryParse } from '../formats/server-url.ts'
+import { describeType, type Fields, isFields, withoutUndefined } from '../formats/plain-object.ts'
+import { tryParseUrl } from '../formats/server-url.ts'
 import { API_VERSIONS, type ApiVersion, GROUP, isApiVersion } from '../kubeconfig/exec-config.ts'
 import { type FieldErrors, FieldReader } from '../kubeconfig/field-reader.ts'
 import { CLUSTER_FIELDS, type EntryOf, type PlainOf, type Present } from '../kubeconfig/fields.ts'
@@ -120,7 +120,7 @@ export interface PluginInfo {
  */
 export function decodeExecInfo(value: unknown): PluginInfo {
   if (!isFields(value)) {
-    throw new ExecInfoError('', `holds ${nameType(value)} where an object belongs`)
+    throw new ExecInfoError('', `holds ${describeType(value)} where an object belongs`)
   }
   const top = new FieldReader(value, EXEC_INFO_ERRORS)
   const apiVersion = readVersion(top)
@@ -137,7 +137,7 @@ const EXEC_INFO_ERRORS: FieldErrors = {
   error: (path, what, hint) => new ExecInfoError(path, what, { hint }),
   wrongType: (path, expected, value) => {
     const belongs = expected === 'a mapping' ? 'an object' : expected
-    return new ExecInfoError(path, `is ${nameType(value)} where ${belongs} belongs`, {
+    return new ExecInfoError(path, `is ${describeType(value)} where ${belongs} belongs`, {
       hint: 'Report it to the author of the client: it does not follow the protocol.',
     })
   },
@@ -211,7 +211,7 @@ function readCluster(cluster: FieldReader): PluginCluster {
     throw cluster.error('server', 'is missing', 'Report it to the author of the client.')
   }
   // As in client-go the scheme does not matter here: that is for those who connect through it.
-  if (proxyUrl !== undefined && !tryParse(proxyUrl.expose())?.hostname) {
+  if (proxyUrl !== undefined && !tryParseUrl(proxyUrl.expose())?.hostname) {
     throw cluster.error(
       'proxy-url',
       'is not a URL',

@@ -1,6 +1,6 @@
 import { isHeaderSafe } from '../credential/credential.ts'
-import { PluginAnswerError, type PluginRunFacts } from '../errors/index.ts'
-import { type Fields, isFields, nameType } from '../formats/plain-object.ts'
+import { PluginOutputInvalidError, type PluginRunFacts } from '../errors/index.ts'
+import { describeType, type Fields, isFields } from '../formats/plain-object.ts'
 import { parseExpiration } from '../formats/rfc3339.ts'
 import { type ApiVersion, GROUP } from '../kubeconfig/exec-config.ts'
 import { Secret } from '../secret/secret.ts'
@@ -22,20 +22,20 @@ export interface Asked {
 /**
  * Reads the credential out of an answer whose kind and version are right.
  *
- * @throws {PluginAnswerError} With the path of the first field that is wrong.
+ * @throws {PluginOutputInvalidError} With the path of the first field that is wrong.
  */
 export function readExecStatus(answer: Fields, asked: Asked): ExecAnswer {
   const { command, facts, apiVersion } = asked
   const flat = answer['status'] === undefined && isAlpha(apiVersion)
   const status = flat ? answer : answer['status']
   if (status === undefined || status === null) {
-    throw new PluginAnswerError(command, 'status', "didn't return a status field", facts)
+    throw new PluginOutputInvalidError(command, 'status', "didn't return a status field", facts)
   }
   if (!isFields(status)) {
-    throw new PluginAnswerError(
+    throw new PluginOutputInvalidError(
       command,
       'status',
-      `returned ${nameType(status)} as status where an object belongs`,
+      `returned ${describeType(status)} as status where an object belongs`,
       facts,
     )
   }
@@ -44,7 +44,7 @@ export function readExecStatus(answer: Fields, asked: Asked): ExecAnswer {
   const chain = text('clientCertificateData')
   const key = text('clientKeyData')
   if (token === undefined && chain === '' && key === '') {
-    throw new PluginAnswerError(
+    throw new PluginOutputInvalidError(
       command,
       'status',
       "didn't return a token or a certificate with its key",
@@ -57,7 +57,7 @@ export function readExecStatus(answer: Fields, asked: Asked): ExecAnswer {
   if ((chain === '') !== (key === '')) {
     const [has, lacks] =
       chain === '' ? ['key', 'clientCertificateData'] : ['certificate', 'clientKeyData']
-    throw new PluginAnswerError(
+    throw new PluginOutputInvalidError(
       command,
       `status.${lacks}`,
       `returned only a ${has}: status.${lacks} is missing`,
@@ -75,10 +75,10 @@ function readText(status: Fields, field: string, { command, facts }: Asked): str
   const value = status[field]
   if (value === undefined || value === null) return ''
   if (typeof value === 'string') return value
-  throw new PluginAnswerError(
+  throw new PluginOutputInvalidError(
     command,
     `status.${field}`,
-    `returned ${nameType(value)} as status.${field} where text belongs`,
+    `returned ${describeType(value)} as status.${field} where text belongs`,
     { ...facts, hint: `Put the value of ${field} in quotes.` },
   )
 }
@@ -88,12 +88,17 @@ function readToken(token: string, { command, facts }: Asked): Secret | undefined
   if (token === '') return undefined
   if (isHeaderSafe(token)) return new Secret(token)
   const what = /[\r\n]/.test(token) ? 'a line break' : 'a character that no HTTP header can carry'
-  throw new PluginAnswerError(command, 'status.token', `returned a token with ${what} in it`, {
-    ...facts,
-    hint: /\s$/.test(token)
-      ? 'Remove the white space at the end of the token (in a shell: printf, not echo).'
-      : 'Remove everything from the token that is not printable ASCII.',
-  })
+  throw new PluginOutputInvalidError(
+    command,
+    'status.token',
+    `returned a token with ${what} in it`,
+    {
+      ...facts,
+      hint: /\s$/.test(token)
+        ? 'Remove the white space at the end of the token (in a shell: printf, not echo).'
+        : 'Remove everything from the token that is not printable ASCII.',
+    },
+  )
 }
 
 function readExpiry(status: Fields, asked: Asked): number {
@@ -101,7 +106,7 @@ function readExpiry(status: Fields, asked: Asked): number {
   if (value === undefined || value === null) return Number.POSITIVE_INFINITY
   const time = typeof value === 'string' ? parseExpiration(value) : undefined
   if (time === undefined) {
-    throw new PluginAnswerError(
+    throw new PluginOutputInvalidError(
       asked.command,
       'status.expirationTimestamp',
       'returned an expirationTimestamp that is not RFC 3339',
@@ -114,7 +119,7 @@ function readExpiry(status: Fields, asked: Asked): number {
 function readUnixExpiry(status: Fields, asked: Asked): number {
   const value = status['expiry'] ?? 0
   if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) {
-    throw new PluginAnswerError(
+    throw new PluginOutputInvalidError(
       asked.command,
       'expiry',
       'returned an expiry that is not a unix time in seconds',

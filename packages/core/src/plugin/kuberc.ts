@@ -1,5 +1,5 @@
 import { PolicyInvalidError } from '../errors/index.ts'
-import { type Fields, isFields, nameType } from '../formats/plain-object.ts'
+import { describeType, type Fields, isFields } from '../formats/plain-object.ts'
 import { parseYaml, YamlError } from '../formats/yaml.ts'
 import { type AllowlistEntry, checkPluginPolicy, type PluginPolicy } from './plugin-policy.ts'
 
@@ -22,7 +22,7 @@ export function parseKuberc(text: string, path: string): PluginPolicy {
   }
   const type = kuberc['credentialPluginPolicy'] ?? undefined
   if (type !== undefined && typeof type !== 'string') {
-    return refuse(path, `credentialPluginPolicy is ${nameType(type)}, not text`)
+    return refuse(path, `credentialPluginPolicy is ${describeType(type)}, not text`)
   }
   return checkPluginPolicy(
     { type, allowlist: readAllowlist(kuberc['credentialPluginAllowlist'], path) },
@@ -43,7 +43,8 @@ function firstKnown(text: string, path: string): Fields | undefined {
     const document = decode('\n'.repeat(linesAbove) + part, path)
     linesAbove += part.split('\n').length - 1
     if (document === null) continue
-    if (!isFields(document)) return refuse(path, `it holds ${nameType(document)}, not an object`)
+    if (!isFields(document))
+      return refuse(path, `it holds ${describeType(document)}, not an object`)
     const { kind, apiVersion } = document
     if (kind !== 'Preference') refuse(path, 'its kind is not Preference')
     if (typeof apiVersion === 'string' && VERSIONS.includes(apiVersion)) return document

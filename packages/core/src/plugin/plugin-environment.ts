@@ -33,7 +33,10 @@ function isRequestVariable(name: string): boolean {
  *
  * @param allowed Names that may be seen; all when undefined.
  */
-export function forPlugins(host: Environment, allowed?: readonly string[]): Record<string, string> {
+export function pluginEnvironment(
+  host: Environment,
+  allowed?: readonly string[],
+): Record<string, string> {
   return pick(host, allowed, (name) => !isPinVariable(name) && !isRequestVariable(name))
 }
 

@@ -6,7 +6,7 @@ import type { Reason } from '../lifecycle/state.ts'
  * Where a vault's label keeps how to ask what the vault is doing right now; a symbol all copies of this
  * package know. It is for those who count: an event for every request that waits would be too many.
  */
-export const LOAD = Symbol.for('kubecred/load/1')
+export const VAULT_LOAD = Symbol.for('kubecred/load/1')
 
 /** What a vault is doing right now. */
 export interface VaultLoad {
@@ -38,7 +38,7 @@ export interface SourceLabel {
     | 'vault'
   /** For example the plugin's command, a file's path, or the id of a login handler. */
   readonly name: string
-  readonly [LOAD]?: () => VaultLoad
+  readonly [VAULT_LOAD]?: () => VaultLoad
 }
 
 /** When a certificate is valid, in milliseconds since the epoch. */

@@ -43,7 +43,7 @@ interface Ran {
 export type RunFailure =
   | ({ readonly ended: 'killed'; readonly signal: string } & Ran)
   | ({ readonly ended: 'timed-out' } & Ran)
-  | ({ readonly ended: 'too-loud' } & Ran)
+  | ({ readonly ended: 'output-too-large' } & Ran)
   | ({ readonly ended: 'aborted' } & Ran)
   /** The operating system would not start it; `errno` is Node's code. */
   | ({ readonly ended: 'not-started'; readonly errno: string; readonly reason: string } & Ran)

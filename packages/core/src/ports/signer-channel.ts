@@ -8,7 +8,7 @@ export interface ChannelEnd {
   /** Undefined for a socket, and for a process that a signal ended. */
   readonly exitStatus?: number | undefined
   /** Whether it closed in order: it had nothing more to say, and was not asked anything more. */
-  readonly isInOrder: boolean
+  readonly isClean: boolean
   readonly tookMs: number
   /** The last part of standard error, as printed. Scrub it before showing. */
   readonly stderrTail: string
@@ -64,7 +64,7 @@ export interface SignerChannels {
 }
 
 /** One after the other, in the order they came. */
-export interface Turns {
+export interface SerialQueue {
   /**
    * Resolves with a function that ends the turn.
    *

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
-import { namesUser } from '../request/headers.ts'
-import type { StatusAnswer } from './refuse.ts'
+import { impersonatesUser } from '../request/headers.ts'
+import type { StatusAnswer } from './reject-request.ts'
 import { type AskedPath, type RequestHead, readAskedPath, readHead } from './request-head.ts'
 import { brokenRule, type ProxyRules } from './rules.ts'
 
@@ -67,8 +67,8 @@ function judge(
   if (ECHOES.has(method)) return NO_ECHO
   const broken = brokenRule(rules, { method, path: path.decoded, isUpgrade })
   if (broken !== undefined) return forbidden('the rules', `the rules forbid this: ${broken}`)
-  if (head.isImpersonating && !rules.mayImpersonate) return NO_IMPERSONATION
-  if (head.isImpersonating && !namesUser(head.headers)) return NOBODY
+  if (head.isImpersonating && !rules.allowImpersonation) return NO_IMPERSONATION
+  if (head.isImpersonating && !impersonatesUser(head.headers)) return NOBODY
   return isUpgrade && !UPGRADES.test(head.upgrade ?? '') ? ODD_UPGRADE : undefined
 }
 

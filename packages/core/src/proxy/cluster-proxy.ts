@@ -16,8 +16,8 @@ import {
   refuseRequest,
   refuseSocket,
   type StatusAnswer,
-} from './refuse.ts'
-import { type RecordOptions, type RequestNote, RequestRecord } from './request-record.ts'
+} from './reject-request.ts'
+import { type RecordOptions, RequestRecord, type RequestSummary } from './request-record.ts'
 import { DEFAULT_RULES, type ProxyRules } from './rules.ts'
 
 export interface ProxyOptions {
@@ -33,7 +33,7 @@ export interface ProxyOptions {
   readonly prefix?: string | undefined
   readonly limits?: ProxyLimits | undefined
   /** Told about every request when its answer begins. */
-  readonly onRequest?: ((note: RequestNote) => void) | undefined
+  readonly onRequest?: ((note: RequestSummary) => void) | undefined
   /**
    * Called for every error that should not happen, with the id that the client gets: by default, the first one
    * with each id is a process warning. The observer of the cluster gets all of them as events.

@@ -1,16 +1,21 @@
 import type { IncomingMessage, OutgoingHttpHeader, ServerResponse } from 'node:http'
 import { type Duplex, pipeline } from 'node:stream'
-import { carriedRequest, carriedUpgrade } from '../bridge/request.ts'
-import { answerHead, answerOn, asBytes, sendAnswer } from '../bridge/response.ts'
+import { toOutgoingRequest, toOutgoingUpgrade } from '../bridge/convert-request.ts'
+import {
+  createResponseOn,
+  encodeHeaderValue,
+  formatResponseHead,
+  sendResponse,
+} from '../bridge/send-response.ts'
 import { isCredentialError, type UnexpectedError } from '../errors/index.ts'
 import { isProgramError } from '../errors/unexpected-error.ts'
 import type { HeaderValues } from '../exchange/exchange.ts'
-import { upgradeExchange, upgradeFromServersOrigin } from '../exchange/upgrade.ts'
-import type { Incoming } from '../request/incoming.ts'
+import { upgradeExchange, upgradeWithServerOrigin } from '../exchange/upgrade.ts'
+import type { IncomingResponse } from '../request/incoming-response.ts'
 import type { Line } from '../request/line.ts'
 import type { RequestTarget } from '../request/request-target.ts'
 import type { Admitted } from './admit-request.ts'
-import { answerFor, endSoon, internalError, type StatusAnswer } from './refuse.ts'
+import { answerFor, endSoon, internalError, type StatusAnswer } from './reject-request.ts'
 import type { AskedPath, RequestHead } from './request-head.ts'
 import type { RequestRecord } from './request-record.ts'
 
@@ -31,7 +36,7 @@ export interface Errand {
 /** Sends a request to the server and its answer to the client. */
 export async function forward(errand: Errand, response: ServerResponse): Promise<void> {
   const { line, request, admitted, gone, visit, refuse } = errand
-  let incoming: Incoming | undefined
+  let incoming: IncomingResponse | undefined
   let hasFailed = false
   const fail = (error: unknown): void => {
     hasFailed = true
@@ -52,12 +57,12 @@ export async function forward(errand: Errand, response: ServerResponse): Promise
     response.destroy()
   }
   try {
-    const made = carriedRequest(request, withDefaults(admitted.head, line), gone)
+    const made = toOutgoingRequest(request, withDefaults(admitted.head, line), gone)
     const outgoing = made instanceof Promise ? await made : made
     incoming = await line.send(targetOn(line, admitted.path), outgoing)
     const headers = answerHeaders(incoming)
     visit.answered(incoming.statusCode)
-    sendAnswer(response, incoming, { cutOff, unsendable: fail }, headers)
+    sendResponse(response, incoming, { cutOff, unsendable: fail }, headers)
   } catch (error) {
     fail(error)
   }
@@ -66,7 +71,7 @@ export async function forward(errand: Errand, response: ServerResponse): Promise
 /** The same for a request that asks for another protocol: if the server agrees, the connections are joined. */
 export async function forwardUpgrade(errand: Errand, socket: Duplex, early: Buffer): Promise<void> {
   const { line, request, admitted, gone, visit, refuse } = errand
-  let incoming: Incoming | undefined
+  let incoming: IncomingResponse | undefined
   let hasBegun = false
   const fail = (error: unknown): void => {
     drop(incoming)
@@ -85,21 +90,21 @@ export async function forwardUpgrade(errand: Errand, socket: Duplex, early: Buff
     socket.destroy()
   }
   try {
-    const outgoing = carriedUpgrade(request, withDefaults(admitted.head, line), gone)
+    const outgoing = toOutgoingUpgrade(request, withDefaults(admitted.head, line), gone)
     // The client's own origin is the proxy's, which the server does not know.
-    const via = admitted.head.origin === undefined ? upgradeExchange : upgradeFromServersOrigin
+    const via = admitted.head.origin === undefined ? upgradeExchange : upgradeWithServerOrigin
     incoming = await line.send(targetOn(line, admitted.path), outgoing, via)
     const headers = answerHeaders(incoming)
     visit.answered(incoming.statusCode)
     const { socket: way } = incoming
     hasBegun = true
     if (way === undefined) {
-      const response = answerOn(socket, request)
+      const response = createResponseOn(socket, request)
       endSoon(socket)
-      sendAnswer(response, incoming, { cutOff, unsendable: fail }, headers)
+      sendResponse(response, incoming, { cutOff, unsendable: fail }, headers)
       return
     }
-    socket.write(answerHead(incoming, headers), 'latin1')
+    socket.write(formatResponseHead(incoming, headers), 'latin1')
     if (early.length > 0) socket.unshift(early)
     join(socket, way, (error) => reportMistake(error, errand))
   } catch (error) {
@@ -129,13 +134,13 @@ function join(socket: Duplex, way: Duplex, onEnd: (error: Error | null | undefin
 }
 
 /** Ends a response that is not going to be read. */
-function drop(incoming: Incoming | undefined): void {
+function drop(incoming: IncomingResponse | undefined): void {
   incoming?.cancel(new Error('the client cannot be sent this response'))
 }
 
 /** As it was written and checked, behind the server's own path. */
 function targetOn(line: Line, { written, search }: AskedPath): RequestTarget {
-  if (line.isOpenEnded) return { pathname: written, search, isRelative: true }
+  if (line.hasServerPerLogin) return { pathname: written, search, isRelative: true }
   return { pathname: line.target.prefix + written, search }
 }
 
@@ -187,14 +192,17 @@ const POLICY = 'content-security-policy'
 function answerHeaders({
   statusCode,
   headers,
-}: Pick<Incoming, 'statusCode' | 'headers'>): OutgoingHttpHeader[] {
+}: Pick<IncomingResponse, 'statusCode' | 'headers'>): OutgoingHttpHeader[] {
   const kept: OutgoingHttpHeader[] = []
   const named = namedBy(headers['connection'])
   for (const name in headers) {
     const value = headers[name]
     if (value === undefined || REMOVED.has(name) || named?.has(name)) continue
     if (name.startsWith('access-control-') || name === POLICY) continue
-    kept.push(name, typeof value === 'string' ? asBytes(value) : value.map(asBytes))
+    kept.push(
+      name,
+      typeof value === 'string' ? encodeHeaderValue(value) : value.map(encodeHeaderValue),
+    )
   }
   const protocol = headers['upgrade']
   if (statusCode === 101 && protocol !== undefined) kept.push('upgrade', protocol)

@@ -1,5 +1,5 @@
 export { type CloseOptions, ClusterProxy as Proxy, type ProxyOptions } from './cluster-proxy.ts'
 export type { ProxyLimits } from './limits.ts'
 export { serverOptions } from './limits.ts'
-export type { RequestNote } from './request-record.ts'
+export type { RequestSummary } from './request-record.ts'
 export { DEFAULT_RULES, type ProxyRules } from './rules.ts'

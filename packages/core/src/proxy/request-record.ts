@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { splitPath } from '../request/request-target.ts'
 
 /** Whoever wants to know about requests. */
-type Listener = (note: RequestNote) => void
+type Listener = (note: RequestSummary) => void
 
 /** As much of a path as is told about a request; the rest is no help. */
 const MOST_PATH = 1_000
@@ -51,7 +51,7 @@ export class RequestRecord {
     this.#tell(0)
   }
 
-  #tell(status: number, refusedFor?: string): void {
+  #tell(status: number, rejectedFor?: string): void {
     if (this.#listener === undefined || this.#isTold) return
     this.#isTold = true
     const { method = '', url = '' } = this.#request
@@ -63,7 +63,7 @@ export class RequestRecord {
         status,
         tookMs: performance.now() - this.#began,
         isUpgrade: this.#isUpgrade,
-        ...(refusedFor !== undefined && { refusedFor }),
+        ...(rejectedFor !== undefined && { rejectedFor }),
       })
     } catch (error) {
       // A listener must not break the request.
@@ -73,7 +73,7 @@ export class RequestRecord {
 }
 
 /** What became of one request that came to the proxy. No header, no body, no query: those may be secret. */
-export interface RequestNote {
+export interface RequestSummary {
   /** When it came, in milliseconds since the epoch. */
   readonly at: number
   readonly method: string
@@ -85,5 +85,5 @@ export interface RequestNote {
   readonly tookMs: number
   readonly isUpgrade: boolean
   /** Who answered: the server, or the proxy, which then says why. */
-  readonly refusedFor?: string
+  readonly rejectedFor?: string
 }

@@ -9,7 +9,7 @@ export interface ProxyRules {
   /** Lets only GET, HEAD and OPTIONS pass, and nothing that leads into a pod, a service or a node. */
   readonly readOnly?: boolean
   /** Lets `Impersonate-*` headers pass; without it, a request that has some is refused. */
-  readonly mayImpersonate?: boolean
+  readonly allowImpersonation?: boolean
 }
 
 /** The rules of `kubectl proxy`: everything but `exec` and `attach`. */

@@ -6,13 +6,13 @@ import { isCredentialError } from '../errors/index.ts'
 import { isProgramError } from '../errors/unexpected-error.ts'
 import type { Connections, Exchange, HeaderValues, Sendable } from '../exchange/exchange.ts'
 import { type Controller, NoResponseError, type ResponseHeaders } from '../exchange/handler.ts'
-import type { LeaseOptions } from '../keeper/access.ts'
 import type { Lease } from '../keeper/lease.ts'
-import { readAlert } from '../tls/alert.ts'
+import type { LeaseOptions } from '../keeper/lease-provider.ts'
+import { certificateAlert } from '../tls/alert.ts'
 import type { Gate, GateEntry } from './gate.ts'
-import { Incoming } from './incoming.ts'
+import { IncomingResponse } from './incoming-response.ts'
 import type { Line } from './line.ts'
-import type { Outgoing } from './outgoing.ts'
+import type { Outgoing } from './outgoing-request.ts'
 import { isRefused, refusalOf, resendAfter, unansweredRefusal } from './refusal.ts'
 import { isStreaming, pathOn, type RequestTarget } from './request-target.ts'
 
@@ -41,7 +41,7 @@ export interface Caller {
  * It is also the handler that the exchange calls: one object for all, because each object and promise between the
  * caller and the connection costs every request time.
  */
-export class Call extends Incoming implements Sendable {
+export class Call extends IncomingResponse implements Sendable {
   readonly target: RequestTarget
   /** Whether the response stays open by design: then it counts with the streams. */
   readonly isStream: boolean
@@ -319,7 +319,7 @@ export class Call extends Incoming implements Sendable {
   /** There is no response: the credential may be the reason, or the connection. */
   #missResponse(error: unknown): void {
     const lease = this.#own === undefined ? this.#lease : undefined
-    const alert = readAlert(error) === undefined ? this.#alert() : error
+    const alert = certificateAlert(error) === undefined ? this.#alert() : error
     const reason = alert ?? error
     const refusal =
       lease && !this.#exchange.isForeign ? unansweredRefusal(reason, lease) : undefined

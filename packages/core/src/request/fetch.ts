@@ -5,9 +5,9 @@ import { ForeignOriginError } from '../errors/index.ts'
 import type { HeaderValues } from '../exchange/exchange.ts'
 import type { Call } from './call.ts'
 import { mergeHeaders } from './headers.ts'
-import type { Incoming } from './incoming.ts'
+import type { IncomingResponse } from './incoming-response.ts'
 import type { Line } from './line.ts'
-import { inMemory, type Outgoing, recorded } from './outgoing.ts'
+import { inMemory, type Outgoing, recorded } from './outgoing-request.ts'
 import { findOn, type RequestTarget } from './request-target.ts'
 import { makeResponse } from './response.ts'
 
@@ -142,7 +142,7 @@ function isAsyncIterable(body: unknown): body is AsyncIterable<Uint8Array> {
 const STATUSES = new Set([301, 302, 303, 307, 308])
 const MAX_HOPS = 5
 
-function isRedirect({ statusCode, headers }: Incoming): boolean {
+function isRedirect({ statusCode, headers }: IncomingResponse): boolean {
   return STATUSES.has(statusCode) && typeof headers['location'] === 'string'
 }
 
@@ -159,7 +159,7 @@ interface Following {
  * @throws {ForeignOriginError} When it leads to another origin: our credential is not for that one.
  */
 function followTo(
-  { headers }: Incoming,
+  { headers }: IncomingResponse,
   from: RequestTarget,
   { target, mode, method, hops }: Following,
 ): RequestTarget | undefined {

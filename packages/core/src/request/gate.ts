@@ -1,6 +1,6 @@
 import { TooManyStreamsError } from '../errors/index.ts'
 import type { ConnectionLimits } from '../exchange/exchange.ts'
-import type { Closable } from '../keeper/derived.ts'
+import type { Closable } from '../keeper/resource-cache.ts'
 import { AbortableQueue } from '../lifecycle/abortable-queue.ts'
 
 /** A response that is still open after this long is a stream, whatever its URL says. */

@@ -62,13 +62,13 @@ function layOver(defaults: HeaderValues, own: HeaderValues): HeaderValues {
   const user = defaults['impersonate-user']
   if (user === undefined) return { ...defaults, ...own }
   // Nobody's name is no name: the server would forget about the impersonation, and give more rights.
-  if (!namesUser(own)) return { ...defaults, ...own, 'impersonate-user': user }
+  if (!impersonatesUser(own)) return { ...defaults, ...own, 'impersonate-user': user }
   const kept = Object.entries(defaults).filter(([name]) => !name.startsWith('impersonate-'))
   return { ...Object.fromEntries(kept), ...own }
 }
 
 /** Whether a request says itself whom to act as. Of several names, the server takes the first. */
-export function namesUser({ 'impersonate-user': user = '' }: HeaderValues): boolean {
+export function impersonatesUser({ 'impersonate-user': user = '' }: HeaderValues): boolean {
   const [first = ''] = [user].flat()
   return first.trim() !== ''
 }

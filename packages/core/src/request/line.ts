@@ -2,15 +2,15 @@ import { setMaxListeners } from 'node:events'
 import type { Target } from '../dial/target.ts'
 import { ClosedError } from '../errors/index.ts'
 import type { ConnectionLimits, Connections, Exchange, HeaderValues } from '../exchange/exchange.ts'
-import { type Access, type LeaseOptions, pinnedAccess } from '../keeper/access.ts'
-import { Derived } from '../keeper/derived.ts'
 import type { Lease } from '../keeper/lease.ts'
+import { type LeaseOptions, type LeaseProvider, pinToServer } from '../keeper/lease-provider.ts'
+import { ResourceCache } from '../keeper/resource-cache.ts'
 import type { Endpoint } from '../kubeconfig/connection.ts'
 import { checkVersion, MADE_BY } from '../version.ts'
 import { Call, type Caller } from './call.ts'
 import { Gate } from './gate.ts'
 import { attachLease } from './headers.ts'
-import type { Outgoing } from './outgoing.ts'
+import type { Outgoing } from './outgoing-request.ts'
 import { findAnywhere, findOn, type RequestTarget } from './request-target.ts'
 
 /** Where a connection keeps its line; a symbol all copies of this package know. */
@@ -41,7 +41,7 @@ export function lineOf(cluster: HasLine, caller: string): Line {
 
 interface LineParts {
   readonly target: Target
-  readonly keeper: Access
+  readonly keeper: LeaseProvider
   /** Headers of requests whose caller set none. */
   readonly defaults: HeaderValues
   readonly refreshOn: readonly number[]
@@ -65,13 +65,13 @@ interface Endable {
  */
 export class Line {
   /** For requests that say which server they are for. */
-  readonly access: Access
+  readonly access: LeaseProvider
   /** Pinned to the current server. */
-  readonly keeper: Access
+  readonly keeper: LeaseProvider
   readonly refreshOn: readonly number[]
   readonly defaults: HeaderValues
   /** Connections for requests that bring their own credential: ours must not be on them. */
-  readonly anonymous = new Derived()
+  readonly anonymous = new ResourceCache()
   /** In place of a lease on those. */
   readonly noCredential: Lease = {
     ticket: 0,
@@ -101,7 +101,7 @@ export class Line {
     this.#target = target
     this.#servers = targetFor && new Servers(target, targetFor)
     this.access = keeper
-    this.keeper = this.#servers === undefined ? keeper : pinnedAccess(keeper, this.#servers)
+    this.keeper = this.#servers === undefined ? keeper : pinToServer(keeper, this.#servers)
     this.defaults = defaults
     this.refreshOn = refreshOn
     this.#limits = limits
@@ -114,7 +114,7 @@ export class Line {
   }
 
   /** Whether the server is chosen with the credential: then a path belongs to no server yet. */
-  get isOpenEnded(): boolean {
+  get hasServerPerLogin(): boolean {
     return this.#servers !== undefined
   }
 
@@ -134,10 +134,11 @@ export class Line {
    *
    * While it waits for a login, requests may move on to another server: then what came is not for that one.
    */
-  async leaseForNow(signal?: AbortSignal): Promise<Lease> {
+  async leaseForCurrentServer(signal?: AbortSignal): Promise<Lease> {
     for (;;) {
       const lease = await this.keeper.lease(signal)
-      if (!this.isOpenEnded || this.targetOf(lease).origin === this.target.origin) return lease
+      if (!this.hasServerPerLogin || this.targetOf(lease).origin === this.target.origin)
+        return lease
     }
   }
 
@@ -150,7 +151,8 @@ export class Line {
    */
   targetFor(options: LeaseOptions | undefined, signal?: AbortSignal): Target | Promise<Target> {
     const { target } = this
-    if (!this.isOpenEnded || (options?.origin ?? target.origin) === target.origin) return target
+    if (!this.hasServerPerLogin || (options?.origin ?? target.origin) === target.origin)
+      return target
     const leased = this.access.lease(signal, options)
     return leased instanceof Promise
       ? leased.then((lease) => this.targetOf(lease))
@@ -296,7 +298,7 @@ export class Line {
 }
 
 interface LastConnections {
-  readonly derived: Derived
+  readonly derived: ResourceCache
   readonly target: Target
   readonly connections: Connections
 }
@@ -318,7 +320,7 @@ class Servers {
   readonly #targetFor: (endpoint: Endpoint) => Target
   readonly #known = new WeakMap<Endpoint, Target>()
   /** What connections of an identity were last made for. */
-  readonly #last = new WeakMap<Derived, { readonly ticket: number; readonly key: string }>()
+  readonly #last = new WeakMap<ResourceCache, { readonly ticket: number; readonly key: string }>()
   #now: Target
 
   constructor(target: Target, targetFor: (endpoint: Endpoint) => Target) {
@@ -373,7 +375,7 @@ class Servers {
   }
 
   /** A handler may name another server or CA: connections to the old one end with what is in flight. */
-  #leaveOld(derived: Derived, ticket: number, { key }: Target): void {
+  #leaveOld(derived: ResourceCache, ticket: number, { key }: Target): void {
     const last = this.#last.get(derived)
     // Somebody may still be on the way with an older credential.
     if (last !== undefined && (last.key === key || last.ticket > ticket)) return

@@ -1,10 +1,10 @@
 import { type Refusal, UNAUTHORIZED } from '../credential/refusal.ts'
 import { isBrokenConnection } from '../dial/network-errors.ts'
 import { ServerUntrustedError } from '../errors/index.ts'
-import { UNTRUSTED } from '../errors/transport-errors.ts'
+import { UNTRUSTED_REASONS } from '../errors/transport-errors.ts'
 import { NoResponseError } from '../exchange/handler.ts'
 import type { Lease } from '../keeper/lease.ts'
-import { readAlert } from '../tls/alert.ts'
+import { certificateAlert } from '../tls/alert.ts'
 import { isProxied } from './request-target.ts'
 
 /** The credential was not even sent: its login names a server that cannot be trusted. */
@@ -32,14 +32,14 @@ export function unansweredRefusal(
   error: unknown,
   { credential, endpoint }: Pick<Lease, 'credential' | 'endpoint'>,
 ): Refusal | undefined {
-  if (readAlert(error) !== undefined) return credential.certificate && UNAUTHORIZED
+  if (certificateAlert(error) !== undefined) return credential.certificate && UNAUTHORIZED
   // A login that names a server we cannot trust with its CA is no use; another login may do better.
   return endpoint !== undefined && isAboutTrust(error) ? UNUSABLE : undefined
 }
 
 function isAboutTrust(error: unknown): boolean {
   const { code = '' } = (error ?? {}) as { code?: string }
-  return error instanceof ServerUntrustedError || UNTRUSTED[code] !== undefined
+  return error instanceof ServerUntrustedError || UNTRUSTED_REASONS[code] !== undefined
 }
 
 /** The refusal that a response is. */

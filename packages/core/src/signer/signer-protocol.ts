@@ -1,7 +1,7 @@
 import type { SignatureScheme } from '../credential/signing-key.ts'
-import { SignerAnswerError } from '../errors/index.ts'
-import { decodeBytes, encodeBytes } from '../formats/base64.ts'
-import { type Fields, nameType } from '../formats/plain-object.ts'
+import { SignerResponseInvalidError } from '../errors/index.ts'
+import { decodeBytes, encodeBase64 } from '../formats/base64.ts'
+import { describeType, type Fields } from '../formats/plain-object.ts'
 import type { Secret } from '../secret/secret.ts'
 
 /** The only version there is. */
@@ -95,10 +95,10 @@ export function encodeSignRequest(
     apiVersion: SIGNER_API_VERSION,
     kind: SIGNER_KINDS[protocol].signRequest,
     // Ed25519 hashes by itself: what Go's signers are given as the digest is the message then.
-    digest: encodeBytes(scheme === 'ed25519' ? message : digest),
+    digest: encodeBase64(scheme === 'ed25519' ? message : digest),
     configuration: configurationOf(parameters),
     ...SIGNER_OPTIONS[scheme],
-    ...(withMessage && { message: encodeBytes(message) }),
+    ...(withMessage && { message: encodeBase64(message) }),
   })
 }
 
@@ -143,7 +143,7 @@ const SIGNER_OPTIONS: Readonly<Record<SignatureScheme, SignerOptions>> = {
 }
 
 /** What a signer was asked for, and so what it must answer with. */
-export type SignerWish = 'certificate' | 'signature'
+export type SignerPayload = 'certificate' | 'signature'
 
 /** One object that a signer sent. */
 export type SignerMessage =
@@ -154,7 +154,7 @@ export type SignerMessage =
   | { readonly is: 'failure'; readonly text: string }
 
 export interface SignerAsked {
-  readonly wish: SignerWish
+  readonly wish: SignerPayload
   readonly protocol: SignerProtocol
   /** The program or socket, for messages. */
   readonly signer: string
@@ -166,7 +166,7 @@ export interface SignerAsked {
  * Unknown fields are ignored; everything else must be as it was asked for. What came is a secret until it was
  * read: no part of it reaches an error, but a kind or version that looks like one.
  *
- * @throws {SignerAnswerError} Names what was expected.
+ * @throws {SignerResponseInvalidError} Names what was expected.
  */
 export function readSignerMessage(sent: Fields, asked: SignerAsked): SignerMessage {
   const expected = expectedKind(asked)
@@ -219,15 +219,15 @@ function readText(sent: Fields, field: string, asked: SignerAsked): string {
   if (value === undefined || value === '') {
     throw wrong(asked, `with an empty ${field}, where text was expected`)
   }
-  throw wrong(asked, `with ${nameType(value)} as ${field}, where text was expected`)
+  throw wrong(asked, `with ${describeType(value)} as ${field}, where text was expected`)
 }
 
-function wrong(asked: SignerAsked, what: string): SignerAnswerError {
+function wrong(asked: SignerAsked, what: string): SignerResponseInvalidError {
   const { reference2020, specification } = SIGNER_KINDS
   const [other, value] =
     asked.protocol === 'specification' ? [reference2020, '2020'] : [specification, 'v1alpha1']
   const isOther = Object.values(other).some((kind) => what.startsWith(`with the kind ${kind},`))
-  return new SignerAnswerError(asked.signer, `answered ${what}`, {
+  return new SignerResponseInvalidError(asked.signer, `answered ${what}`, {
     ...(isOther && { hint: `Set signerProtocol: "${value}" in the config of the auth-provider.` }),
   })
 }

@@ -9,7 +9,7 @@ import { formatRfc3339 } from '../formats/rfc3339.ts'
 import { decideInteractivity, type ExecConfig } from '../kubeconfig/exec-config.ts'
 import { type ExecCluster, encodeExecInfo } from '../plugin/exec-info.ts'
 import type { ExecAnswer } from '../plugin/exec-status.ts'
-import { forPlugins, isLoaderVariable } from '../plugin/plugin-environment.ts'
+import { isLoaderVariable, pluginEnvironment } from '../plugin/plugin-environment.ts'
 import type { PluginPolicy } from '../plugin/plugin-policy.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Crypto } from '../ports/crypto.ts'
@@ -18,9 +18,9 @@ import type { Programs, RunOutcome, RunRequest } from '../ports/programs.ts'
 import type { Terminal } from '../ports/terminal.ts'
 import { scrub } from '../secret/scrub.ts'
 import { Secret } from '../secret/secret.ts'
-import { locateProgram } from './locate-program.ts'
-import { exitError, runError, runFacts } from './run-errors.ts'
-import type { Acquired, Ask, Source } from './source.ts'
+import { findAllowedProgram } from './find-allowed-program.ts'
+import { exitError, runError, runFacts } from './plugin-run-errors.ts'
+import type { AcquireContext, Acquired, Source } from './source.ts'
 import { describePairProblem } from './static-source.ts'
 
 export interface ExecLimits {
@@ -36,7 +36,7 @@ export interface ExecPlugin {
   /** Set when `provideClusterInfo` asks for it. */
   readonly cluster?: ExecCluster
   /** What somebody else tells it about the cluster. */
-  readonly toldCluster?: () => ToldCluster | undefined
+  readonly clientCluster?: () => ToldCluster | undefined
   readonly policy: PluginPolicy
   /** Names of host variables the plugin may see; all of them when undefined. */
   readonly passEnv?: readonly string[]
@@ -59,7 +59,7 @@ interface ExecPorts {
 export function execSource(plugin: ExecPlugin, ports: ExecPorts): Source {
   const { exec } = plugin
   const secretsNow = (): readonly Secret[] =>
-    execSecrets(exec, plugin.cluster ?? plugin.toldCluster?.())
+    execSecrets(exec, plugin.cluster ?? plugin.clientCluster?.())
   return {
     label: { kind: 'exec', name: exec.command },
     lifecycle: {
@@ -69,7 +69,7 @@ export function execSource(plugin: ExecPlugin, ports: ExecPorts): Source {
     async acquire(ask) {
       const interactive = decide(plugin, ports, ask)
       const { command, installHint } = exec
-      const found = await locateProgram({ ...plugin, command, installHint }, ports, ask.report)
+      const found = await findAllowedProgram({ ...plugin, command, installHint }, ports, ask.report)
       // Loaded when used, because it reads YAML too; and before the run, so that its end and the answer are one moment.
       const { decodeExecCredential } = await import('../plugin/exec-credential.ts')
       const secrets = secretsNow()
@@ -110,7 +110,7 @@ export function execSource(plugin: ExecPlugin, ports: ExecPorts): Source {
 function decide(
   { exec, stdinUnavailable }: ExecPlugin,
   { terminal }: ExecPorts,
-  { reason }: Ask,
+  { reason }: AcquireContext,
 ): boolean {
   const decision = decideInteractivity(exec.interactiveMode, {
     isTerminal: terminal.isTerminal(),
@@ -133,10 +133,10 @@ function processEnd(outcome: RunOutcome): ProcessEnd {
 function pluginEnv(
   { exec, cluster, passEnv, alphaKind, policy }: ExecPlugin,
   { hostEnv }: ExecPorts,
-  { refusal, report }: Ask,
+  { refusal, report }: AcquireContext,
   interactive: boolean,
 ): Record<string, string> {
-  const env = forPlugins(hostEnv(), passEnv)
+  const env = pluginEnvironment(hostEnv(), passEnv)
   for (const { name, value } of exec.env) {
     // It would arrive as another name with another value, in front of the one that is meant.
     if (name.includes('=')) {

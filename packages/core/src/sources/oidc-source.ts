@@ -6,7 +6,7 @@ import { describeEntry } from '../kubeconfig/problem.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { OidcEntry, OidcIssuer, OidcTokens } from '../ports/oidc.ts'
 import type { Secret } from '../secret/secret.ts'
-import type { Acquired, Ask, Source } from './source.ts'
+import type { AcquireContext, Acquired, Source } from './source.ts'
 
 /** A token is not used in its last seconds: the request must arrive before it ends. client-go's figure. */
 const BEFORE_EXPIRY_MS = 10_000
@@ -39,7 +39,7 @@ export function oidcSource(config: OidcConfig, session: OidcSession, ports: Oidc
     acquire: (ask) => session.alone(() => acquire(ask)),
   }
 
-  async function acquire(ask: Ask): Promise<Acquired> {
+  async function acquire(ask: AcquireContext): Promise<Acquired> {
     await session.look()
     const ready = readyToken(ask)
     if (ready === undefined) await refresh(ask)
@@ -48,7 +48,7 @@ export function oidcSource(config: OidcConfig, session: OidcSession, ports: Oidc
   }
 
   /** The id token we hold, if it may be used for this. */
-  function readyToken({ reason }: Ask): Secret | undefined {
+  function readyToken({ reason }: AcquireContext): Secret | undefined {
     const { idToken, refreshToken } = session.tokens
     const expiresAt = idToken && usableUntil(idToken)
     if (idToken === undefined || expiresAt === undefined || expiresAt <= clock.now())
@@ -60,7 +60,7 @@ export function oidcSource(config: OidcConfig, session: OidcSession, ports: Oidc
     return mustRefresh ? undefined : idToken
   }
 
-  async function refresh(ask: Ask): Promise<void> {
+  async function refresh(ask: AcquireContext): Promise<void> {
     try {
       await refreshOnce(ask)
     } catch (error) {
@@ -71,7 +71,7 @@ export function oidcSource(config: OidcConfig, session: OidcSession, ports: Oidc
     }
   }
 
-  async function refreshOnce(ask: Ask): Promise<void> {
+  async function refreshOnce(ask: AcquireContext): Promise<void> {
     const { refreshToken } = session.tokens
     if (refreshToken === undefined) throw cannotRefresh(ask)
     const grant = await issuer.refresh(config, refreshToken, ask.signal)
@@ -92,7 +92,7 @@ export function oidcSource(config: OidcConfig, session: OidcSession, ports: Oidc
     return { credential: { token }, expiresAt }
   }
 
-  function cannotRefresh({ reason }: Ask): OidcConfigError {
+  function cannotRefresh({ reason }: AcquireContext): OidcConfigError {
     const { user: name, file } = config.entry
     const who = describeEntry('user', { name, file })
     const { idToken } = session.tokens
@@ -110,7 +110,7 @@ function usableUntil(token: Secret): number | undefined {
   return expiry === undefined ? undefined : expiry - BEFORE_EXPIRY_MS
 }
 
-function describeToken(token: Secret | undefined, reason: Ask['reason']): string {
+function describeToken(token: Secret | undefined, reason: AcquireContext['reason']): string {
   if (token === undefined) return 'no id-token either'
   const expiry = jwtExpiry(token.expose())
   if (expiry === undefined) return 'its id-token is no JWT with an expiry'
@@ -182,7 +182,7 @@ export class OidcSession {
   }
 
   /** Keeps new tokens at once, before anything that can fail, then writes them where that is wanted. */
-  async replace(tokens: OidcTokens, report: Ask['report']): Promise<void> {
+  async replace(tokens: OidcTokens, report: AcquireContext['report']): Promise<void> {
     const isRotated = !isSame(tokens.refreshToken, this.#tokens.refreshToken)
     this.#keep(tokens)
     await this.save(report)
@@ -193,7 +193,7 @@ export class OidcSession {
   }
 
   /** Writes the tokens into every entry that wants them and has others. A failure is a warning: the tokens work. */
-  async save(report: Ask['report']): Promise<void> {
+  async save(report: AcquireContext['report']): Promise<void> {
     for (const [entry, seen] of this.#entries) {
       if (!entry.isSaved || areSame(seen, this.#tokens)) continue
       const problem = await this.#saveInto(entry, seen)

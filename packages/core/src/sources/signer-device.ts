@@ -1,14 +1,19 @@
 import {
   ClosedError,
   type CredentialError,
-  SignerAnswerError,
   SignerFailedError,
+  SignerResponseInvalidError,
 } from '../errors/index.ts'
 import { type BackOffLimits, backOff } from '../lifecycle/back-off.ts'
 import type { LifecyclePolicy } from '../lifecycle/policy.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Crypto } from '../ports/crypto.ts'
-import type { ChannelEnd, ChannelListener, SignerChannel, Turns } from '../ports/signer-channel.ts'
+import type {
+  ChannelEnd,
+  ChannelListener,
+  SerialQueue,
+  SignerChannel,
+} from '../ports/signer-channel.ts'
 import type { SignerAsked } from '../signer/signer-protocol.ts'
 import {
   Exchange,
@@ -45,7 +50,7 @@ export interface DeviceInit {
     asking: Asking,
     listener: ChannelListener,
   ) => Promise<SignerChannel>
-  readonly turns: Turns
+  readonly turns: SerialQueue
   readonly clock: Clock
   readonly crypto: Crypto
   readonly policy: LifecyclePolicy
@@ -152,7 +157,8 @@ export class SignerDevice {
     const stderrTail = isGone ? outcome.end.stderrTail : (this.#talk?.channel?.stderrTail() ?? '')
     const tookMs = Math.max(0, clock.now() - startedAt)
     const error = outcomeError(outcome, { asked, scrub, tookMs, stderrTail })
-    const isTheirs = error instanceof SignerFailedError || error instanceof SignerAnswerError
+    const isTheirs =
+      error instanceof SignerFailedError || error instanceof SignerResponseInvalidError
     if (isSignature && isTheirs) this.#pause.failed(error)
     // Of all others it cannot be known what they say next, or to which request.
     if (outcome.is !== 'failure') this.#drop('now')
@@ -168,7 +174,7 @@ export class SignerDevice {
     const exchange = this.#begin(talk, request, asking)
     talk.channel.send(request.line)
     const outcome = await exchange.outcome
-    const isOver = outcome.is === 'gone' && outcome.end.isInOrder && !outcome.hasSpoken
+    const isOver = outcome.is === 'gone' && outcome.end.isClean && !outcome.hasSpoken
     return isOver ? undefined : outcome
   }
 

@@ -1,4 +1,4 @@
-import { SignerAnswerError, SignerFailedError } from '../errors/index.ts'
+import { SignerFailedError, SignerResponseInvalidError } from '../errors/index.ts'
 import { JsonError, parseJson } from '../formats/json.ts'
 import { type Fields, isFields } from '../formats/plain-object.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -19,7 +19,7 @@ type Unanswered =
   /** The signer says why there is no answer, and stays. */
   | { readonly is: 'failure'; readonly text: string }
   /** What it printed is no answer. */
-  | { readonly is: 'wrong'; readonly error: SignerAnswerError }
+  | { readonly is: 'wrong'; readonly error: SignerResponseInvalidError }
   /** It ended without an answer. */
   | { readonly is: 'gone'; readonly end: ChannelEnd; readonly hasSpoken: boolean }
   | { readonly is: 'timed-out'; readonly limitMs: number; readonly printed: number }
@@ -79,7 +79,7 @@ export class Exchange {
     if (this.#isSettled) return
     const hasSpoken = this.#reader.size > 0
     // A program that failed has not answered, whatever it printed on the way.
-    if (end.isInOrder) this.#read(() => this.#reader.end())
+    if (end.isClean) this.#read(() => this.#reader.end())
     this.#finish({ is: 'gone', end, hasSpoken })
   }
 
@@ -93,7 +93,7 @@ export class Exchange {
     try {
       for (const message of take()) this.#handle(message)
     } catch (error) {
-      this.#finish({ is: 'wrong', error: error as SignerAnswerError })
+      this.#finish({ is: 'wrong', error: error as SignerResponseInvalidError })
     }
   }
 
@@ -155,7 +155,7 @@ export class AnswerReader {
     return this.#size
   }
 
-  /** @throws {SignerAnswerError} For what cannot become an answer, whatever follows. */
+  /** @throws {SignerResponseInvalidError} For what cannot become an answer, whatever follows. */
   push(bytes: Uint8Array): readonly SignerMessage[] {
     this.#size += bytes.length
     if (this.#size > this.#limit) {
@@ -171,7 +171,7 @@ export class AnswerReader {
     return this.#checkOrder(messages)
   }
 
-  /** @throws {SignerAnswerError} When the output ends in the middle of something. */
+  /** @throws {SignerResponseInvalidError} When the output ends in the middle of something. */
   end(): readonly SignerMessage[] {
     this.#add(this.#decode())
     if (this.#pieces.length === 0) return []
@@ -235,8 +235,8 @@ export class AnswerReader {
     }
   }
 
-  #wrong(what: string): SignerAnswerError {
-    return new SignerAnswerError(this.#asked.signer, what, {
+  #wrong(what: string): SignerResponseInvalidError {
+    return new SignerResponseInvalidError(this.#asked.signer, what, {
       hint: 'Make the signer print only its answer to standard output, one JSON object per line, and everything else to standard error.',
     })
   }
@@ -288,9 +288,9 @@ export function outcomeError(
         },
       )
     case 'gone': {
-      const { how, exitStatus, isInOrder } = outcome.end
-      if (isInOrder) {
-        return new SignerAnswerError(
+      const { how, exitStatus, isClean } = outcome.end
+      if (isClean) {
+        return new SignerResponseInvalidError(
           signer,
           `${how} without an answer, where ${expectedKind(asked)} was expected`,
         )

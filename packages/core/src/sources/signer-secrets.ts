@@ -1,11 +1,11 @@
-import { SIGNER_PLACES } from '../kubeconfig/external-signer-config.ts'
+import { SIGNER_PATH_PARAMETERS } from '../kubeconfig/external-signer-config.ts'
 import { scrub, showControlCharacters } from '../secret/scrub.ts'
 import { Secret } from '../secret/secret.ts'
 import type { SignerParameters } from '../signer/signer-protocol.ts'
 
 const MARK = '[secret]'
 /** Parameters that say where the signer is: every message names it. */
-const PLACES: readonly string[] = [...Object.keys(SIGNER_PLACES), 'signerProtocol']
+const PLACES: readonly string[] = [...Object.keys(SIGNER_PATH_PARAMETERS), 'signerProtocol']
 /** Parameters whose value is hidden however short it is: a PIN has four digits and more. */
 const PRIVATE = /pin|puk|pass|secret|credential/i
 /** Parameters that are never shown for what else their name says. */

@@ -7,10 +7,10 @@ import {
 import {
   type CredentialError,
   isCredentialError,
-  SignatureWrongError,
+  SignatureInvalidError,
   SignerCertificateError,
 } from '../errors/index.ts'
-import { encodeBytes } from '../formats/base64.ts'
+import { encodeBase64 } from '../formats/base64.ts'
 import { formatRfc3339 } from '../formats/rfc3339.ts'
 import { decideInteractivity } from '../kubeconfig/exec-config.ts'
 import { type SignerConfig, signerName } from '../kubeconfig/external-signer-config.ts'
@@ -21,7 +21,7 @@ import type { PluginPolicy } from '../plugin/plugin-policy.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ChainFacts, Crypto } from '../ports/crypto.ts'
 import type { Programs, RunRequest } from '../ports/programs.ts'
-import type { SignerChannels, Turns } from '../ports/signer-channel.ts'
+import type { SerialQueue, SignerChannels } from '../ports/signer-channel.ts'
 import type { Terminal } from '../ports/terminal.ts'
 import {
   encodeCertificateRequest,
@@ -29,14 +29,14 @@ import {
   SIGNER_FD_VARIABLE,
   SIGNER_MESSAGE_VARIABLE,
   SIGNER_REQUEST_VARIABLE,
+  type SignerPayload,
   type SignerProtocol,
-  type SignerWish,
 } from '../signer/signer-protocol.ts'
-import { locateProgram } from './locate-program.ts'
-import { runError, runFacts } from './run-errors.ts'
+import { findAllowedProgram } from './find-allowed-program.ts'
+import { runError, runFacts } from './plugin-run-errors.ts'
 import { type DeviceInit, type DeviceRequest, SignerDevice } from './signer-device.ts'
 import { oneLine, type SignerScrubber, signerScrubber } from './signer-secrets.ts'
-import type { Acquired, Ask, Report, Source } from './source.ts'
+import type { AcquireContext, Acquired, Report, Source } from './source.ts'
 import { describePairProblem } from './static-source.ts'
 
 /** One signer with everything that decides how it is asked. */
@@ -50,7 +50,7 @@ export interface ExternalSignerPorts extends OpenerPorts {
   readonly crypto: Crypto
   readonly clock: Clock
   /** Shared by all who use the same device. */
-  readonly turns: Turns
+  readonly turns: SerialQueue
   readonly policy: LifecyclePolicy
 }
 
@@ -75,7 +75,7 @@ export function externalSignerSource(
   const name = signerName(config)
   const shownName = config.at.kind === 'program' ? quoteName(name) : `at ${quoteName(name)}`
   const scrub = signerScrubber(config.parameters, pinsOf(ports.hostEnv()))
-  let tell: Ask['report'] = () => {}
+  let tell: AcquireContext['report'] = () => {}
   const report = (event: Report): void => tell(event)
   const device = new SignerDevice({
     ...ports,
@@ -132,7 +132,7 @@ export function externalSignerSource(
     return (signature: Uint8Array): CredentialError | undefined =>
       ports.crypto.isSignature(chain, wanted, signature)
         ? undefined
-        : new SignatureWrongError(
+        : new SignatureInvalidError(
             `the signer ${shownName} signed with another key than that of its certificate`,
           )
   }
@@ -147,7 +147,7 @@ export function externalSignerSource(
         'signature',
         {
           [SIGNER_REQUEST_VARIABLE]: encodeSignRequest(config, wanted),
-          [SIGNER_MESSAGE_VARIABLE]: encodeBytes(message),
+          [SIGNER_MESSAGE_VARIABLE]: encodeBase64(message),
         },
         encodeSignRequest(config, wanted, true),
         { signal, early: false, check: check(wanted, chain) },
@@ -162,7 +162,7 @@ export function externalSignerSource(
   }
 
   async function request(
-    wish: SignerWish,
+    wish: SignerPayload,
     variables: DeviceRequest['variables'],
     line: string,
     { signal, early, check: checkAnswer }: AskInit,
@@ -244,7 +244,7 @@ interface OpenerPorts {
 function signerOpener(
   { config, policy, passEnv, refuseWritable }: OpenerInit,
   { programs, channels, hostEnv }: OpenerPorts,
-  { scrub, report }: { readonly scrub: SignerScrubber; readonly report: Ask['report'] },
+  { scrub, report }: { readonly scrub: SignerScrubber; readonly report: AcquireContext['report'] },
 ): DeviceInit['open'] {
   const { at } = config
   if (at.kind !== 'program') {
@@ -256,7 +256,7 @@ function signerOpener(
   }
   const { command } = at
   return async (request, { signal, interactive }, listener) => {
-    const found = await locateProgram(
+    const found = await findAllowedProgram(
       {
         command,
         policy,

@@ -10,7 +10,7 @@ type WithoutSource<E> = E extends unknown ? Omit<E, 'source'> : never
 export type Report = WithoutSource<CredentialEvent>
 
 /** Why and how a credential is asked for. */
-export interface Ask {
+export interface AcquireContext {
   readonly reason: Reason
   /** How the last credential was refused. */
   readonly refusal?: Refusal | undefined
@@ -27,7 +27,7 @@ export interface Source {
   /** Calls back when it has something newer than it last gave. Returns how to stop. */
   readonly watch?: (onChange: () => void) => () => void
   /** @throws {CredentialError} */
-  acquire(ask: Ask): Promise<Acquired>
+  acquire(ask: AcquireContext): Promise<Acquired>
 }
 
 /** A credential as a source hands it over. */

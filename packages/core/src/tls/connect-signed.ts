@@ -4,15 +4,15 @@ import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
 import type { SigningKey } from '../credential/signing-key.ts'
 import {
   HandshakeNotSignedError,
-  SignatureWrongError,
+  SignatureInvalidError,
   SignedTooLateError,
 } from '../errors/index.ts'
 import { explainEarlyAlert, HandshakeProblem } from './alert.ts'
 import { readCertificateChain } from './certificate-chain.ts'
 import { ALERT, type Alert } from './constants.ts'
-import { HandshakeFollower } from './handshake-follower.ts'
+import { Splice } from './flight-splice.ts'
+import { HandshakeFollower } from './handshake-tracker.ts'
 import { type SignedIdentity, signFlight } from './sign-flight.ts'
-import { Splice } from './splice.ts'
 
 export interface SignedTlsOptions {
   /** A connected socket: TCP, a tunnel through a proxy, or a TLS connection to an https proxy. */
@@ -40,7 +40,7 @@ const FOREIGN = ['key', 'cert', 'pfx', 'session', 'secureContext', 'pskCallback'
  * socket is destroyed.
  *
  * @throws {HandshakeNotSignedError} The handshake went another way than can be signed.
- * @throws {SignatureWrongError} What the key returned does not fit the certificate.
+ * @throws {SignatureInvalidError} What the key returned does not fit the certificate.
  * @throws {SignedTooLateError} The server left before the signature was there.
  */
 export async function connectSigned(options: SignedTlsOptions): Promise<TLSSocket> {
@@ -165,7 +165,7 @@ function tooLate(cause: unknown): SignedTooLateError {
 /** What the server is told, if it still waits for our flight. */
 function alertFor(error: unknown, signal: AbortSignal | undefined): Alert {
   if (error instanceof HandshakeProblem) return error.alert
-  if (error instanceof SignatureWrongError && !signal?.aborted) return ALERT.internalError
+  if (error instanceof SignatureInvalidError && !signal?.aborted) return ALERT.internalError
   return ALERT.userCanceled
 }
 

@@ -7,13 +7,13 @@ import {
   type SignatureScheme,
   type SigningKey,
 } from '../credential/signing-key.ts'
-import { SignatureWrongError } from '../errors/index.ts'
+import { SignatureInvalidError } from '../errors/index.ts'
 import { HandshakeProblem } from './alert.ts'
 import { handshakeMessage, uint16, vector8, vector16, vector24 } from './bytes.ts'
 import type { CertificateChain } from './certificate-chain.ts'
 import { ALERT, MESSAGE, RECORD } from './constants.ts'
-import type { FollowedHandshake } from './handshake-follower.ts'
 import type { CertificateRequest } from './handshake-messages.ts'
+import type { FollowedHandshake } from './handshake-tracker.ts'
 import { type Transcript, verifyData } from './key-schedule.ts'
 import type { RecordProtection } from './records.ts'
 
@@ -28,7 +28,7 @@ export interface SignedIdentity {
  *
  * The signature is verified with the certificate before anything is made of it.
  *
- * @throws {SignatureWrongError} The signature is none, or another key's.
+ * @throws {SignatureInvalidError} The signature is none, or another key's.
  * @throws {HandshakeProblem} There is no scheme that server, certificate and key have in common.
  */
 export async function signFlight(
@@ -87,8 +87,8 @@ async function chooseScheme(
   return scheme
 }
 
-function wrong(signature: Buffer): SignatureWrongError {
-  return new SignatureWrongError(
+function wrong(signature: Buffer): SignatureInvalidError {
+  return new SignatureInvalidError(
     signature.length === 0
       ? 'the signing key gave no signature'
       : 'the signature was not made with the key of the certificate',

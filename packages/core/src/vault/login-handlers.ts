@@ -5,17 +5,17 @@ import {
   LoginError,
   type LoginOutcome,
 } from '../errors/index.ts'
-import type { LeaseOptions } from '../keeper/access.ts'
 import { Keeper, type KeeperPorts } from '../keeper/keeper.ts'
 import type { HeldLease } from '../keeper/lease.ts'
+import type { LeaseOptions } from '../keeper/lease-provider.ts'
 import type { RunResult } from '../keeper/observers.ts'
 import type { LifecyclePolicy } from '../lifecycle/policy.ts'
-import type { Held } from '../lifecycle/state.ts'
+import type { HeldCredential } from '../lifecycle/state.ts'
 import type { Clock } from '../ports/clock.ts'
-import { RefusedLogins } from './exclusions.ts'
 import type { RegisteredHandler } from './log-in.ts'
 import { LoginHistory } from './login-history.ts'
 import { type LoginLog, type LoginPorts, LoginSource, type OpenLogin } from './login-source.ts'
+import { RefusedLogins } from './refused-logins.ts'
 import { describeLogin, type HandlerFacts, type LoginStatus } from './vault-status.ts'
 
 /** What a handler holds, and can be used. */
@@ -255,7 +255,7 @@ export class LoginHandlers {
  * What it holds, and has not expired: after that the next login matters, and no longer where the last one led or
  * whether a server refused it. The keeper itself may still hold it, until it is asked or wakes.
  */
-function heldAt({ held }: Keeper, now: number): Held<HeldLease> | undefined {
+function heldAt({ held }: Keeper, now: number): HeldCredential<HeldLease> | undefined {
   return held !== undefined && now < held.expiresAt ? held : undefined
 }
 

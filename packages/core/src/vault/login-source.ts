@@ -4,7 +4,7 @@ import { acquiredSecrets, partsOf } from '../keeper/lease.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { LoginCause, SourceLabel } from '../ports/observer.ts'
 import { Secret } from '../secret/secret.ts'
-import type { Acquired, Ask, Report, Source } from '../sources/source.ts'
+import type { AcquireContext, Acquired, Report, Source } from '../sources/source.ts'
 import type { ConnectionInfo } from './connection-info.ts'
 import { clean, describeThrown, logIn, printableCause, type RegisteredHandler } from './log-in.ts'
 import type { LoginLogger, RefusedLogin } from './login-handler.ts'
@@ -18,7 +18,7 @@ export type LoginLog = 'all' | 'first' | 'none'
 /** What a login leads to: files are read, plugins can be run. It is followed until it is released. */
 export interface OpenedLogin {
   /** @param last What was given before, so that a plugin learns of a refusal of what it gave. */
-  acquire(ask: Ask, last: Credential | undefined): Promise<Acquired>
+  acquire(ask: AcquireContext, last: Credential | undefined): Promise<Acquired>
   release(): Promise<void>
 }
 
@@ -78,7 +78,7 @@ export class LoginSource implements Source {
     }
   }
 
-  async acquire(ask: Ask): Promise<Acquired> {
+  async acquire(ask: AcquireContext): Promise<Acquired> {
     this.#isRunning = true
     try {
       return await this.#acquire(ask)
@@ -90,7 +90,7 @@ export class LoginSource implements Source {
     }
   }
 
-  async #acquire(ask: Ask): Promise<Acquired> {
+  async #acquire(ask: AcquireContext): Promise<Acquired> {
     const { clock } = this.#ports
     const startedAt = clock.now()
     const reason = this.#ports.isDepleted() && ask.reason !== 'first' ? 'depleted' : ask.reason
@@ -117,7 +117,7 @@ export class LoginSource implements Source {
   }
 
   async #logIn(
-    ask: Ask,
+    ask: AcquireContext,
     reason: LoginCause,
   ): Promise<{ readonly info: ConnectionInfo; readonly attempts: number }> {
     const refused = this.#refusedBy(ask)
@@ -148,7 +148,7 @@ export class LoginSource implements Source {
   }
 
   /** Reads files and asks a plugin, where the login names them. What was opened in vain is given back. */
-  async #open(login: Login, ask: Ask, attempts: number): Promise<Acquired> {
+  async #open(login: Login, ask: AcquireContext, attempts: number): Promise<Acquired> {
     this.#remember(loginSecrets(login))
     let opened: OpenedLogin | undefined
     try {
@@ -182,7 +182,7 @@ export class LoginSource implements Source {
     this.#secrets = [...secrets, ...this.#secrets].slice(0, MAX_SECRETS)
   }
 
-  #refusedBy({ reason, refusal }: Ask): RefusedLogin | undefined {
+  #refusedBy({ reason, refusal }: AcquireContext): RefusedLogin | undefined {
     if (reason !== 'refused' || refusal === undefined) return undefined
     return { server: this.#server, status: refusal.status, at: this.#ports.clock.now() }
   }
@@ -205,7 +205,7 @@ export class LoginSource implements Source {
     return log === 'all' || (log === 'first' && reason === 'first')
   }
 
-  #loggerOf({ report }: Ask, reason: LoginCause): LoginLogger {
+  #loggerOf({ report }: AcquireContext, reason: LoginCause): LoginLogger {
     const write = (level: keyof LoginLogger) => (message: string) =>
       report({ type: 'log', level, message: clean(String(message), this.#secrets), reason })
     const quiet = this.#isReported(reason) ? write : () => () => {}

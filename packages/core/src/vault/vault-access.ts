@@ -1,16 +1,16 @@
 import type { Refusal } from '../credential/refusal.ts'
 import { ClosedError, LoginError, type LoginOutcome } from '../errors/index.ts'
-import type { Access, LeaseOptions } from '../keeper/access.ts'
-import { Derived } from '../keeper/derived.ts'
 import type { Keeper } from '../keeper/keeper.ts'
 import type { HeldLease, Lease } from '../keeper/lease.ts'
+import type { LeaseOptions, LeaseProvider } from '../keeper/lease-provider.ts'
 import { type RunResult, Watchers } from '../keeper/observers.ts'
-import { LOAD, type Observer, type SourceLabel, type VaultLoad } from '../ports/observer.ts'
+import { ResourceCache } from '../keeper/resource-cache.ts'
+import { type Observer, type SourceLabel, VAULT_LOAD, type VaultLoad } from '../ports/observer.ts'
 import type { Secret } from '../secret/secret.ts'
 import type { Report } from '../sources/source.ts'
-import { FreezeReporter, FrozenQueue } from './frozen-requests.ts'
 import type { RegisteredHandler } from './log-in.ts'
 import { choose, type HandlerPorts, LoginHandlers, type Usable } from './login-handlers.ts'
+import { FreezeReporter, FrozenQueue } from './login-queue.ts'
 import type { LoginLog } from './login-source.ts'
 import { VaultObservers } from './vault-observers.ts'
 import type { VaultStatus } from './vault-status.ts'
@@ -55,13 +55,13 @@ const MIN_LOOK_MS = 20
  * freeze, all handlers are asked once, and the first good answer thaws them. When the logins of all handlers
  * have ended without one, the requests fail.
  */
-export class VaultAccess implements Access {
+export class VaultAccess implements LeaseProvider {
   readonly label = vaultLabel(() => ({
     waiting: this.#queue.size,
     excluded: this.#handlers.excluded,
     isFrozen: this.#reporter.frozenSince !== undefined,
   }))
-  readonly shared = new Derived()
+  readonly shared = new ResourceCache()
   readonly maxRetries = Number.POSITIVE_INFINITY
   readonly #handlers: LoginHandlers
   readonly #ports: HandlerPorts
@@ -357,5 +357,5 @@ function noLogin({ origin }: LeaseOptions): string {
 /** The label of a vault. Metrics read how busy it is from a symbol, which is never printed. */
 export function vaultLabel(load: () => VaultLoad): SourceLabel {
   const label: SourceLabel = { kind: 'vault', name: 'login handlers' }
-  return Object.defineProperty(label, LOAD, { value: load })
+  return Object.defineProperty(label, VAULT_LOAD, { value: load })
 }

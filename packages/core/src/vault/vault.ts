@@ -1,5 +1,5 @@
 import { LoginError } from '../errors/index.ts'
-import { checkNames } from '../errors/option-names.ts'
+import { checkOptionNames } from '../errors/option-names.ts'
 import { MADE_BY, VERSION } from '../version.ts'
 import type { RegisteredHandler } from './log-in.ts'
 import type { LoginHandler, LoginOptions } from './login-handler.ts'
@@ -80,7 +80,7 @@ export class Vault {
 
   /** @throws {TypeError} When an option does not exist or makes no sense. */
   constructor(options: VaultOptions = {}) {
-    checkNames(options, 'new Vault()', VAULT_OPTIONS)
+    checkOptionNames(options, 'new Vault()', VAULT_OPTIONS)
     const {
       freezeLimitMs = DEFAULT_VAULT.freezeLimitMs,
       queueLimit = DEFAULT_VAULT.queueLimit,
@@ -107,7 +107,7 @@ export class Vault {
    */
   onLogin(handler: LoginHandler, given: LoginOptions = {}): this {
     if (typeof handler !== 'function') throw new TypeError('onLogin() takes a function')
-    checkNames(given, 'onLogin()', LOGIN_OPTIONS, KOPF_NAMES)
+    checkOptionNames(given, 'onLogin()', LOGIN_OPTIONS, KOPF_NAMES)
     if (this.#open !== undefined && this.#open.users > 0)
       throw new TypeError('this vault is in use: add handlers before connect()')
     const { id, ...options } = given

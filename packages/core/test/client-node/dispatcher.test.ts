@@ -2,7 +2,7 @@ import * as client from '@kubernetes/client-node'
 import { fetch as fetch7 } from 'undici'
 import { fetch as fetch6 } from 'undici-6'
 import { describe, expect, it } from 'vitest'
-import type { FetchDispatcher } from '../../src/adapters/client-node/context-transport.ts'
+import type { FetchDispatcher } from '../../src/adapters/client-node/client-transport.ts'
 import { codesOf, Stage } from './stage.ts'
 
 /** What 2.x would be given. */

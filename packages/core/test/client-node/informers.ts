@@ -108,7 +108,7 @@ export function describeInformers(client: ClientNode): void {
       timeout: RUN_MS + 60_000,
     }, async () => {
       const rejections = watchRejections()
-      const plugin = { user: 'jane', lifeMs: 3000, exitCode: 0, stderr: '' }
+      const plugin = { user: 'jane', lifetimeMs: 3000, exitCode: 0, stderr: '' }
       await using stage = await Stage.withPlugin(client, {}, { plugin })
       await using started = startInformer(stage, 100)
       const { informer, seen, errors } = started
@@ -135,7 +135,7 @@ export function describeInformers(client: ClientNode): void {
 
     it('whose plugin needs a person and finds none waits between tries, and recovers', async () => {
       const rejections = watchRejections()
-      const plugin = { user: 'jane', lifeMs: 1000, exitCode: 0, stderr: '' }
+      const plugin = { user: 'jane', lifetimeMs: 1000, exitCode: 0, stderr: '' }
       const policy = { backoffFirstMs: 400, backoffLimitMs: 800 }
       await using stage = await Stage.withPlugin(client, {}, { plugin, attach: { policy } })
       await using started = startInformer(stage, 20)
@@ -187,7 +187,10 @@ export function describeInformers(client: ClientNode): void {
     it('and a watch outlives every rotation of its certificate', {
       timeout: RUN_MS + 60_000,
     }, async () => {
-      await using stage = await Stage.withPlugin(client, { answers: 'certificate', lifeMs: 3000 })
+      await using stage = await Stage.withPlugin(client, {
+        answers: 'certificate',
+        lifetimeMs: 3000,
+      })
       const seen: string[] = []
       const ends: unknown[] = []
       const watch = await new client.Watch(stage.kc).watch(

@@ -31,9 +31,9 @@ export function describePluginDefects(client: ClientNode): void {
     })
 
     it('D17: another command under the same user name is another plugin', async () => {
-      await using stage = await Stage.withPlugin(client, { lifeMs: 60_000 })
+      await using stage = await Stage.withPlugin(client, { lifetimeMs: 60_000 })
       expect(await stage.whoAmI()).toBe('jane')
-      const exec = await stage.sandbox.plugin({ user: 'john', lifeMs: 60_000 })
+      const exec = await stage.sandbox.plugin({ user: 'john', lifetimeMs: 60_000 })
       stage.kc.loadFromFile(stage.sandbox.writeKubeconfig({ user: { exec } }))
       expect(await stage.whoAmI()).toBe('john')
     })
@@ -225,13 +225,13 @@ export function describePluginDefects(client: ClientNode): void {
     }
 
     it('D25: it runs again before its token ends, and every request is answered', async () => {
-      const lifeMs = await chooseLife()
+      const lifetimeMs = await chooseLife()
       const reasons: string[] = []
       const observer = (event: CredentialEvent): void => {
         if (event.type === 'run-started') reasons.push(event.reason)
       }
       const options = { attach: { ...quick, observer } }
-      await using stage = await Stage.withPlugin(client, { lifeMs }, options)
+      await using stage = await Stage.withPlugin(client, { lifetimeMs }, options)
       // On a busy machine one of the runs may come late.
       while (reasons.length < 3) await stage.api.listNamespace()
       expect(reasons).toContain('ahead')

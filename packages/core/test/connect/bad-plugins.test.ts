@@ -35,7 +35,7 @@ beforeAll(async () => {
   const [one, other, expired] = await Promise.all([
     makePair(),
     makePair(),
-    makePair({ lifeMs: -60_000 }),
+    makePair({ lifetimeMs: -60_000 }),
   ])
   pairs = { one, other, expired }
   // What is loaded and opened once for all is there after a first round.

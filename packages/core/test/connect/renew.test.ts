@@ -12,7 +12,7 @@ afterAll(() => sandbox.close())
 
 describe('a person who changed something', () => {
   it('gets a new credential now, or has it forgotten', async () => {
-    const exec = await sandbox.plugin({ user: 'jane', lifeMs: 900_000 })
+    const exec = await sandbox.plugin({ user: 'jane', lifetimeMs: 900_000 })
     await using cluster = await connect({ kubeconfig: sandbox.writeKubeconfig({ user: { exec } }) })
     const runs = (): number => cluster.status().credential.runs
     await cluster.fetch('/version')

@@ -10,27 +10,27 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vite
 import type { SigningKey } from '../../src/credential/signing-key.ts'
 import { versionRegistry } from '../../src/node/process-registry.ts'
 import { LINE } from '../../src/request/line.ts'
-import { type MadePair, makePair } from '../fixtures/make-certificates.ts'
+import { makePair, type TestKeyPair } from '../fixtures/make-certificates.ts'
 import { expectNoLeak } from '../fixtures/no-leak.ts'
 import { isRunning } from '../fixtures/processes.ts'
 import { hasScript, onTerminal, quoteWords, RunningProgram } from '../fixtures/running-program.ts'
-import { expectNothingLeft, SignerScene, toSign } from '../fixtures/signer-scene.ts'
+import { expectNoProcessesLeft, SignerFixture, toSign } from '../fixtures/signer-fixture.ts'
 
-let pair: MadePair
-let scene: SignerScene
+let pair: TestKeyPair
+let scene: SignerFixture
 let clusters: Cluster[]
 let events: CredentialEvent[]
 beforeAll(async () => {
   pair = await makePair()
 })
 beforeEach(() => {
-  scene = new SignerScene(pair)
+  scene = new SignerFixture(pair)
   ;[clusters, events] = [[], []]
 })
 afterEach(async () => {
   await Promise.all(clusters.map((cluster) => cluster.close()))
   await scene[Symbol.asyncDispose]()
-  await expectNothingLeft()
+  await expectNoProcessesLeft()
   expect(versionRegistry().keepers.size).toBe(0)
 })
 
@@ -92,7 +92,7 @@ describe('connect() with an external signer', () => {
   it('comes from a kubeconfig to a 200, with few signatures for many requests', async () => {
     await using sandbox = await startSandbox()
     const jane = await sandbox.issueCertificate({ user: 'jane' })
-    await using device = new SignerScene(jane)
+    await using device = new SignerFixture(jane)
     const cluster = {
       server: sandbox.url,
       'certificate-authority-data': Buffer.from(sandbox.caPem).toString('base64'),

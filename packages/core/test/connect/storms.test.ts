@@ -16,7 +16,7 @@ afterEach(async () => {
   await sandbox.close()
 })
 
-async function connectWithPlugin(plugin: { lifeMs?: number; delayMs?: number } = {}) {
+async function connectWithPlugin(plugin: { lifetimeMs?: number; delayMs?: number } = {}) {
   const exec = await sandbox.plugin({ user: 'jane', ...plugin })
   const kubeconfig = sandbox.writeKubeconfig({ user: { exec } })
   return connect({ kubeconfig, observer: (event) => events.push(event) })
@@ -45,7 +45,7 @@ describe(`a storm of ${REQUESTS} requests`, () => {
   it(
     'runs the plugin exactly once on a cold start and once after the expiry, and none fails',
     async () => {
-      await using cluster = await connectWithPlugin({ lifeMs: 600_000, delayMs: 50 })
+      await using cluster = await connectWithPlugin({ lifetimeMs: 600_000, delayMs: 50 })
       expect(await storm(cluster.fetch, REQUESTS)).toEqual({ 200: REQUESTS })
       expect(sandbox.pluginRuns).toBe(1)
       vi.setSystemTime(Date.now() + 660_000)
@@ -70,7 +70,7 @@ describe('tokens that live shorter than the load lasts', () => {
   it(
     'are renewed ahead of time: after the first, no request waits for the plugin and none fails',
     async () => {
-      await using cluster = await connectWithPlugin({ lifeMs: 600_000, delayMs: 200 })
+      await using cluster = await connectWithPlugin({ lifetimeMs: 600_000, delayMs: 200 })
       const runs = (): number => events.filter(({ type }) => type === 'run-succeeded').length
       const enough = (): boolean => runs() >= 3
       const worker = async (): Promise<Set<number>> => {

@@ -26,11 +26,11 @@ beforeEach(async () => {
 })
 afterEach(() => sandbox.close())
 
-const good = (user = 'jane', lifeMs?: number) => ({
+const good = (user = 'jane', lifetimeMs?: number) => ({
   server: sandbox.url,
   caData: sandbox.caPem,
   token: sandbox.issueToken({ user }).token,
-  ...(lifeMs !== undefined && { expiration: new Date(Date.now() + lifeMs) }),
+  ...(lifetimeMs !== undefined && { expiration: new Date(Date.now() + lifetimeMs) }),
 })
 
 /** A handler that counts its calls and knows when the last one was. */

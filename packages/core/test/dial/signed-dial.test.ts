@@ -4,14 +4,14 @@ import type { TLSSocket } from 'node:tls'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type DialOptions, dial } from '../../src/dial/dial.ts'
 import { readProxy } from '../../src/dial/proxy.ts'
-import { dialHttp2, HTTP2_TIMES } from '../../src/exchange/http2-connection.ts'
+import { dialHttp2, HTTP2_TIMEOUTS } from '../../src/exchange/http2-connection.ts'
 import { Secret } from '../../src/secret/secret.ts'
 import { isRunning } from '../fixtures/processes.ts'
 import { listen, proxyUrl, startConnectProxy, startSocksProxy } from '../fixtures/proxies.ts'
-import { SignerScene } from '../fixtures/signer-scene.ts'
-import { deferred, echo, eventually, failure, jane, startServer } from '../tls/scene.ts'
+import { SignerFixture } from '../fixtures/signer-fixture.ts'
 import { type Habits, softwareKey } from '../tls/software-key.ts'
-import { Opened, signedPair, targetAt } from './signed-scene.ts'
+import { deferred, echo, eventually, failure, jane, startServer } from '../tls/tls-server.ts'
+import { Opened, signedPair, targetAt } from './signed-server.ts'
 
 const MINUTE_MS = 60_000
 const opened: Socket[] = []
@@ -102,7 +102,7 @@ describe('a dial that is aborted while somebody signs', () => {
 
   it.runIf(existsSync('/proc/self'))('ends the process of the signer', async () => {
     await using server = await startServer()
-    await using signer = new SignerScene({ certificate: jane.chain, key: jane.key })
+    await using signer = new SignerFixture({ certificate: jane.chain, key: jane.key })
     const signingKey = await signer.key({ behaviour: 'hangs', only: 'signature' })
     const abort = new AbortController()
     const failed = failure(
@@ -179,7 +179,7 @@ describe('a server that', () => {
     await using server = await startServer(tls)
     const key = softwareKey(jane.key)
     const { signal } = new AbortController()
-    const options = { times: HTTP2_TIMES, signal, onChange: () => {} }
+    const options = { times: HTTP2_TIMEOUTS, signal, onChange: () => {} }
     const dialing = dialHttp2(targetAt(server.port), signedPair(key), options)
     expect(await failure(dialing)).toMatchObject({ code: 'ERR_NOT_SUPPORTED' })
     expect([key.offers, key.requests]).toEqual([[], []])

@@ -10,10 +10,10 @@ import type { AddressInfo, Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { makeTarget, type Target } from '../../src/dial/target.ts'
 import { http2Exchange } from '../../src/exchange/http2.ts'
-import { HTTP2_TIMES, type Http2Times } from '../../src/exchange/http2-connection.ts'
-import { Derived } from '../../src/keeper/derived.ts'
+import { HTTP2_TIMEOUTS, type Http2Times } from '../../src/exchange/http2-connection.ts'
+import { ResourceCache } from '../../src/keeper/resource-cache.ts'
 import type { Call } from '../../src/request/call.ts'
-import type { Outgoing } from '../../src/request/outgoing.ts'
+import type { Outgoing } from '../../src/request/outgoing-request.ts'
 import { makePair } from '../fixtures/make-certificates.ts'
 import { fakeAccess, lineTo, plainLease, sendOver } from '../request/line-to.ts'
 
@@ -26,7 +26,7 @@ export class Http2Scene implements AsyncDisposable {
   readonly sessions: ServerHttp2Session[]
   /** Every request there was, in order. */
   readonly streams: ServerHttp2Stream[]
-  readonly derived = new Derived()
+  readonly derived = new ResourceCache()
   readonly #times: Http2Times
   /** Ends every connection, without a word of HTTP/2. */
   readonly drop: () => void
@@ -84,7 +84,7 @@ export class Http2Scene implements AsyncDisposable {
     }
     return new Http2Scene({
       target: insecureTarget(`https://127.0.0.1:${port}`),
-      times: { ...HTTP2_TIMES, ...times },
+      times: { ...HTTP2_TIMEOUTS, ...times },
       sessions,
       streams,
       drop,

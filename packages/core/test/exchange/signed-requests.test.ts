@@ -3,11 +3,11 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { connect } from '../../src/connect/connect.ts'
 import type { ConnectOptions } from '../../src/connect/connect-options.ts'
 import { Vault } from '../../src/vault/index.ts'
-import { Opened, startApi } from '../dial/signed-scene.ts'
+import { Opened, startApi } from '../dial/signed-server.ts'
 import { proxyUrl, startConnectProxy, startSocksProxy } from '../fixtures/proxies.ts'
 import type { Identity } from '../tls/identities.ts'
-import { authority, failure, jane } from '../tls/scene.ts'
 import { type Habits, softwareKey } from '../tls/software-key.ts'
+import { authority, failure, jane } from '../tls/tls-server.ts'
 
 const TRANSPORTS: ConnectOptions['transport'][] = [undefined, 'pool', 'https', 'http2']
 

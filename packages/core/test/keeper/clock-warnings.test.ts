@@ -11,7 +11,7 @@ describe('a credential that arrives expired', () => {
   it('is used with a warning, and the difference of the clocks is named once the server has answered', async () => {
     // The server's clock is an hour behind, so that its tokens seem to have expired long ago.
     sandbox = await startSandbox({ clockSkewMs: -3_600_000 })
-    const exec = await sandbox.plugin({ user: 'jane', lifeMs: 60_000 })
+    const exec = await sandbox.plugin({ user: 'jane', lifetimeMs: 60_000 })
     const warnings: string[] = []
     const observer = (event: CredentialEvent): void => {
       if (event.type === 'warning') warnings.push(event.message)

@@ -3,7 +3,7 @@ import { ClosedError, PluginExitedError } from '../../src/errors/index.ts'
 import { Keeper } from '../../src/keeper/keeper.ts'
 import type { CredentialEvent } from '../../src/ports/observer.ts'
 import { Secret } from '../../src/secret/secret.ts'
-import type { Acquired, Ask, Source } from '../../src/sources/source.ts'
+import type { AcquireContext, Acquired, Source } from '../../src/sources/source.ts'
 import { FakeClock } from '../../src/testing/index.ts'
 
 const refusal = { status: 401, headers: {} }
@@ -18,12 +18,12 @@ const crypto = {
 /** A source whose runs the test answers by hand. */
 class HandSource implements Source {
   readonly label = { kind: 'exec', name: 'hand' } as const
-  readonly asks: (Ask & {
+  readonly asks: (AcquireContext & {
     answer: (token: string, expiresAt?: number) => void
     fail: (error: Error) => void
   })[] = []
 
-  acquire(ask: Ask): Promise<Acquired> {
+  acquire(ask: AcquireContext): Promise<Acquired> {
     return new Promise((resolve, reject) => {
       this.asks.push({
         ...ask,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { base64, connectionWith, thrownBy } from './build-from-text.ts'
+import { base64, connectionWith, thrownBy } from './build-test-connection.ts'
 
 const CA = base64('-----BEGIN CERTIFICATE-----')
 const fromFile = (path: string) => ({ from: 'file', path })

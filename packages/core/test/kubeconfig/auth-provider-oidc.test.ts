@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { expectNoLeak } from '../fixtures/no-leak.ts'
-import { base64, connectionWith, FILE, thrownBy } from './build-from-text.ts'
+import { base64, connectionWith, FILE, thrownBy } from './build-test-connection.ts'
 
 const GOOD = { 'idp-issuer-url': 'https://i.example/realm', 'client-id': 'kube' }
 const oidc = (config: object) => ({ 'auth-provider': { name: 'oidc', config } })

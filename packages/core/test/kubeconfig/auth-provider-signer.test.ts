@@ -3,7 +3,7 @@ import { externalSignerConfig } from '../../src/kubeconfig/external-signer-confi
 import { NO_USER } from '../../src/kubeconfig/kubeconfig.ts'
 import { parseKubeconfigText } from '../../src/kubeconfig/parse-kubeconfig.ts'
 import { expectNoLeak } from '../fixtures/no-leak.ts'
-import { connectionWith, thrownBy } from './build-from-text.ts'
+import { connectionWith, thrownBy } from './build-test-connection.ts'
 
 const SEED = {
   pathExec: '/path/to/externalSigner',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parseYaml } from '../../src/formats/yaml.ts'
-import { connectionWith, FILE, thrownBy } from './build-from-text.ts'
+import { connectionWith, FILE, thrownBy } from './build-test-connection.ts'
 
 const provider = (name: string, config: object = {}) => ({ 'auth-provider': { name, config } })
 

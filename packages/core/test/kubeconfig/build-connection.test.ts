@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { buildConnection } from '../../src/kubeconfig/build-connection.ts'
 import { parseKubeconfig } from '../../src/kubeconfig/parse-kubeconfig.ts'
-import { AROUND, base64, configWith, connectionWith, FILE } from './build-from-text.ts'
+import { AROUND, base64, configWith, connectionWith, FILE } from './build-test-connection.ts'
 
 const EXEC = { apiVersion: 'client.authentication.k8s.io/v1beta1', command: 'plugin' }
 const CERTIFICATE = { 'client-certificate': '/c', 'client-key': '/k' }

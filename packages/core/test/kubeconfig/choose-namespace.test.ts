@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { stripNamespacePrefix } from '../../src/kubeconfig/select-entries.ts'
-import { AROUND, connectionWith, thrownBy } from './build-from-text.ts'
+import { AROUND, connectionWith, thrownBy } from './build-test-connection.ts'
 
 describe('the namespace', () => {
   it.each([

@@ -5,7 +5,7 @@ import { KubeconfigSyntaxError } from '../../src/errors/kubeconfig-errors.ts'
 import { nestingDepth } from '../../src/formats/yaml.ts'
 import { buildConnection } from '../../src/kubeconfig/build-connection.ts'
 import { parseKubeconfig, parseKubeconfigText } from '../../src/kubeconfig/parse-kubeconfig.ts'
-import { AROUND, base64, FILE, thrownBy } from './build-from-text.ts'
+import { AROUND, base64, FILE, thrownBy } from './build-test-connection.ts'
 
 const KEYS = [
   ...['apiVersion', 'kind', 'clusters', 'users', 'contexts', 'current-context', 'extensions'],

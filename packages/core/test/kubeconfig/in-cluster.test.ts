@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { connectTo } from '../../src/kubeconfig/build-connection.ts'
-import { describePod, type ServiceAccountFiles } from '../../src/kubeconfig/in-cluster.ts'
+import { buildSelectedConnection } from '../../src/kubeconfig/build-connection.ts'
+import { inClusterConfig, type ServiceAccountFiles } from '../../src/kubeconfig/in-cluster.ts'
 import type { Overrides } from '../../src/kubeconfig/overrides.ts'
-import { AROUND } from './build-from-text.ts'
+import { AROUND } from './build-test-connection.ts'
 
 const ENV = { KUBERNETES_SERVICE_HOST: '10.0.0.1', KUBERNETES_SERVICE_PORT: '443' }
 const FILES: ServiceAccountFiles = {
@@ -13,9 +13,12 @@ const FILES: ServiceAccountFiles = {
 }
 
 function connect(env = {}, files: Partial<ServiceAccountFiles> = {}, overrides: Overrides = {}) {
-  const pod = describePod({ ...ENV, ...env }, { ...FILES, ...files })
+  const pod = inClusterConfig({ ...ENV, ...env }, { ...FILES, ...files })
   if (pod === undefined) throw new Error('not in a pod')
-  return connectTo(pod.selection, overrides, { ...AROUND, podNamespace: pod.namespace })
+  return buildSelectedConnection(pod.selection, overrides, {
+    ...AROUND,
+    podNamespace: pod.namespace,
+  })
 }
 
 describe('a pod', () => {
@@ -39,7 +42,7 @@ describe('a pod', () => {
     { name: 'without a port', env: { KUBERNETES_SERVICE_PORT: undefined }, files: {} },
     { name: 'without a token', env: {}, files: { tokenFile: undefined } },
   ])('is no place to connect from $name', ({ env, files }) => {
-    expect(describePod({ ...ENV, ...env }, { ...FILES, ...files })).toBeUndefined()
+    expect(inClusterConfig({ ...ENV, ...env }, { ...FILES, ...files })).toBeUndefined()
   })
 
   it.each([

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { KubeconfigSyntaxError } from '../../src/errors/kubeconfig-errors.ts'
 import { parseKubeconfig, parseKubeconfigText } from '../../src/kubeconfig/parse-kubeconfig.ts'
-import { base64, FILE, thrownBy } from './build-from-text.ts'
+import { base64, FILE, thrownBy } from './build-test-connection.ts'
 
 describe('a kubeconfig file', () => {
   it.each([

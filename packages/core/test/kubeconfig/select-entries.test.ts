@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { buildConnection } from '../../src/kubeconfig/build-connection.ts'
 import { parseKubeconfig } from '../../src/kubeconfig/parse-kubeconfig.ts'
-import { AROUND, EMPTY, FILE, thrownBy } from './build-from-text.ts'
+import { AROUND, EMPTY, FILE, thrownBy } from './build-test-connection.ts'
 
 const config = parseKubeconfig(
   {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { KubeconfigInvalidError } from '../../src/errors/kubeconfig-errors.ts'
-import { base64, connectionWith, FILE, thrownBy } from './build-from-text.ts'
+import { base64, connectionWith, FILE, thrownBy } from './build-test-connection.ts'
 
 const V1 = 'client.authentication.k8s.io/v1'
 const PEM = base64('-----BEGIN CERTIFICATE-----')

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_LIFECYCLE as policy } from '../../src/lifecycle/policy.ts'
 import { type Event, emptyState } from '../../src/lifecycle/state.ts'
-import { step, verdict } from '../../src/lifecycle/step.ts'
-import { accepted, acquired, failed, MINUTE, play, rejected, requested } from './play.ts'
+import { step, verdict } from '../../src/lifecycle/state-machine.ts'
+import { accepted, acquired, failed, MINUTE, play, rejected, requested } from './play-events.ts'
 
 describe('a refused credential', () => {
   const held: [number, Event<string>][] = [

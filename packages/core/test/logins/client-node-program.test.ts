@@ -94,7 +94,7 @@ describe('the client-node of the program itself', () => {
     program.write(`${name}/index.js`, code)
     program.start()
     await expect(log()).rejects.toMatchObject({
-      code: 'ERR_LOGIN_TOOL',
+      code: 'ERR_LOGIN_TOOL_FAILED',
       tool: '@kubernetes/client-node',
       message: expect.stringMatching(new RegExp(`cannot be loaded from .*: ${reason}$`)),
       hint: expect.stringContaining(process.versions.node),
@@ -119,7 +119,7 @@ describe('the client-node of the program itself', () => {
       program.write('node_modules/needy/package.json', '{"engines": {"node": ">= 98.1"}}')
       program.start()
       await expect(log()).rejects.toMatchObject({
-        code: 'ERR_LOGIN_TOOL',
+        code: 'ERR_LOGIN_TOOL_FAILED',
         message: expect.stringMatching(new RegExp(`: ${reason}$`)),
       })
       expect(globalThis).not.toHaveProperty('wasRun')
@@ -167,7 +167,7 @@ describe('the client-node of the program itself', () => {
       vi.stubEnv('KUBECONFIG', path)
       const error = await log().catch((each) => each)
       expect(error).toMatchObject({
-        code: 'ERR_LOGIN_TOOL',
+        code: 'ERR_LOGIN_TOOL_FAILED',
         message: expect.stringMatching(reason),
         hint: expect.stringContaining('loginWithKubeconfig'),
       })

@@ -38,7 +38,7 @@ describe('what is printed', () => {
   ])('%s is an error without a piece of it', async (_, printed, reason) => {
     const error = await log(print(printed)).catch((it) => it)
     expect(error).toMatchObject({
-      code: 'ERR_LOGIN_TOOL',
+      code: 'ERR_LOGIN_TOOL_FAILED',
       message: expect.stringMatching(reason),
       hint: expect.stringContaining('by hand'),
     })
@@ -78,7 +78,7 @@ describe('what is printed', () => {
     const user = { 'auth-provider': { name: 'externalSigner', config } }
     const content = JSON.stringify(oneContext({ server: 'https://one' }, user))
     const error = await log(print(content)).catch((reason: unknown) => reason)
-    expect(error).toMatchObject({ code: 'ERR_LOGIN_TOOL' })
+    expect(error).toMatchObject({ code: 'ERR_LOGIN_TOOL_FAILED' })
     expect(String(error)).not.toContain('4711471')
   })
 
@@ -86,7 +86,7 @@ describe('what is printed', () => {
     const user = { tokenFile: 'token' }
     const content = JSON.stringify(oneContext({ server: 'https://one' }, user))
     await expect(log(print(content))).rejects.toMatchObject({
-      code: 'ERR_LOGIN_TOOL',
+      code: 'ERR_LOGIN_TOOL_FAILED',
       message: expect.stringMatching(/names a file of user "u" by a relative path/),
     })
     // Another entry of that name is not where it came from.
@@ -94,7 +94,7 @@ describe('what is printed', () => {
       '.kube/config',
       oneContext({ server: 'https://one' }, { ...user, as: 'other' }),
     )
-    await expect(log(print(content))).rejects.toMatchObject({ code: 'ERR_LOGIN_TOOL' })
+    await expect(log(print(content))).rejects.toMatchObject({ code: 'ERR_LOGIN_TOOL_FAILED' })
     program.kubeconfig('.kube/config', oneContext({ server: 'https://one' }, user))
     const info = await log(print(content))
     expect(info?.login.connection.user.tokenFile).toBe(join(program.folder, '.kube/token'))
@@ -163,12 +163,12 @@ describe('how it ends', () => {
   it('before it began: what cannot be run is an error', async () => {
     const command = program.write('kubectl', 'no program', 0o600)
     await expect(loginViaKubectl(CONTEXT, { command })).rejects.toMatchObject({
-      code: 'ERR_LOGIN_TOOL',
+      code: 'ERR_LOGIN_TOOL_FAILED',
       message: expect.stringMatching(/cannot run: permission denied/),
     })
     const other = program.write('other', '#!/nowhere/interpreter\n', 0o700)
     await expect(loginViaKubectl(CONTEXT, { command: other })).rejects.toMatchObject({
-      code: 'ERR_LOGIN_TOOL',
+      code: 'ERR_LOGIN_TOOL_FAILED',
       message: expect.stringMatching(/cannot start: ENOENT/),
     })
   })

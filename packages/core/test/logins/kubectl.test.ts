@@ -124,7 +124,7 @@ describe.skipIf(!hasKubectl)(
       })
       const error = await loginViaKubectl(CONTEXT, { kubeconfig, env: envOf() }).catch((it) => it)
       expect(error).toMatchObject({
-        code: 'ERR_LOGIN_TOOL',
+        code: 'ERR_LOGIN_TOOL_FAILED',
         tool: 'kubectl',
         message: expect.stringMatching(/^"kubectl" failed with exit code 1: error: .*token/i),
         hint: expect.stringContaining('kubectl config view'),

@@ -4,14 +4,14 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Sandbox } from '@kubecred/sandbox'
 import { type ConnectOptions, connect } from 'kubecred'
-import type { ReadyMadeContext } from 'kubecred/logins'
+import type { LoginMethodContext } from 'kubecred/logins'
 import { type ConnectionInfo, type LoginContext, type LoginLogger, Vault } from 'kubecred/vault'
 
 /** What a handler passes on, in short. */
-export const CONTEXT: ReadyMadeContext = { signal: new AbortController().signal }
+export const CONTEXT: LoginMethodContext = { signal: new AbortController().signal }
 
 /** A context that keeps what is logged. */
-export function loggingContext(): ReadyMadeContext & { readonly lines: string[] } {
+export function loggingContext(): LoginMethodContext & { readonly lines: string[] } {
   const lines: string[] = []
   const log = (line: string): void => void lines.push(line)
   const logger: LoginLogger = { debug: log, info: log, warn: log, error: log }

@@ -24,8 +24,8 @@ beforeEach(async () => {
 })
 afterEach(() => sandbox.close())
 
-const pairOf = (lifeMs: number) =>
-  sandbox.issueCertificate({ user: 'jane', notBefore: new Date(now - HOUR_MS), lifeMs })
+const pairOf = (lifetimeMs: number) =>
+  sandbox.issueCertificate({ user: 'jane', notBefore: new Date(now - HOUR_MS), lifetimeMs })
 const fileOf = (name: string): string => join(sandbox.folder, name)
 const scrape = (name: string): Promise<string[]> =>
   metrics.register.metrics().then((text) => linesOf(text, name))

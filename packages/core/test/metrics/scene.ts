@@ -51,7 +51,7 @@ export async function openScene(): Promise<Scene> {
       const { certificate, key } = await sandbox.issueCertificate({
         user: 'jane',
         notBefore: new Date(now + notBeforeMs),
-        lifeMs: notAfterMs - notBeforeMs,
+        lifetimeMs: notAfterMs - notBeforeMs,
       })
       return JSON.stringify({
         apiVersion: 'client.authentication.k8s.io/v1',

@@ -6,17 +6,17 @@ import { Secret } from '../../src/secret/secret.ts'
 import {
   encryptKey,
   keyAs,
-  type MadePair,
   makePair,
   makeRsaPair,
   makeSelfSigned,
   relabel,
+  type TestKeyPair,
   toPem,
 } from '../fixtures/make-certificates.ts'
 
-let ec: MadePair
-let rsa: MadePair
-let other: MadePair
+let ec: TestKeyPair
+let rsa: TestKeyPair
+let other: TestKeyPair
 beforeAll(async () => {
   ;[ec, rsa, other] = await Promise.all([makePair(), makeRsaPair(), makePair()])
 })
@@ -27,7 +27,7 @@ const read = (chain: string, key: string) => nodeCrypto.readPair(chain, new Secr
 const EC_PARAMETERS = toPem('EC PARAMETERS', Buffer.from('06082a8648ce3d030107', 'hex'))
 
 describe('a key is read', () => {
-  it.each<[string, () => MadePair, (key: string) => string]>([
+  it.each<[string, () => TestKeyPair, (key: string) => string]>([
     ['PKCS#8', () => ec, (key) => key],
     ['PKCS#8, RSA', () => rsa, (key) => key],
     ['SEC1', () => ec, (key) => keyAs('sec1', key)],
@@ -136,7 +136,7 @@ describe('a chain without its key', () => {
 
   it('says what its key can sign with', async () => {
     const all = ['rsa_pss_rsae_sha256', 'rsa_pss_rsae_sha384', 'rsa_pss_rsae_sha512']
-    const schemesOf = (pair: MadePair) => nodeCrypto.readChain(der(pair.certificate))
+    const schemesOf = (pair: TestKeyPair) => nodeCrypto.readChain(der(pair.certificate))
     expect(schemesOf(rsa)).toMatchObject({ schemes: all })
     // Too short for the longest hash with a salt as long.
     expect(schemesOf(await makeRsaPair(1024))).toMatchObject({ schemes: all.slice(0, 2) })

@@ -101,7 +101,7 @@ describe('a program ends', () => {
 
   it('when it prints one byte more than it may', async () => {
     const outcome = await run(`process.stdout.write('x'.repeat(65_537)); ${FOR_EVER}`)
-    expect(outcome).toMatchObject({ ended: 'too-loud' })
+    expect(outcome).toMatchObject({ ended: 'output-too-large' })
     expect(outcome).not.toHaveProperty('stdout')
   })
 

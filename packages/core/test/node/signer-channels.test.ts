@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { dialSigner } from '../../src/node/signer-channels.ts'
-import { type MadePair, makePair } from '../fixtures/make-certificates.ts'
-import { SignerScene, toSign } from '../fixtures/signer-scene.ts'
+import { makePair, type TestKeyPair } from '../fixtures/make-certificates.ts'
+import { SignerFixture, toSign } from '../fixtures/signer-fixture.ts'
 
 const isUnix = process.platform !== 'win32'
 const isRoot = process.getuid?.() === 0
@@ -106,9 +106,9 @@ describe.runIf(isUnix)('the socket of a signer', () => {
 })
 
 describe.runIf(isUnix)('a signer that the user started', () => {
-  let pair: MadePair
+  let pair: TestKeyPair
 
-  async function listen(scene: SignerScene) {
+  async function listen(scene: SignerFixture) {
     pair ??= await makePair()
     const path = join(scene.folder, 's')
     const child = spawn(process.execPath, [scene.program, scene.folder, path], { stdio: 'inherit' })
@@ -119,7 +119,7 @@ describe.runIf(isUnix)('a signer that the user started', () => {
 
   it('gets every request as a line over one connection', async () => {
     pair = await makePair()
-    await using scene = new SignerScene(pair)
+    await using scene = new SignerFixture(pair)
     const { at, child } = await listen(scene)
     try {
       const key = await scene.key({}, { at })
@@ -138,7 +138,7 @@ describe.runIf(isUnix)('a signer that the user started', () => {
   })
 
   it('may hang up between requests; when it does not come back, that is said', async () => {
-    await using scene = new SignerScene(pair)
+    await using scene = new SignerFixture(pair)
     const { at, child } = await listen(scene)
     try {
       const key = await scene.key({ leaves: 'yes' }, { at })

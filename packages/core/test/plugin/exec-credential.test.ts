@@ -153,7 +153,7 @@ describe('what is refused, with the field that is wrong', () => {
     },
   ])('$says ($path)', ({ answer, path, says }) => {
     const error = failureOf(answer)
-    expect(error).toMatchObject({ code: 'ERR_PLUGIN_ANSWER', path, retryable: false })
+    expect(error).toMatchObject({ code: 'ERR_PLUGIN_OUTPUT_INVALID', path, retryable: false })
     expect(error.message).toContain(says)
     expect(`${error.message} ${error.hint}`).not.toContain('hunter2')
   })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type CredentialError, isCredentialError } from '../../src/errors/index.ts'
-import { nameType } from '../../src/formats/plain-object.ts'
+import { describeType } from '../../src/formats/plain-object.ts'
 import { parsePluginOutput } from '../../src/plugin/exec-credential.ts'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
@@ -33,8 +33,8 @@ describe('an object is read', () => {
 
 describe('output is refused', () => {
   it.each([
-    { name: 'nothing at all', text: '', code: 'ERR_PLUGIN_SILENT', says: 'printed nothing' },
-    { name: 'white space', text: ' \n\t', code: 'ERR_PLUGIN_SILENT', says: 'printed nothing' },
+    { name: 'nothing at all', text: '', code: 'ERR_PLUGIN_NO_OUTPUT', says: 'printed nothing' },
+    { name: 'white space', text: ' \n\t', code: 'ERR_PLUGIN_NO_OUTPUT', says: 'printed nothing' },
     {
       name: 'JSON cut off',
       text: '{"a": {',
@@ -136,6 +136,6 @@ describe('a type has a name for people', () => {
     ['x', 'a string'],
     [true, 'a boolean'],
   ])('%o is %s', (value, name) => {
-    expect(nameType(value)).toBe(name)
+    expect(describeType(value)).toBe(name)
   })
 })

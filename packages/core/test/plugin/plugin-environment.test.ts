@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { forPlugins, forSigners } from '../../src/plugin/plugin-environment.ts'
+import { forSigners, pluginEnvironment } from '../../src/plugin/plugin-environment.ts'
 
 const HOST = {
   PATH: '/bin',
@@ -16,11 +16,14 @@ const HOST = {
 
 describe('of the variables of this process', () => {
   it('a plugin sees neither PINs nor requests to signers', () => {
-    expect(forPlugins(HOST)).toEqual({ PATH: '/bin', KUBECRED_PKCS11_MODULES: '/lib/p11.so' })
+    expect(pluginEnvironment(HOST)).toEqual({
+      PATH: '/bin',
+      KUBECRED_PKCS11_MODULES: '/lib/p11.so',
+    })
   })
 
   it('not even when they are let through by name', () => {
-    expect(forPlugins(HOST, ['PATH', 'KUBECRED_PKCS11_PIN', 'KUBECRED_SIGNER_FD'])).toEqual({
+    expect(pluginEnvironment(HOST, ['PATH', 'KUBECRED_PKCS11_PIN', 'KUBECRED_SIGNER_FD'])).toEqual({
       PATH: '/bin',
     })
   })

@@ -45,7 +45,7 @@ it('a plugin that fails is told about, with its hint and without secrets', async
   })
   expect(said.message).toMatch(/^kubecred proxy: .*exit.*\(ERR_PLUGIN_EXITED\)\. [A-Z]/s)
   expectNoLeak([text], ['hush-hush-hush'])
-  expect(running.notes).toMatchObject([{ status: 503, refusedFor: 'ERR_PLUGIN_EXITED' }])
+  expect(running.notes).toMatchObject([{ status: 503, rejectedFor: 'ERR_PLUGIN_EXITED' }])
 })
 
 it('a plugin that is not there is a bad gateway', async () => {

@@ -130,7 +130,7 @@ describe('an answer', () => {
   it('is refused once, then given with a newer credential; if not, it is the server’s own', async () => {
     scene = await startScene((_, response) => response.writeHead(401).end('{"code":401}'))
     expect(await ask(scene.port)).toMatchObject({ status: 401, text: '{"code":401}' })
-    expect(scene.notes[0]).not.toHaveProperty('refusedFor')
+    expect(scene.notes[0]).not.toHaveProperty('rejectedFor')
   })
 })
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { expectRefused, UPGRADE } from './expect-refused.ts'
+import { expectRefused, UPGRADE } from './expect-rejected.ts'
 import { ask, BEARER, head, type Scene, SECRET, send, sendBytes, startScene } from './scene.ts'
 
 let scene: Scene
@@ -162,9 +162,9 @@ it('notes say what became of a request, and nothing that may be secret', async (
   response.resume()
   expect(scene.notes).toMatchObject([
     { method: 'GET', path: '/api/v1', status: 200, isUpgrade: false },
-    { method: 'GET', path: '/api//v1', status: 400, refusedFor: 'the path' },
-    { path: '/api', status: 401, isUpgrade: true, refusedFor: 'the secret' },
+    { method: 'GET', path: '/api//v1', status: 400, rejectedFor: 'the path' },
+    { path: '/api', status: 401, isUpgrade: true, rejectedFor: 'the secret' },
   ])
-  expect(scene.notes[0]).not.toHaveProperty('refusedFor')
+  expect(scene.notes[0]).not.toHaveProperty('rejectedFor')
   expect(JSON.stringify(scene.notes)).not.toContain('hush')
 })

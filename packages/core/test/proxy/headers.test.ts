@@ -46,7 +46,7 @@ describe('headers of a request', () => {
 
   it('reach it as they are otherwise, repeated ones apart', async () => {
     scene = await startScene((_, response) => response.end(), {
-      rules: { ...DEFAULT_RULES, mayImpersonate: true },
+      rules: { ...DEFAULT_RULES, allowImpersonation: true },
     })
     const headers = {
       ...BEARER,

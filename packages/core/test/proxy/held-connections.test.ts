@@ -63,7 +63,7 @@ describe('a request that has the secret', () => {
     ['groups alone', { 'impersonate-group': 'system:masters' }],
     ['something unknown', { 'impersonate-foo': 'x' }],
   ])('cannot take the impersonation of the kubeconfig off with %s', async (_, headers) => {
-    const rules = { ...DEFAULT_RULES, mayImpersonate: true }
+    const rules = { ...DEFAULT_RULES, allowImpersonation: true }
     scene = await startScene((_request, response) => response.end('{}'), { rules })
     const answer = await ask(scene.port, { headers: { ...BEARER, ...headers } })
     expect(answer.status).toBe(400)

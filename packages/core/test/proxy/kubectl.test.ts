@@ -28,7 +28,7 @@ describe.skipIf(!hasKubectl)('kubectl (needs: apt-get install kubernetes-client)
     cluster = await connect({ kubeconfig: sandbox.writeKubeconfig({ user: { exec } }) })
     const authority = await createAuthority('the proxy')
     const { certificate, key } = await issueServerCertificate(authority)
-    const rules = { ...DEFAULT_RULES, rejectPaths: [], mayImpersonate: true }
+    const rules = { ...DEFAULT_RULES, rejectPaths: [], allowImpersonation: true }
     tls = { cert: certificate, key }
     running = await startProxy(cluster, { tls, rules })
     folder = mkdtempSync(join(tmpdir(), 'kubecred-proxy-'))

@@ -6,7 +6,7 @@ import type { Cluster } from 'kubecred'
 import {
   Proxy as ClusterProxy,
   type ProxyOptions,
-  type RequestNote,
+  type RequestSummary,
   serverOptions,
 } from 'kubecred/proxy'
 import { type PlainServer, startPlainServer } from '../adapters/https/plain-server.ts'
@@ -26,7 +26,7 @@ export interface RunningProxy extends AsyncDisposable {
   readonly server: http.Server
   readonly port: number
   readonly url: string
-  readonly notes: RequestNote[]
+  readonly notes: RequestSummary[]
 }
 
 /** The same with a server behind it that does what a test says. */
@@ -46,7 +46,7 @@ export async function startProxy(cluster: Cluster, given: Given = {}): Promise<R
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
-  const notes: RequestNote[] = []
+  const notes: RequestSummary[] = []
   const proxy = makeProxy(server, {
     cluster,
     hosts: [`127.0.0.1:${port}`, `localhost:${port}`],

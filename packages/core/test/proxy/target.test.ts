@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { expectRefused } from './expect-refused.ts'
+import { expectRefused } from './expect-rejected.ts'
 import { ask, BEARER, head, type Scene, sendBytes, startScene } from './scene.ts'
 
 let scene: Scene

@@ -7,7 +7,7 @@ import { DEFAULT_RULES, type ProxyOptions } from 'kubecred/proxy'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type PlainServer, startPlainServer, TOKEN } from '../adapters/https/plain-server.ts'
 import { expectNoLeak } from '../fixtures/no-leak.ts'
-import { UPGRADE } from './expect-refused.ts'
+import { UPGRADE } from './expect-rejected.ts'
 import { ask, BEARER, head, type RunningProxy, SECRET, send, startProxy } from './scene.ts'
 
 interface Answer {
@@ -100,7 +100,7 @@ describe('an unexpected error', () => {
       ])
       expect(events).toMatchObject([{ type: 'unexpected-error', ...errors[0] }])
       expectNoLeak([text, errors, events], [TOKEN, SECRET, 'hunter2hunter2'])
-      expect(running.notes).toMatchObject([{ status: 500, refusedFor: 'unexpected' }])
+      expect(running.notes).toMatchObject([{ status: 500, rejectedFor: 'unexpected' }])
     },
   )
 

@@ -3,11 +3,11 @@ import { vi } from 'vitest'
 import { makeTarget } from '../../src/dial/target.ts'
 import type { ConnectionLimits, Exchange, Sendable } from '../../src/exchange/exchange.ts'
 import { CallbackController } from '../../src/exchange/handler.ts'
-import type { Access } from '../../src/keeper/access.ts'
-import { Derived } from '../../src/keeper/derived.ts'
 import type { Lease } from '../../src/keeper/lease.ts'
+import type { LeaseProvider } from '../../src/keeper/lease-provider.ts'
+import { ResourceCache } from '../../src/keeper/resource-cache.ts'
 import type { Call } from '../../src/request/call.ts'
-import type { Outgoing } from '../../src/request/outgoing.ts'
+import type { Outgoing } from '../../src/request/outgoing-request.ts'
 import { Secret } from '../../src/secret/secret.ts'
 import { fakeAccess, lineTo, sendOver } from './line-to.ts'
 
@@ -64,11 +64,11 @@ export const leaseOf = (ticket: number): Lease => ({
   ticket,
   credential: { token: new Secret(`t${ticket}`) },
   authorization: `Bearer t${ticket}`,
-  derived: new Derived(),
+  derived: new ResourceCache(),
 })
 
 interface Stage {
-  readonly access?: Partial<Access>
+  readonly access?: Partial<LeaseProvider>
   readonly limits?: ConnectionLimits
 }
 

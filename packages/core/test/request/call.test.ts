@@ -5,10 +5,10 @@ import { describe, expect, it, vi } from 'vitest'
 import type { Refusal } from '../../src/credential/refusal.ts'
 import type { Exchange, Sendable } from '../../src/exchange/exchange.ts'
 import { CallbackController, NoResponseError } from '../../src/exchange/handler.ts'
-import type { Access } from '../../src/keeper/access.ts'
-import { Derived } from '../../src/keeper/derived.ts'
 import type { Lease } from '../../src/keeper/lease.ts'
-import { recorded } from '../../src/request/outgoing.ts'
+import type { LeaseProvider } from '../../src/keeper/lease-provider.ts'
+import { ResourceCache } from '../../src/keeper/resource-cache.ts'
+import { recorded } from '../../src/request/outgoing-request.ts'
 import { later, leaseOf, open, target, text } from './call-stage.ts'
 import { lineTo, sendOver } from './line-to.ts'
 
@@ -17,7 +17,10 @@ describe('a place at the gate', () => {
 
   it('is not kept while the credential is waited for', async () => {
     const { ask, give } = later()
-    const lease = vi.fn<Access['lease']>().mockImplementationOnce(ask).mockReturnValue(leaseOf(2))
+    const lease = vi
+      .fn<LeaseProvider['lease']>()
+      .mockImplementationOnce(ask)
+      .mockReturnValue(leaseOf(2))
     const { send, sent } = open({ limits: ONE, access: { lease } })
     const first = send()
     const second = send()
@@ -45,7 +48,7 @@ describe('a place at the gate', () => {
   })
 
   it('is given back when a credential cannot be had', async () => {
-    const lease = vi.fn<Access['lease']>(() => {
+    const lease = vi.fn<LeaseProvider['lease']>(() => {
       throw new Error('none')
     })
     const { send, line } = open({ limits: ONE, access: { lease } })
@@ -210,7 +213,12 @@ describe('a refusal', () => {
 
   it('is not possible without a credential, nor of one that the caller brought', async () => {
     const [replace, reject] = [vi.fn(), vi.fn()]
-    const none = { ticket: 1, credential: {}, authorization: undefined, derived: new Derived() }
+    const none = {
+      ticket: 1,
+      credential: {},
+      authorization: undefined,
+      derived: new ResourceCache(),
+    }
     const { send, sent } = open({ access: { lease: () => none, replace, reject } })
     for (const headers of [{}, { authorization: 'Bearer own' }]) {
       const promise = send('/version', { headers })

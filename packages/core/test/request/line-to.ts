@@ -1,15 +1,15 @@
 import type { Target } from '../../src/dial/target.ts'
 import type { ConnectionLimits, Exchange } from '../../src/exchange/exchange.ts'
-import type { Access } from '../../src/keeper/access.ts'
-import { Derived } from '../../src/keeper/derived.ts'
 import type { Lease } from '../../src/keeper/lease.ts'
+import type { LeaseProvider } from '../../src/keeper/lease-provider.ts'
+import { ResourceCache } from '../../src/keeper/resource-cache.ts'
 import type { Call, Caller } from '../../src/request/call.ts'
 import { Line } from '../../src/request/line.ts'
-import type { Outgoing } from '../../src/request/outgoing.ts'
+import type { Outgoing } from '../../src/request/outgoing-request.ts'
 import { splitPath } from '../../src/request/request-target.ts'
 
 /** A lease without a credential. */
-export const plainLease = (derived = new Derived(), ticket = 1): Lease => ({
+export const plainLease = (derived = new ResourceCache(), ticket = 1): Lease => ({
   ticket,
   credential: {},
   authorization: undefined,
@@ -17,9 +17,12 @@ export const plainLease = (derived = new Derived(), ticket = 1): Lease => ({
 })
 
 /** Gives one lease, and takes note of nothing. */
-export function fakeAccess(lease: Lease = plainLease(), more: Partial<Access> = {}): Access {
+export function fakeAccess(
+  lease: Lease = plainLease(),
+  more: Partial<LeaseProvider> = {},
+): LeaseProvider {
   const access = {
-    shared: new Derived(),
+    shared: new ResourceCache(),
     maxRetries: 1,
     lease: () => lease,
     replace: async () => undefined,
@@ -29,11 +32,11 @@ export function fakeAccess(lease: Lease = plainLease(), more: Partial<Access> = 
     leave() {},
     secrets: [],
   }
-  return { ...access, ...more } as unknown as Access
+  return { ...access, ...more } as unknown as LeaseProvider
 }
 
 export interface LineOptions {
-  readonly access?: Access
+  readonly access?: LeaseProvider
   readonly limits?: ConnectionLimits
 }
 

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest'
 import { Line } from '../../src/request/line.ts'
-import { inMemory } from '../../src/request/outgoing.ts'
+import { inMemory } from '../../src/request/outgoing-request.ts'
 import { splitPath } from '../../src/request/request-target.ts'
 import { open, target } from './call-stage.ts'
 import { fakeAccess } from './line-to.ts'

@@ -3,10 +3,10 @@ import { type Case, type Driver, strongest } from '../transports/driver.ts'
 import { describeTransport, LIMIT_MS } from '../transports/table.ts'
 import { wholeLogins } from '../transports/vault-cases/next-login.ts'
 import { foreignServer, severalServers } from '../transports/vault-cases/several-servers.ts'
+import { abortWhileSigning, closeWhileSigning } from './cases/aborts.ts'
 import { failures } from './cases/failures.ts'
 import { atOnce, inTurn } from './cases/few-signatures.ts'
 import { headerOnly } from './cases/header-only.ts'
-import { abortWhileSigning, closeWhileSigning } from './cases/leaving.ts'
 import { withSigningKey } from './with-signing-key.ts'
 
 /** The rows that a connection could spoil which is made in another way, or made again. The others are about tokens. */

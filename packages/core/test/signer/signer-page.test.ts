@@ -4,7 +4,7 @@ import { decodeBytes } from '../../src/formats/base64.ts'
 import { parseYaml } from '../../src/formats/yaml.ts'
 import { Secret } from '../../src/secret/secret.ts'
 import { encodeSignRequest, readSignerMessage } from '../../src/signer/signer-protocol.ts'
-import { connectionWith } from '../kubeconfig/build-from-text.ts'
+import { connectionWith } from '../kubeconfig/build-test-connection.ts'
 
 const page = readFileSync(new URL('../../../../docs/signer.md', import.meta.url), 'utf8')
 

@@ -6,13 +6,13 @@ import { chooseSource } from '../../src/sources/choose-source.ts'
 import { certificateFilesSource, tokenFileSource } from '../../src/sources/file-source.ts'
 import type { Source } from '../../src/sources/source.ts'
 import { listening } from '../fixtures/exec-source.ts'
-import { type MadePair, makePair } from '../fixtures/make-certificates.ts'
+import { makePair, type TestKeyPair } from '../fixtures/make-certificates.ts'
 
 const NOW = 1_800_000_000_000
-let pair: MadePair
-let expired: MadePair
+let pair: TestKeyPair
+let expired: TestKeyPair
 beforeAll(async () => {
-  ;[pair, expired] = await Promise.all([makePair(), makePair({ lifeMs: -60_000 })])
+  ;[pair, expired] = await Promise.all([makePair(), makePair({ lifetimeMs: -60_000 })])
 })
 
 /** Files that can be changed between two looks. */

@@ -1,10 +1,10 @@
 import { PassThrough } from 'node:stream'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { followText } from '../../src/node/bounded-output.ts'
+import { forwardLines } from '../../src/node/bounded-output.ts'
 import { scrub } from '../../src/secret/scrub.ts'
 import { Secret } from '../../src/secret/secret.ts'
-import { runFacts } from '../../src/sources/run-errors.ts'
+import { runFacts } from '../../src/sources/plugin-run-errors.ts'
 import { expectNoLeak } from '../fixtures/no-leak.ts'
 
 const SECRET = 'kq7-vw3zx-81jp-t5d'
@@ -14,7 +14,7 @@ const SECRETS = [new Secret(SECRET)]
 async function follow(pieces: readonly (string | Uint8Array)[]) {
   const stream = new PassThrough()
   const passed: string[] = []
-  const tail = followText(stream, (text) => void passed.push(text))
+  const tail = forwardLines(stream, (text) => void passed.push(text))
   for (const piece of pieces) {
     stream.write(piece)
     await new Promise(setImmediate)

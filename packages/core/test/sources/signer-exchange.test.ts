@@ -76,7 +76,7 @@ describe('what a signer prints', () => {
     ['half a character at the end', Uint8Array.of(0x7b, 0xe2, 0x98), /not UTF-8/],
   ])('is refused: %s', (_, printed, message) => {
     expect(thrown(printed)).toMatchObject({
-      code: 'ERR_SIGNER_ANSWER',
+      code: 'ERR_SIGNER_RESPONSE_INVALID',
       message: expect.stringMatching(message),
     })
   })

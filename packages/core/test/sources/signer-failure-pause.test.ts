@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { SignerAnswerError } from '../../src/errors/index.ts'
+import { SignerResponseInvalidError } from '../../src/errors/index.ts'
 import { FailurePause } from '../../src/sources/signer-device.ts'
 
 describe('the pause of a signer that failed', () => {
@@ -12,7 +12,7 @@ describe('the pause of a signer that failed', () => {
       () => 0,
     )
     const fail = (): number => {
-      const error = new SignerAnswerError('one', 'answered nothing')
+      const error = new SignerResponseInvalidError('one', 'answered nothing')
       pause.failed(error)
       const until = error.nextTryAt ?? 0
       const pauseMs = until - now

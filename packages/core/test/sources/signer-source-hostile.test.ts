@@ -3,16 +3,16 @@ import { join } from 'node:path'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { SIGNER_API_VERSION as apiVersion } from '../../src/signer/signer-protocol.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
-import { type MadePair, makePair, makeSelfSigned } from '../fixtures/make-certificates.ts'
+import { makePair, makeSelfSigned, type TestKeyPair } from '../fixtures/make-certificates.ts'
 import { expectNoLeak } from '../fixtures/no-leak.ts'
 import { isRunning } from '../fixtures/processes.ts'
-import { expectNothingLeft, SignerScene, toSign } from '../fixtures/signer-scene.ts'
+import { expectNoProcessesLeft, SignerFixture, toSign } from '../fixtures/signer-fixture.ts'
 
-let pair: MadePair
+let pair: TestKeyPair
 beforeAll(async () => {
   pair = await makePair()
 })
-afterEach(expectNothingLeft)
+afterEach(expectNoProcessesLeft)
 
 const SECRETS = { pin: '4711', other: 'secret-parameter' }
 
@@ -20,20 +20,28 @@ describe('a signer that', () => {
   it.each([
     [
       'garbage',
-      'ERR_SIGNER_ANSWER',
+      'ERR_SIGNER_RESPONSE_INVALID',
       /printed something that is no JSON object, where SignResponse/,
     ],
-    ['binary', 'ERR_SIGNER_ANSWER', /bytes that are not UTF-8/],
-    ['huge', 'ERR_SIGNER_ANSWER', /printed more than 1048576 bytes/],
-    ['silent', 'ERR_SIGNER_ANSWER', /ended with status 0 without an answer, where SignResponse/],
+    ['binary', 'ERR_SIGNER_RESPONSE_INVALID', /bytes that are not UTF-8/],
+    ['huge', 'ERR_SIGNER_RESPONSE_INVALID', /printed more than 1048576 bytes/],
+    [
+      'silent',
+      'ERR_SIGNER_RESPONSE_INVALID',
+      /ended with status 0 without an answer, where SignResponse/,
+    ],
     ['fails', 'ERR_SIGNER_FAILED', /ended with status 7 and gave no signature/],
     ['killed', 'ERR_SIGNER_FAILED', /was ended by SIGKILL and gave no signature/],
-    ['twice', 'ERR_SIGNER_ANSWER', /more than one answer/],
+    ['twice', 'ERR_SIGNER_RESPONSE_INVALID', /more than one answer/],
     ['refuses', 'ERR_SIGNER_FAILED', /gave no signature: the PIN \[secret\] is wrong$/],
-    ['certificateOnly', 'ERR_SIGNER_ANSWER', /kind CertificateResponse, where SignResponse/],
-    ['other kind', 'ERR_SIGNER_ANSWER', /kind Certificate, where SignResponse/],
+    [
+      'certificateOnly',
+      'ERR_SIGNER_RESPONSE_INVALID',
+      /kind CertificateResponse, where SignResponse/,
+    ],
+    ['other kind', 'ERR_SIGNER_RESPONSE_INVALID', /kind Certificate, where SignResponse/],
   ])('%s gives %s, and no secret with it', async (behaviour, code, message) => {
-    await using scene = new SignerScene(pair)
+    await using scene = new SignerFixture(pair)
     const key = await scene.key({ ...SECRETS, behaviour, only: 'signature' })
     const error = await key.sign(toSign('x')).catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ code, message: expect.stringMatching(message) })
@@ -44,7 +52,7 @@ describe('a signer that', () => {
   })
 
   it('fails has the end of its standard error in the error, scrubbed', async () => {
-    await using scene = new SignerScene(pair)
+    await using scene = new SignerFixture(pair)
     await expect(scene.key({ ...SECRETS, behaviour: 'fails' })).rejects.toMatchObject({
       exitStatus: 7,
       stderrTail: 'wrong PIN [secret], [secret] is no good',
@@ -55,7 +63,7 @@ describe('a signer that', () => {
   })
 
   it('does not answer is stopped with its children', async () => {
-    await using scene = new SignerScene(pair)
+    await using scene = new SignerFixture(pair)
     const parameters = { stays: 'yes', behaviour: 'hangs', only: 'signature' }
     const key = await scene.key(parameters, { limits: { timeoutMs: 3000 } })
     await expect(key.sign(toSign('x'))).rejects.toMatchObject({
@@ -67,7 +75,7 @@ describe('a signer that', () => {
   })
 
   it('says something it was not asked for is ended, and the next request starts it again', async () => {
-    await using scene = new SignerScene(pair)
+    await using scene = new SignerFixture(pair)
     const source = scene.source({ stays: 'yes' })
     // It answers the request, and later once more.
     const late = `setTimeout(() => say(answerTo(request, '')), 100)`
@@ -87,7 +95,7 @@ describe('a signer that', () => {
     ['a certificate and more', 'more'],
     ['PEM without a certificate', '-----BEGIN X-----\nAAAA\n-----END X-----'],
   ])('gives %s for a certificate is told so', async (_, what) => {
-    await using scene = new SignerScene(pair)
+    await using scene = new SignerFixture(pair)
     const der = Buffer.from(pair.certificate.split('\n').slice(1, -2).join(''), 'base64')
     const bytes =
       what === 'half'
@@ -101,7 +109,7 @@ describe('a signer that', () => {
   })
 
   it('gives a chain that no server takes is told so', async () => {
-    await using scene = new SignerScene(pair)
+    await using scene = new SignerFixture(pair)
     writeFileSync(join(scene.folder, 'certificate.pem'), pair.certificate.repeat(1000))
     await expect(scene.key({ chain: 'yes' })).rejects.toMatchObject({
       code: 'ERR_SIGNER_CERTIFICATE',
@@ -110,13 +118,13 @@ describe('a signer that', () => {
   })
 
   it('gives a certificate that has expired, or for a key of another kind', async () => {
-    await using old = new SignerScene(await makePair({ lifeMs: -60_000 }))
+    await using old = new SignerFixture(await makePair({ lifetimeMs: -60_000 }))
     await expect(old.key()).rejects.toMatchObject({
       code: 'ERR_SIGNER_CERTIFICATE',
       message: expect.stringContaining('expired at'),
     })
     const other = await makeSelfSigned({ name: 'Ed25519' })
-    await using scene = new SignerScene(other)
+    await using scene = new SignerFixture(other)
     const der = Buffer.from(other.certificate.split('\n').slice(1, -2).join(''), 'base64')
     // Ed448 is the next number in the same family of object identifiers.
     const changed = Buffer.from(der.toString('hex').replaceAll('06032b6570', '06032b6571'), 'hex')
@@ -133,7 +141,7 @@ describe('a signer that', () => {
 
 describe('a wrong PIN', () => {
   it('is tried once for all who wait, and then not before a pause', async () => {
-    await using scene = new SignerScene(pair)
+    await using scene = new SignerFixture(pair)
     const clock = new FakeClock(Date.now())
     const parameters = { stays: 'yes', behaviour: 'refuses', only: 'signature', delay: '50' }
     const key = await scene.key(parameters, { ports: { clock } })

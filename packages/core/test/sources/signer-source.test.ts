@@ -1,24 +1,24 @@
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { processProtocol } from '../../src/node/process-registry.ts'
 import {
-  type MadePair,
   makePair,
   makeRsaPair,
   makeSelfSigned,
+  type TestKeyPair,
 } from '../fixtures/make-certificates.ts'
 import { isRunning } from '../fixtures/processes.ts'
-import { expectNothingLeft, keyOf, SignerScene, toSign } from '../fixtures/signer-scene.ts'
+import { expectNoProcessesLeft, keyOf, SignerFixture, toSign } from '../fixtures/signer-fixture.ts'
 
 const SCHEME = 'ecdsa_secp256r1_sha256'
-let pair: MadePair
+let pair: TestKeyPair
 beforeAll(async () => {
   pair = await makePair()
 })
-afterEach(expectNothingLeft)
+afterEach(expectNoProcessesLeft)
 
 describe('a signer that answers once', () => {
   it('gives its certificate, and is started for every signature', async () => {
-    await using scene = new SignerScene(pair)
+    await using scene = new SignerFixture(pair)
     const acquired = await scene.acquire(scene.source())
     expect(acquired.credential.certificate).toMatchObject({
       chain: pair.certificate,
@@ -38,14 +38,14 @@ describe('a signer that answers once', () => {
   })
 
   it('may print its answer over several lines', async () => {
-    await using scene = new SignerScene(pair)
+    await using scene = new SignerFixture(pair)
     const key = await scene.key({ behaviour: 'pretty' })
     expect(scene.isValid(SCHEME, Buffer.from('x'), await key.sign(toSign('x')))).toBe(true)
   })
 
   it('may give a whole chain as PEM', async () => {
     const chained = await makePair({ intermediate: true })
-    await using scene = new SignerScene(chained)
+    await using scene = new SignerFixture(chained)
     const { credential } = await scene.acquire(scene.source({ chain: 'yes' }))
     expect(credential.certificate?.chain).toBe(chained.certificate)
   })
@@ -53,7 +53,7 @@ describe('a signer that answers once', () => {
 
 describe('a signer that stays', () => {
   it('gets further requests as lines, and ends with the keeper', async () => {
-    await using scene = new SignerScene(pair)
+    await using scene = new SignerFixture(pair)
     const key = await scene.key({ stays: 'yes' })
     for (const text of ['one', 'two', 'three']) {
       expect(scene.isValid(SCHEME, Buffer.from(text), await key.sign(toSign(text)))).toBe(true)
@@ -72,7 +72,7 @@ describe('a signer that stays', () => {
   })
 
   it('is ended when it was not asked for long, and started again when it is', async () => {
-    await using scene = new SignerScene(pair)
+    await using scene = new SignerFixture(pair)
     const key = await scene.key({ stays: 'yes' }, { limits: { idleMs: 50 } })
     const [{ pid } = { pid: 0 }] = scene.log()
     await vi.waitFor(() => expect(isRunning(pid)).toBe(false))
@@ -81,7 +81,7 @@ describe('a signer that stays', () => {
   })
 
   it('is ended by force when it does not hear that nothing more comes', async () => {
-    await using scene = new SignerScene(pair)
+    await using scene = new SignerFixture(pair)
     await scene.key({ stays: 'yes', deaf: 'yes' })
     const [{ pid } = { pid: 0 }] = scene.log()
     scene.close()
@@ -90,7 +90,7 @@ describe('a signer that stays', () => {
   })
 
   it('has the device for itself until it is gone', async () => {
-    await using scene = new SignerScene(pair)
+    await using scene = new SignerFixture(pair)
     const key = await scene.key({ stays: 'yes', deaf: 'yes' }, { limits: { idleMs: 50 } })
     const [{ pid } = { pid: 0 }] = scene.log()
     await vi.waitFor(() => expect(scene.log().at(-1)).toMatchObject({ via: 'end' }))
@@ -101,7 +101,7 @@ describe('a signer that stays', () => {
   })
 
   it('is started again when it died between two requests', async () => {
-    await using scene = new SignerScene(pair)
+    await using scene = new SignerFixture(pair)
     const key = await scene.key({ stays: 'yes' })
     const [{ pid } = { pid: 0 }] = scene.log()
     process.kill(pid, 'SIGKILL')
@@ -111,7 +111,7 @@ describe('a signer that stays', () => {
   })
 
   it('gets the terminal when somebody waits who can be asked, also when it was started without', async () => {
-    await using scene = new SignerScene(pair)
+    await using scene = new SignerFixture(pair)
     let isTerminal = true
     const ports = { terminal: { isTerminal: () => isTerminal } }
     const source = scene.source({ stays: 'yes' }, { ports })
@@ -152,7 +152,7 @@ describe('every kind of key', () => {
       schemes: ['ed25519'] as const,
     },
   ])('$name', async ({ make, schemes }) => {
-    await using scene = new SignerScene(await make())
+    await using scene = new SignerFixture(await make())
     const key = await scene.key({ stays: 'yes' })
     const { signal } = new AbortController()
     const everything = ['ecdsa_secp256r1_sha256', ...[...schemes].reverse()] as const
@@ -165,12 +165,12 @@ describe('every kind of key', () => {
   })
 
   it('of which the signers of 2020 use RSA only', async () => {
-    await using rsa = new SignerScene(await makeRsaPair())
+    await using rsa = new SignerFixture(await makeRsaPair())
     const key = await rsa.key({}, { protocol: 'reference2020' })
     const signature = await key.sign(toSign('hello', 'rsa_pss_rsae_sha256'))
     expect(rsa.isValid('rsa_pss_rsae_sha256', Buffer.from('hello'), signature)).toBe(true)
     expect(rsa.asked()).toEqual(['Certificate by variable', 'Sign by variable'])
-    await using curve = new SignerScene(pair)
+    await using curve = new SignerFixture(pair)
     await expect(curve.key({}, { protocol: 'reference2020' })).rejects.toMatchObject({
       code: 'ERR_SIGNER_CERTIFICATE',
       message: expect.stringContaining('RSA only'),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { KeyKind } from './identities.ts'
-import { authority, dialSigned, echo, failure, startServer } from './scene.ts'
 import { softwareKey } from './software-key.ts'
+import { authority, dialSigned, echo, failure, startServer } from './tls-server.ts'
 
 const CLIENTS: KeyKind[] = ['RSA-2048', 'P-256', 'P-384', 'P-521', 'Ed25519']
 const SERVERS: KeyKind[] = ['RSA-2048', 'P-256', 'Ed25519']

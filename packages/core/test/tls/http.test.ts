@@ -20,7 +20,7 @@ import {
   type Listening,
   openTcp,
   startServer,
-} from './scene.ts'
+} from './tls-server.ts'
 
 const MEGABYTE = 2 ** 20
 const UPLOAD = Buffer.alloc(3 * MEGABYTE, 'up')

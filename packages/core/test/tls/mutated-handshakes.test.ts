@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, inject, it } from 'vitest'
 import { RecordSplitter, type TlsRecord } from '../../src/tls/records.ts'
-import { meet } from './memory-scene.ts'
+import { meet } from './in-memory-server.ts'
 import { type Mutation, mutation } from './mutations.ts'
-import { jane } from './scene.ts'
 import { softwareKey } from './software-key.ts'
+import { jane } from './tls-server.ts'
 
 const RUNS = inject('isLong') ? 5_000 : 300
 const HANDSHAKE = 22

@@ -2,9 +2,9 @@ import { request } from 'node:http'
 import { connect as connectHttp2 } from 'node:http2'
 import type { TLSSocket } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { buildGo, type GoBuild, isThere, startGo, startProgram } from './programs.ts'
-import { authority, dialSigned, echo, eventually, failure, jane, openTcp } from './scene.ts'
+import { buildGo, type GoBuild, isThere, startGo, startProgram } from './other-servers.ts'
 import { softwareKey } from './software-key.ts'
+import { authority, dialSigned, echo, eventually, failure, jane, openTcp } from './tls-server.ts'
 
 const rsa = await authority.client('RSA-2048')
 const below = await (await authority.below()).client('P-256')

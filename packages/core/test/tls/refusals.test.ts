@@ -3,9 +3,10 @@ import { connect as connectTcp } from 'node:net'
 import type { TlsOptions } from 'node:tls'
 import { describe, expect, it, vi } from 'vitest'
 import { HandshakeProblem } from '../../src/tls/alert.ts'
-import { HandshakeFollower } from '../../src/tls/handshake-follower.ts'
+import { HandshakeFollower } from '../../src/tls/handshake-tracker.ts'
 import { listen } from '../fixtures/proxies.ts'
 import { makeAuthority } from './identities.ts'
+import { softwareKey } from './software-key.ts'
 import {
   type DialingOptions,
   dialSigned,
@@ -15,8 +16,7 @@ import {
   jane,
   openTcp,
   startServer,
-} from './scene.ts'
-import { softwareKey } from './software-key.ts'
+} from './tls-server.ts'
 
 const stranger = await makeAuthority('somebody else')
 

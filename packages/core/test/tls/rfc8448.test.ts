@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { HandshakeFollower } from '../../src/tls/handshake-follower.ts'
 import { MessageJoiner } from '../../src/tls/handshake-messages.ts'
+import { HandshakeFollower } from '../../src/tls/handshake-tracker.ts'
 import { cipherSuite, expandLabel, recordKeys, verifyData } from '../../src/tls/key-schedule.ts'
 import { RecordProtection, RecordSplitter } from '../../src/tls/records.ts'
 import {
@@ -9,8 +9,8 @@ import {
   finishedMessage,
   messageToSign,
 } from '../../src/tls/sign-flight.ts'
-import { hex, keylogLine, sealEmptyFlight } from './followed.ts'
 import { CLIENT_AUTHENTICATION, MIDDLEBOX, RETRY, SIMPLE } from './rfc8448.ts'
+import { hex, keylogLine, sealEmptyFlight } from './tracked-handshake.ts'
 
 const TRACES = { SIMPLE, RETRY, CLIENT_AUTHENTICATION, MIDDLEBOX }
 const suite = cipherSuite(0x1301) ?? expect.unreachable()

@@ -1,8 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import type { SignatureScheme, SigningRequest } from '../../src/credential/signing-key.ts'
 import { withMlDsaKey } from './identities.ts'
-import { authority, dialSigned, echo, eventually, failure, jane, startServer } from './scene.ts'
 import { type Habits, softwareKey } from './software-key.ts'
+import {
+  authority,
+  dialSigned,
+  echo,
+  eventually,
+  failure,
+  jane,
+  startServer,
+} from './tls-server.ts'
 
 /** What a server hears of a handshake that was given up. */
 const HEARD = {
@@ -132,7 +140,7 @@ describe('a signing key', () => {
     await using server = await startServer()
     const signingKey = softwareKey(jane.key, { sign })
     const error = await failure(dialSigned(server.port, { signingKey }))
-    expect(error).toMatchObject({ code: 'ERR_SIGNATURE_WRONG' })
+    expect(error).toMatchObject({ code: 'ERR_SIGNATURE_INVALID' })
     await eventually(() => expect(server.failures).toEqual([HEARD.internalError]))
     expect(server.seen).toEqual([])
   })

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { inspect } from 'node:util'
 import { describe, expect, it, vi } from 'vitest'
-import { deferred, dialSigned, echo, eventually, openTcp, startServer } from './scene.ts'
+import { deferred, dialSigned, echo, eventually, openTcp, startServer } from './tls-server.ts'
 
 const MEGABYTE = 2 ** 20
 

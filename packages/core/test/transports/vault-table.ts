@@ -2,8 +2,8 @@ import { describe, it } from 'vitest'
 import { CASES, type Case, type Driver, handsRefusalsBack, takesBodies } from './driver.ts'
 import { onVault } from './on-vault.ts'
 import { describeTransport, LIMIT_MS } from './table.ts'
-import { actsAs, actsAsAWhole, actsAsItsOwn } from './vault-cases/acting.ts'
 import { closeWhileFrozen, freezeAndThaw, loginError } from './vault-cases/frozen.ts'
+import { actsAs, actsAsAWhole, actsAsItsOwn } from './vault-cases/impersonation.ts'
 import { loginAhead, nextLogin, nextLoginWithBody, wholeLogins } from './vault-cases/next-login.ts'
 import {
   foreignServer,
@@ -11,7 +11,7 @@ import {
   ownAuthorizationToSeveral,
   severalServers,
 } from './vault-cases/several-servers.ts'
-import { wrongAuthority } from './vault-cases/wrong-authority.ts'
+import { wrongAuthority } from './vault-cases/wrong-ca.ts'
 
 /** What only a vault can be asked. */
 const RUNS: Readonly<Record<string, (driver: Driver) => Promise<void>>> = {

@@ -73,13 +73,13 @@ export class MovingLogin {
 
   #issue(): ConnectionFields {
     // Some live for a second or two, some until they are revoked.
-    const lifeMs = this.#random() < 0.5 ? 800 + Math.floor(this.#random() * 1500) : undefined
+    const lifetimeMs = this.#random() < 0.5 ? 800 + Math.floor(this.#random() * 1500) : undefined
     const user = `${this.id}-${this.tokens.size}`
-    const { token } = this.sandbox.issueToken({ user, ...(lifeMs && { lifeMs }) })
+    const { token } = this.sandbox.issueToken({ user, ...(lifetimeMs && { lifetimeMs }) })
     this.tokens.add(token)
     this.#last = token
     const { url: server, caPem: caData } = this.sandbox
-    const expiration = lifeMs === undefined ? undefined : new Date(Date.now() + lifeMs)
+    const expiration = lifetimeMs === undefined ? undefined : new Date(Date.now() + lifetimeMs)
     return { server, caData, token, expiration }
   }
 }

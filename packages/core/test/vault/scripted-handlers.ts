@@ -128,8 +128,8 @@ export class ScriptedHandlers {
     this.#stale.set(id, stale)
     if (answer === 'stale') {
       // It may be the clock that is wrong: it is used all the same, for a while.
-      const lifeMs = Math.max(STALE_LIFE_MS, 1000 * 2 ** (stale - 1))
-      this.returned.set(id, { token, server, priority, expiresAt: now + lifeMs })
+      const lifetimeMs = Math.max(STALE_LIFE_MS, 1000 * 2 ** (stale - 1))
+      this.returned.set(id, { token, server, priority, expiresAt: now + lifetimeMs })
       return { server, token, priority, expiration: new Date(now - 1000) }
     }
     const expiresAt = answer === 'short' ? now + SHORT_LIFE_MS : Number.POSITIVE_INFINITY

@@ -7,8 +7,8 @@ import {
   onTerminal,
   RunningProgram,
 } from '../../../core/test/fixtures/running-program.ts'
-import { buildGo, type GoBuild, isThere, startGo } from '../../../core/test/tls/programs.ts'
-import { authority } from '../../../core/test/tls/scene.ts'
+import { buildGo, type GoBuild, isThere, startGo } from '../../../core/test/tls/other-servers.ts'
+import { authority } from '../../../core/test/tls/tls-server.ts'
 import { hasSoftHsm, NEEDS, PIN } from '../soft-token.ts'
 import { type Server, TokenScene } from './token-scene.ts'
 

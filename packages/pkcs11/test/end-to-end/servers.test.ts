@@ -6,8 +6,8 @@ import {
   type Program,
   startGo,
   startProgram,
-} from '../../../core/test/tls/programs.ts'
-import { authority } from '../../../core/test/tls/scene.ts'
+} from '../../../core/test/tls/other-servers.ts'
+import { authority } from '../../../core/test/tls/tls-server.ts'
 import { hasSoftHsm, NEEDS } from '../soft-token.ts'
 import { type Server, TokenScene } from './token-scene.ts'
 

@@ -7,7 +7,7 @@ export interface TokenOptions {
   readonly groups?: readonly string[] | undefined
   readonly uid?: string | undefined
   /** Without it the token never expires. */
-  readonly lifeMs?: number | undefined
+  readonly lifetimeMs?: number | undefined
 }
 
 /** A bearer token and, if it expires, when. */
@@ -34,12 +34,12 @@ export class Tokens {
     this.#now = now
   }
 
-  issue({ user, groups = [], uid, lifeMs }: TokenOptions): IssuedToken {
+  issue({ user, groups = [], uid, lifetimeMs }: TokenOptions): IssuedToken {
     const token = `sandbox-${randomBytes(TOKEN_BYTES).toString('base64url')}`
-    const expiresAt = lifeMs === undefined ? Number.POSITIVE_INFINITY : this.#now() + lifeMs
+    const expiresAt = lifetimeMs === undefined ? Number.POSITIVE_INFINITY : this.#now() + lifetimeMs
     const info = { username: user, groups: [...groups], ...(uid === undefined ? {} : { uid }) }
     this.#entries.set(token, { user: info, expiresAt })
-    if (lifeMs === undefined) return { token }
+    if (lifetimeMs === undefined) return { token }
     return { token, expirationTimestamp: new Date(expiresAt).toISOString() }
   }
 

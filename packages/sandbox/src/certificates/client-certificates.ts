@@ -9,7 +9,7 @@ export interface CertificateOptions {
   /** The organisations, which Kubernetes takes as groups. */
   readonly groups?: readonly string[] | undefined
   /** Counted from `notBefore` if given, else from now; one hour unless told; may be negative. */
-  readonly lifeMs?: number | undefined
+  readonly lifetimeMs?: number | undefined
   readonly notBefore?: Date | undefined
   /** Signs with an intermediate authority, whose certificate follows the leaf. */
   readonly intermediate?: boolean | undefined
@@ -45,12 +45,12 @@ export class ClientCertificates {
   }
 
   async issue(options: CertificateOptions): Promise<IssuedCertificate> {
-    const { user, groups = [], lifeMs = HOUR_MS } = options
+    const { user, groups = [], lifetimeMs = HOUR_MS } = options
     const start = options.notBefore?.getTime() ?? this.#now()
     // X.509 counts whole seconds; rounding up keeps a short life from being over at once.
-    const notAfter = new Date(Math.ceil((start + lifeMs) / 1000) * 1000)
+    const notAfter = new Date(Math.ceil((start + lifetimeMs) / 1000) * 1000)
     // TLS looks at the system's clock, which may be behind the sandbox's own.
-    const earliest = Math.min(start, start + lifeMs, Date.now())
+    const earliest = Math.min(start, start + lifetimeMs, Date.now())
     const notBefore = options.notBefore ?? new Date(earliest - BACKDATE_MS)
     const subject: DistinguishedName = [
       { CN: [user] },

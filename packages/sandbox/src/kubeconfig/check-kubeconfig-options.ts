@@ -1,4 +1,4 @@
-import { checkNames } from '../check-names.ts'
+import { checkOptionNames } from '../check-names.ts'
 import type {
   KubeconfigAuthProvider,
   KubeconfigExec,
@@ -20,20 +20,20 @@ const SAME: readonly (readonly [keyof KubeconfigUser, keyof KubeconfigUser])[] =
 
 /** @throws {TypeError} Names a field that does not exist, or is given twice. */
 export function checkKubeconfigOptions(options: KubeconfigOptions): void {
-  checkNames(options, 'writeKubeconfig()', OPTIONS)
+  checkOptionNames(options, 'writeKubeconfig()', OPTIONS)
   const { user } = options
   if (user === undefined) return
-  checkNames(user, 'the user of writeKubeconfig()', USER)
+  checkOptionNames(user, 'the user of writeKubeconfig()', USER)
   for (const [ours, theirs] of SAME) {
     if (user[ours] === undefined || user[theirs] === undefined) continue
     throw new TypeError(
       `the user of writeKubeconfig() has ${ours} and ${theirs}, which mean the same; leave one out`,
     )
   }
-  if (user.exec !== undefined) checkNames(user.exec, 'the exec of writeKubeconfig()', EXEC)
+  if (user.exec !== undefined) checkOptionNames(user.exec, 'the exec of writeKubeconfig()', EXEC)
   const provider = user['auth-provider']
   if (provider !== undefined) {
-    checkNames(provider, 'the auth-provider of writeKubeconfig()', AUTH_PROVIDER)
+    checkOptionNames(provider, 'the auth-provider of writeKubeconfig()', AUTH_PROVIDER)
   }
 }
 

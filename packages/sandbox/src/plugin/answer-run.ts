@@ -37,8 +37,8 @@ async function issueStatus(
   options: PluginOptions,
   issuer: Issuer,
 ): Promise<Record<string, string | undefined>> {
-  const { user, groups = [], lifeMs, answers = 'token' } = options
-  const subject = { user, groups, ...(lifeMs === undefined ? {} : { lifeMs }) }
+  const { user, groups = [], lifetimeMs, answers = 'token' } = options
+  const subject = { user, groups, ...(lifetimeMs === undefined ? {} : { lifetimeMs }) }
   const status: Record<string, string | undefined> = {}
   if (answers !== 'token') {
     const { certificate, key, notAfter } = await issuer.issueCertificate(subject)

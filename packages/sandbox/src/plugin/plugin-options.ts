@@ -5,7 +5,7 @@ export interface PluginOptions {
   /** `token` unless told. */
   readonly answers?: 'token' | 'certificate' | 'both' | undefined
   /** Life of each credential; without it a token has no expiry, and a certificate one hour. */
-  readonly lifeMs?: number | undefined
+  readonly lifetimeMs?: number | undefined
   /** How long the plugin takes to answer. */
   readonly delayMs?: number | undefined
   /** Answers in this version whatever was asked; otherwise in the version that was asked for. */

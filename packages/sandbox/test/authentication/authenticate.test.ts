@@ -27,7 +27,7 @@ describe('a token', () => {
   })
 
   it('is good until it expires and not after', async () => {
-    const { token, expirationTimestamp } = sandbox.issueToken({ user: 'jane', lifeMs: MINUTE })
+    const { token, expirationTimestamp } = sandbox.issueToken({ user: 'jane', lifetimeMs: MINUTE })
     expect(expirationTimestamp).toBe(new Date(time + MINUTE).toISOString())
     expect((await whoAmI(sandbox, { token })).status).toBe(201)
     time += MINUTE
@@ -56,7 +56,7 @@ describe('a certificate', () => {
     { name: 'is good', options: {}, status: 201 },
     { name: 'below an intermediate is good', options: { intermediate: true }, status: 201 },
     { name: 'of another authority is refused', options: { untrusted: true }, status: 401 },
-    { name: 'that has expired is refused', options: { lifeMs: -5 * MINUTE }, status: 401 },
+    { name: 'that has expired is refused', options: { lifetimeMs: -5 * MINUTE }, status: 401 },
     {
       name: 'that is not yet good is refused',
       options: { notBefore: new Date(Date.now() + 5 * MINUTE) },
@@ -104,7 +104,7 @@ describe('a server whose clock is wrong', () => {
 
   it('ends tokens by its own time', async () => {
     await using ahead = await startSandbox({ clockSkewMs: 60 * MINUTE, now: () => 0 })
-    const { expirationTimestamp } = ahead.issueToken({ user: 'max', lifeMs: MINUTE })
+    const { expirationTimestamp } = ahead.issueToken({ user: 'max', lifetimeMs: MINUTE })
     expect(expirationTimestamp).toBe('1970-01-01T01:01:00.000Z')
   })
 })

@@ -25,7 +25,7 @@ async function start({ command, args, env }: PluginCommand, apiVersion = 'v1') {
 }
 
 it('a plugin prints a token that the server takes', async () => {
-  const plugin = await sandbox.plugin({ user: 'jane', groups: ['dev'], lifeMs: 60_000 })
+  const plugin = await sandbox.plugin({ user: 'jane', groups: ['dev'], lifetimeMs: 60_000 })
   const { kind, status } = JSON.parse((await start(plugin)).stdout)
   expect(kind).toBe('ExecCredential')
   expect(Date.parse(status.expirationTimestamp)).toBeGreaterThan(Date.now())

@@ -1,5 +1,5 @@
 import { checkPolicy } from '../../connect/connect-options.ts'
-import { checkNames } from '../../errors/option-names.ts'
+import { checkOptionNames } from '../../errors/option-names.ts'
 import { checkVersion } from '../../version.ts'
 import { ATTACH_OPTIONS, type AttachOptions, type KubeConfigLike } from './attach-options.ts'
 import { type Attachment, KubeConfigAttachment } from './attachment.ts'
@@ -24,7 +24,7 @@ const ATTACHED = Symbol.for('kubecred/client-node/1')
  */
 export function attach(kc: KubeConfigLike, options: AttachOptions = {}): Attachment {
   checkShape(kc)
-  checkNames(options, 'attach()', ATTACH_OPTIONS)
+  checkOptionNames(options, 'attach()', ATTACH_OPTIONS)
   checkPolicy(options.policy ?? {})
   options.signal?.throwIfAborted()
   const holder = kc as KubeConfigLike & { [ATTACHED]?: KubeConfigAttachment }

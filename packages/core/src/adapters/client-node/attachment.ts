@@ -13,7 +13,7 @@ import type {
   KubeConfigLike,
   RequestContextLike,
 } from './attach-options.ts'
-import { type ContextTransport, failingTransport, makeTransport } from './context-transport.ts'
+import { type ContextTransport, failingTransport, makeTransport } from './client-transport.ts'
 import { OpenClusters } from './open-clusters.ts'
 
 /** How an attached KubeConfig is doing, as plain data without secrets. */

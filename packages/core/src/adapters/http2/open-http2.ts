@@ -6,7 +6,7 @@ import type { HeaderValues } from '../../exchange/exchange.ts'
 import { http2Exchange } from '../../exchange/http2.ts'
 import { mergeHeaders } from '../../request/headers.ts'
 import { type HasLine, type Line, lineOf } from '../../request/line.ts'
-import { inMemory, type Outgoing, recorded } from '../../request/outgoing.ts'
+import { inMemory, type Outgoing, recorded } from '../../request/outgoing-request.ts'
 import type { RequestTarget } from '../../request/request-target.ts'
 
 export interface Http2RequestOptions {
@@ -217,9 +217,9 @@ function ordinary(given: HeaderValues): HeaderValues {
 function targetOf(headers: HeaderValues, line: Line): RequestTarget {
   const found = line.find(pseudo(headers, ':path') ?? '/')
   const named = namedOrigins(headers, line.target)
-  const meant = line.isOpenEnded ? (found.origin ?? named[0]) : line.target.origin
+  const meant = line.hasServerPerLogin ? (found.origin ?? named[0]) : line.target.origin
   for (const each of named) if (each !== meant) throw foreign(each, line.target)
-  return line.isOpenEnded && meant !== undefined ? { ...found, origin: meant } : found
+  return line.hasServerPerLogin && meant !== undefined ? { ...found, origin: meant } : found
 }
 
 /** The server, as often as the headers name it. */

@@ -10,7 +10,7 @@ import {
   originFor,
 } from '../../bridge/bridge.ts'
 import { addressOf, type Target } from '../../dial/target.ts'
-import { checkNames } from '../../errors/option-names.ts'
+import { checkOptionNames } from '../../errors/option-names.ts'
 import { dialingAgent } from '../../exchange/https.ts'
 import type { Lease } from '../../keeper/lease.ts'
 import { type HasLine, type Line, lineOf } from '../../request/line.ts'
@@ -40,7 +40,7 @@ const NAMES = Object.keys({ direct: true } satisfies Record<keyof AgentOptions, 
  */
 export function createAgent(cluster: HasLine, options: AgentOptions = {}): https.Agent {
   const line = lineOf(cluster, 'createAgent')
-  checkNames(options, 'createAgent()', NAMES)
+  checkOptionNames(options, 'createAgent()', NAMES)
   const protocol = line.target.origin.startsWith('https:') ? 'https:' : 'http:'
   const agent = bridgeAgent(new Bridge(() => line), protocol, { keepAlive: true })
   if (options.direct) sendDirectly(agent, line, protocol)
@@ -97,7 +97,7 @@ function findLease(
     line.checkOpen()
     const needed = originFor(destination, line)
     // On a vault, to wait here would be to wait twice: the bridge does.
-    const lease = access.lease(line.isOpenEnded ? AbortSignal.abort() : undefined, needed)
+    const lease = access.lease(line.hasServerPerLogin ? AbortSignal.abort() : undefined, needed)
     if (!(lease instanceof Promise)) {
       return canGoDirectly(lease) ? lease : undefined
     }

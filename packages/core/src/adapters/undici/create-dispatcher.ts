@@ -1,11 +1,11 @@
 import { explainNetworkError } from '../../dial/network-errors.ts'
 import type { Target } from '../../dial/target.ts'
-import { UNTRUSTED } from '../../errors/transport-errors.ts'
+import { UNTRUSTED_REASONS } from '../../errors/transport-errors.ts'
 import type { ConnectionOwner } from '../../exchange/exchange.ts'
 import type { Handler } from '../../exchange/handler.ts'
-import type { Closable } from '../../keeper/derived.ts'
+import type { Closable } from '../../keeper/resource-cache.ts'
 import { type HasLine, type Line, lineOf } from '../../request/line.ts'
-import { readAlert } from '../../tls/alert.ts'
+import { certificateAlert } from '../../tls/alert.ts'
 import { dispatch, type UserConnections } from './dispatch.ts'
 import {
   type DispatcherOptions,
@@ -157,7 +157,8 @@ class DispatcherCore implements UserConnections {
   /** Network errors stay undici's own: programs, and undici's retry, look at their codes. */
   explain(error: unknown, origin: string): unknown {
     const { code = '' } = (error ?? {}) as { code?: string }
-    const isAboutTrust = readAlert(error) !== undefined || UNTRUSTED[code] !== undefined
+    const isAboutTrust =
+      certificateAlert(error) !== undefined || UNTRUSTED_REASONS[code] !== undefined
     return isAboutTrust ? explainNetworkError(error, origin) : error
   }
 

@@ -2,9 +2,9 @@ import { ForeignOriginError, NotSupportedError } from '../../errors/index.ts'
 import type { ConnectionOwner } from '../../exchange/exchange.ts'
 import type { Handler } from '../../exchange/handler.ts'
 import { type HasLine, type Line, lineOf } from '../../request/line.ts'
+import { DualHandler } from './cross-version-handler.ts'
 import { dispatch, type UserConnections } from './dispatch.ts'
 import type { DispatchOptions } from './dispatcher-options.ts'
-import { DualHandler } from './dual-handler.ts'
 import type { LegacyHandler } from './handlers.ts'
 
 /** What `dispatcher.compose()` of every version takes. */
@@ -64,9 +64,9 @@ function checkCertificate({ credential }: ConnectionOwner): void {
 function checkOrigin(
   origin: string | URL | undefined,
   fixed: string | null | undefined,
-  { isOpenEnded, target }: Line,
+  { hasServerPerLogin, target }: Line,
 ): void {
-  const meant = isOpenEnded && origin ? new URL(origin).origin : target.origin
+  const meant = hasServerPerLogin && origin ? new URL(origin).origin : target.origin
   if (fixed && new URL(fixed).origin !== meant) {
     throw new ForeignOriginError(`${fixed} is not this cluster (${meant})`)
   }

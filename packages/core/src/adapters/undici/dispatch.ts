@@ -6,7 +6,7 @@ import type { Handler } from '../../exchange/handler.ts'
 import { Call } from '../../request/call.ts'
 import { mergeHeaders } from '../../request/headers.ts'
 import type { Line } from '../../request/line.ts'
-import { type Outgoing, RecordedBody } from '../../request/outgoing.ts'
+import { type Outgoing, RecordedBody } from '../../request/outgoing-request.ts'
 import type { RequestTarget } from '../../request/request-target.ts'
 import type { DispatchOptions } from './dispatcher-options.ts'
 import { asHandler, HandlerCaller, type LegacyHandler } from './handlers.ts'
@@ -48,7 +48,7 @@ export function dispatch(
     checkOptions(options)
     const target = targetOf(options, line)
     // For a vault alone, where to wait for a credential is to stand in a queue.
-    const gone = line.isOpenEnded ? new AbortController() : undefined
+    const gone = line.hasServerPerLogin ? new AbortController() : undefined
     const { open, canReplay } = bodyOf(options)
     const outgoing: Outgoing = {
       method: options.method,

@@ -9,7 +9,7 @@ import {
   type ResponseHeaders,
 } from '../../exchange/handler.ts'
 import type { Call, Caller } from '../../request/call.ts'
-import type { ResponseReader } from '../../request/incoming.ts'
+import type { ResponseReader } from '../../request/incoming-response.ts'
 
 /** The handler of a request as undici 6 wants it; 7 takes it too. False from `onHeaders` or `onData` means: pause. */
 export interface LegacyHandler {

@@ -4,13 +4,14 @@ import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import type { CertificatePair } from '../../credential/credential.ts'
 import { dial } from '../../dial/dial.ts'
-import { OpenSockets } from '../../dial/open-sockets.ts'
+import { LeaseSockets } from '../../dial/lease-sockets.ts'
 import type { Target } from '../../dial/target.ts'
-import { Alerts } from '../../exchange/alerts.ts'
-import { FEW_CONNECTIONS, type Sendable } from '../../exchange/exchange.ts'
+import { MAX_SIGNING_CONNECTIONS, type Sendable } from '../../exchange/exchange.ts'
 import { CallbackController, type Handler, NoResponseError } from '../../exchange/handler.ts'
-import type { Closable } from '../../keeper/derived.ts'
+import { Alerts } from '../../exchange/tls-alerts.ts'
+import type { Closable } from '../../keeper/resource-cache.ts'
 import { Gate, type GateEntry } from '../../request/gate.ts'
+import { DualHandler } from './cross-version-handler.ts'
 import type { UserPools } from './dispatch.ts'
 import type {
   ConnectCallback,
@@ -19,7 +20,6 @@ import type {
   PoolOptions,
   Undici,
 } from './dispatcher-options.ts'
-import { DualHandler } from './dual-handler.ts'
 
 /**
  * How many requests an HTTP/2 client of undici 8 may have while it has no connection.
@@ -63,7 +63,7 @@ export class Pools implements UserPools, Closable {
   #isHttp1Only = false
   /** Connections on which HTTP/2 was offered in vain. */
   readonly #spare: Socket[] = []
-  readonly #upgraded = new OpenSockets()
+  readonly #upgraded = new LeaseSockets()
   #closed: Promise<void> | undefined
   /** Aborted when the pools have ended: undici would let a connection that is being made go on. */
   readonly #dialing = new AbortController()
@@ -126,7 +126,7 @@ export class Pools implements UserPools, Closable {
       )
       return this.#http2
     }
-    const rest = this.#few && options.connections && options.connections - FEW_CONNECTIONS
+    const rest = this.#few && options.connections && options.connections - MAX_SIGNING_CONNECTIONS
     const others = { ...options, allowH2: false, ...(rest && { connections: rest }) }
     this.#http1 ??= this.#makePool(others, (callback) => {
       const spare = this.#spare.pop()
@@ -138,7 +138,7 @@ export class Pools implements UserPools, Closable {
   }
 
   #makeShort(): Pool {
-    const options = { ...this.#parts.options, allowH2: false, connections: FEW_CONNECTIONS }
+    const options = { ...this.#parts.options, allowH2: false, connections: MAX_SIGNING_CONNECTIONS }
     return this.#makePool(options, (callback) => this.#dial(['http/1.1'], callback))
   }
 
@@ -186,7 +186,7 @@ function hasLists(headers: unknown): boolean {
 
 /** Whether connections must be spared; not where the caller has said how many there may be, and that is few already. */
 function isCostly({ certificate, options: { connections = Infinity } }: PoolsParts): boolean {
-  return certificate?.signingKey !== undefined && connections > FEW_CONNECTIONS
+  return certificate?.signingKey !== undefined && connections > MAX_SIGNING_CONNECTIONS
 }
 
 /**
@@ -198,7 +198,10 @@ function isCostly({ certificate, options: { connections = Infinity } }: PoolsPar
  */
 export class FewConnections {
   readonly #makePool: () => Pool
-  readonly #gate = new Gate({ requests: FEW_CONNECTIONS, streams: Number.POSITIVE_INFINITY })
+  readonly #gate = new Gate({
+    requests: MAX_SIGNING_CONNECTIONS,
+    streams: Number.POSITIVE_INFINITY,
+  })
   readonly #waiting = new Set<AbortController>()
   readonly #onIdle: (() => void)[] = []
   #pool: Pool | undefined

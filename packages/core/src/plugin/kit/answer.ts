@@ -1,10 +1,10 @@
-import { PluginAnswerError } from '../../errors/index.ts'
-import { isFields, nameType } from '../../formats/plain-object.ts'
+import { PluginOutputInvalidError } from '../../errors/index.ts'
+import { describeType, isFields } from '../../formats/plain-object.ts'
 import { formatRfc3339 } from '../../formats/rfc3339.ts'
 import { Secret } from '../../secret/secret.ts'
 import type { PluginInfo } from '../exec-info.ts'
 import { type ExecAnswer, readExecStatus } from '../exec-status.ts'
-import { programName } from './own-process.ts'
+import { programName } from './plugin-process.ts'
 
 interface Expiring {
   /** A Date, milliseconds since the epoch, or RFC 3339. Without it the credential is kept until the server refuses it. */
@@ -34,7 +34,7 @@ export type PluginCredential = WithToken | WithCertificate
  * It goes through the checks of our own reader first, so that a mistake shows at the author's desk and not
  * at the user's: a token that no header can carry, a certificate without its key, a date that is none.
  *
- * @throws {PluginAnswerError} Names the field, never its value.
+ * @throws {PluginOutputInvalidError} Names the field, never its value.
  */
 export function answer(credential: PluginCredential, info: Pick<PluginInfo, 'apiVersion'>): string {
   return checkedAnswer(credential, info).text
@@ -61,10 +61,10 @@ const FIELDS = ['token', 'clientCertificateData', 'clientKeyData', 'expirationTi
 
 function writeStatus(credential: unknown, command: string): Readonly<Record<string, unknown>> {
   if (!isFields(credential)) {
-    throw new PluginAnswerError(
+    throw new PluginOutputInvalidError(
       command,
       'status',
-      `returned ${credential === undefined ? 'nothing' : nameType(credential)} where an object belongs`,
+      `returned ${credential === undefined ? 'nothing' : describeType(credential)} where an object belongs`,
       { hint: 'Return { token, expirationTimestamp } from the function.' },
     )
   }
@@ -72,7 +72,7 @@ function writeStatus(credential: unknown, command: string): Readonly<Record<stri
     (key) => !(FIELDS as readonly string[]).includes(key),
   )
   if (unknown !== undefined) {
-    throw new PluginAnswerError(
+    throw new PluginOutputInvalidError(
       command,
       `status.${unknown}`,
       `returned a field that no client reads: ${JSON.stringify(unknown.slice(0, 40))}`,
@@ -97,8 +97,10 @@ function writeTime(time: unknown, command: string): unknown {
   const isDate = time instanceof Date
   if (!isDate && typeof time !== 'number') return time
   const milliseconds = Math.floor(isDate ? time.getTime() : time)
-  const wrong = (what: string, hint: string): PluginAnswerError =>
-    new PluginAnswerError(command, 'status.expirationTimestamp', `returned ${what}`, { hint })
+  const wrong = (what: string, hint: string): PluginOutputInvalidError =>
+    new PluginOutputInvalidError(command, 'status.expirationTimestamp', `returned ${what}`, {
+      hint,
+    })
   if (!Number.isFinite(milliseconds)) {
     throw wrong('an expirationTimestamp that is no time', 'Leave it out if there is none.')
   }

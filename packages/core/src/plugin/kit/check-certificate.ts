@@ -2,7 +2,7 @@ import { PluginCertificateError } from '../../errors/index.ts'
 import { nodeCrypto } from '../../node/node-crypto.ts'
 import { describePairProblem } from '../../sources/static-source.ts'
 import type { ExecAnswer } from '../exec-status.ts'
-import { programName } from './own-process.ts'
+import { programName } from './plugin-process.ts'
 
 /**
  * Refuses a certificate and a key that are no pair, as the client would.

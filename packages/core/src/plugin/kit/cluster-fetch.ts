@@ -1,7 +1,7 @@
 import { ClosedError } from '../../errors/index.ts'
 import type { PluginInfo } from '../exec-info.ts'
-import { knownCluster } from './known-cluster.ts'
 import type { AnonymousCluster } from './open-cluster.ts'
+import { knownCluster } from './plugin-cluster.ts'
 
 /** The global `fetch` for one cluster: takes a path, or a URL of that cluster. */
 export interface ClusterFetch {

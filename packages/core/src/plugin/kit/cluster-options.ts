@@ -1,7 +1,7 @@
 import { type ApiVersion, GROUP } from '../../kubeconfig/exec-config.ts'
 import type { ClusterOverrides } from '../../kubeconfig/overrides.ts'
 import { EXEC_CLUSTER, encodeExecInfo, type HasExecCluster, type PluginInfo } from '../exec-info.ts'
-import { checkCluster, knownCluster } from './known-cluster.ts'
+import { checkCluster, knownCluster } from './plugin-cluster.ts'
 
 /** Options of `connect()` that say all about a cluster, and nothing about who to be. */
 export interface ClusterOptions extends Omit<ClusterOverrides, 'certificateAuthority'> {

@@ -14,7 +14,7 @@ import { Line } from '../../request/line.ts'
 import { staticSource } from '../../sources/static-source.ts'
 import { VERSION } from '../../version.ts'
 import type { PluginCluster } from '../exec-info.ts'
-import { checkCluster } from './known-cluster.ts'
+import { checkCluster } from './plugin-cluster.ts'
 
 /** Connections to a cluster without any identity. */
 export class AnonymousCluster {

@@ -2,7 +2,7 @@ import { openSync, writeSync } from 'node:fs'
 import process from 'node:process'
 import { isatty, ReadStream } from 'node:tty'
 import { PluginNeedsTerminalError } from '../../errors/index.ts'
-import { programName } from './own-process.ts'
+import { programName } from './plugin-process.ts'
 
 export interface PromptOptions {
   /** What is typed is not shown. */

@@ -4,7 +4,7 @@ import { hostEnvironment } from '../../node/environment.ts'
 import type { PluginInfo } from '../exec-info.ts'
 import { checkedAnswer, type PluginCredential } from './answer.ts'
 import { type ClusterFetch, clusterFetch } from './cluster-fetch.ts'
-import { type Disaster, guardStdout, type ProcessWatch, watchProcess } from './own-process.ts'
+import { type Disaster, guardStdout, type ProcessWatch, watchProcess } from './plugin-process.ts'
 import type { Prompt, Prompting } from './prompt.ts'
 import { readExecInfo } from './read-exec-info.ts'
 

@@ -1,12 +1,12 @@
 import { X509Certificate } from 'node:crypto'
 import {
-  SignerAnswerError,
   SignerCertificateError,
   SignerFailedError,
+  SignerResponseInvalidError,
   SignRequestError,
 } from '../../errors/index.ts'
 import { describeFailure } from '../../plugin/kit/describe-failure.ts'
-import { programName } from '../../plugin/kit/own-process.ts'
+import { programName } from '../../plugin/kit/plugin-process.ts'
 import type { Prompt, Prompting } from '../../plugin/kit/prompt.ts'
 import { scrub, showControlCharacters } from '../../secret/scrub.ts'
 import { Secret } from '../../secret/secret.ts'
@@ -41,7 +41,7 @@ interface AnswerTools extends Omit<SignerContext, 'configuration'> {
  * What the function gives is checked first, so that a mistake shows at the author's desk.
  *
  * @throws {SignRequestError} For PKCS#1 v1.5.
- * @throws {SignerAnswerError} For something that is no signature.
+ * @throws {SignerResponseInvalidError} For something that is no signature.
  * @throws {SignerCertificateError} For something that is no certificate.
  */
 export async function answerRequest(
@@ -83,8 +83,8 @@ function readChain(given: unknown): X509Certificate[] {
   }
 }
 
-function wrong(what: string, hint: string): SignerAnswerError {
-  return new SignerAnswerError(programName(), what, { hint })
+function wrong(what: string, hint: string): SignerResponseInvalidError {
+  return new SignerResponseInvalidError(programName(), what, { hint })
 }
 
 function checkSignature(signature: unknown): asserts signature is Uint8Array {

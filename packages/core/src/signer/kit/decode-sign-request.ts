@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { SignatureScheme } from '../../credential/signing-key.ts'
 import { SignRequestError } from '../../errors/index.ts'
 import { parseJson } from '../../formats/json.ts'
-import { type Fields, isFields, nameType } from '../../formats/plain-object.ts'
+import { describeType, type Fields, isFields } from '../../formats/plain-object.ts'
 import { SIGNER_API_VERSION, SIGNER_KINDS } from '../signer-protocol.ts'
 
 /**
@@ -42,7 +42,7 @@ function parse(text: string): Fields {
     throw new SignRequestError('', `is no JSON: ${(cause as Error).message}`, { cause })
   }
   if (!isFields(value)) {
-    throw new SignRequestError('', `is ${nameType(value)} where an object belongs`)
+    throw new SignRequestError('', `is ${describeType(value)} where an object belongs`)
   }
   return value
 }
@@ -58,14 +58,14 @@ function readKind(kind: unknown): { is: AskedOfSigner['is']; kinds: SignerKinds 
 
 function readConfiguration(value: unknown): SignerConfiguration {
   if (!isFields(value)) {
-    const what = value === undefined ? 'is missing' : `is ${nameType(value)}`
+    const what = value === undefined ? 'is missing' : `is ${describeType(value)}`
     throw new SignRequestError('configuration', `${what} where an object belongs`)
   }
   const wrong = Object.entries(value).find(([, each]) => typeof each !== 'string')
   if (wrong !== undefined) {
     const [name, each] = wrong
     const field = `configuration.${name.slice(0, 40)}`
-    throw new SignRequestError(field, `is ${nameType(each)} where text belongs`, {
+    throw new SignRequestError(field, `is ${describeType(each)} where text belongs`, {
       hint: 'Put the value in quotes in the kubeconfig.',
     })
   }
@@ -83,7 +83,7 @@ function readMessage(value: unknown, digest: Uint8Array, hash: string): Uint8Arr
 
 function readBytes(value: unknown, field: string): Uint8Array {
   if (typeof value !== 'string') {
-    const what = value === undefined ? 'is missing' : `is ${nameType(value)}`
+    const what = value === undefined ? 'is missing' : `is ${describeType(value)}`
     throw new SignRequestError(field, `${what} where base64 belongs`)
   }
   const bytes = decodeBytes(value)

@@ -10,7 +10,7 @@ import {
   guardStdout,
   type ProcessWatch,
   watchProcess,
-} from '../../plugin/kit/own-process.ts'
+} from '../../plugin/kit/plugin-process.ts'
 import {
   SIGNER_FD_VARIABLE,
   SIGNER_MESSAGE_VARIABLE,

@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http'
-import { type AddressInfo, connect as connectTo } from 'node:net'
+import { type AddressInfo, connect as buildSelectedConnection } from 'node:net'
 import { type Sandbox, SERVER_NAME, startSandbox } from '@kubecred/sandbox'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { encodeExecInfo } from '../../../src/plugin/exec-info.ts'
@@ -177,7 +177,7 @@ describe('through a proxy', () => {
     proxy = createServer().on('connect', (request, socket) => {
       tunnels.push(request.headers['proxy-authorization'])
       const [host = '', port] = (request.url ?? '').split(':')
-      const upstream = connectTo(Number(port), host, () => {
+      const upstream = buildSelectedConnection(Number(port), host, () => {
         socket.write('HTTP/1.1 200 OK\r\n\r\n')
         upstream
           .pipe(socket)

@@ -56,7 +56,7 @@ describe('docs/plugin-kit.md', () => {
     const idp = createServer((request: IncomingMessage, response) => {
       void text(request).then((body) => {
         asked.push(body)
-        const { token } = sandbox.issueToken({ user: 'ann', lifeMs: 60_000 })
+        const { token } = sandbox.issueToken({ user: 'ann', lifetimeMs: 60_000 })
         response.end(JSON.stringify({ access_token: token, expires_in: 60 }))
       })
     }).listen(0, '127.0.0.1')

@@ -154,7 +154,7 @@ describe('a failure is told on standard error, and nothing on standard output:',
   ])('%s', async (_, body, words) => {
     const { status, out, err } = await runBody(body)
     expect([status, out]).toEqual([1, ''])
-    expect(err).toMatch(/^Plugin(?:Answer|Certificate)Error: credential plugin "plugin-\d+\.mjs" /)
+    expect(err).toMatch(/^Plugin(?:OutputInvalid|Certificate)Error: credential plugin "plugin-\d+\.mjs" /)
     expect(err).toContain(words)
     expect(err.split('\n')).toHaveLength(3)
   })

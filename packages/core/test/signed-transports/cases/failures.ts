@@ -24,7 +24,11 @@ const FAILURES: readonly (readonly [code: string, says: RegExp, fail: Failure])[
       throw Object.assign(new Error('the card was pulled out'), { code: 'ECONNRESET' })
     },
   ],
-  ['ERR_SIGNATURE_WRONG', /not made with the key/, async (signature) => signature().fill(0, 8, 16)],
+  [
+    'ERR_SIGNATURE_INVALID',
+    /not made with the key/,
+    async (signature) => signature().fill(0, 8, 16),
+  ],
 ]
 
 /** The caller is told what is wrong with the signer, in the way of its client; the next signature is another matter. */
@@ -48,7 +52,7 @@ export async function failures(driver: Driver): Promise<void> {
     expect(key.requests).toHaveLength(before + 1)
   }
   const outcomes = await Promise.all(Array.from({ length: 5 }, () => stage.outcome()))
-  for (const codes of outcomes) expect(codes).toContain('ERR_SIGNATURE_WRONG')
+  for (const codes of outcomes) expect(codes).toContain('ERR_SIGNATURE_INVALID')
   expect(stage.sandbox.requests).toEqual([])
   fail = undefined
   expect(await stage.outcome()).toEqual([200])

@@ -181,7 +181,7 @@ describe('a failure', () => {
   ])('is a mistake of the author: %s', async (_, sign, words) => {
     const { status, out, err } = await runSigner(signerWith({ sign }), signRequest())
     expect([status, out]).toEqual([1, ''])
-    expect(err).toMatch(/^SignerAnswerError: the signer signer-\d+\.mjs /)
+    expect(err).toMatch(/^SignerResponseInvalidError: the signer signer-\d+\.mjs /)
     expect(err).toContain(words)
   })
 

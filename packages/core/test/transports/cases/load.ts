@@ -23,13 +23,13 @@ export async function warm(driver: Driver): Promise<void> {
 }
 
 export async function expiry(driver: Driver): Promise<void> {
-  const lifeMs = await chooseLife(driver)
-  await using scene = await Scene.withPlugin(driver, { lifeMs })
+  const lifetimeMs = await chooseLife(driver)
+  await using scene = await Scene.withPlugin(driver, { lifetimeMs })
   const { sandbox } = scene
   const beganAt = Date.now()
   const statuses: number[] = []
   // Each is replaced when half of it is left, so the first two have expired by then.
-  while (sandbox.pluginRuns < 4 || Date.now() < beganAt + 1.6 * lifeMs) {
+  while (sandbox.pluginRuns < 4 || Date.now() < beganAt + 1.6 * lifetimeMs) {
     statuses.push((await scene.ask()).status)
     // Not to wait for anything: so that the transports beside this one have some air.
     await pause(10)

@@ -38,15 +38,15 @@ export async function nextLogin(driver: Driver): Promise<void> {
 
 /** Each handler is asked again ahead of its own end: requests go on, and notice nothing. */
 export async function loginAhead(driver: Driver): Promise<void> {
-  const lifeMs = await chooseLife(driver)
+  const lifetimeMs = await chooseLife(driver)
   const reasons: string[] = []
   await using stage = await VaultStage.open(driver, {
     logins: ([sandbox]) => ({
       short: ({ reason }) => {
         reasons.push(reason)
         // The server takes it for longer: on a busy machine a request may arrive after the end that we announce.
-        const { token } = sandbox.issueToken({ user: `user-${reasons.length}`, lifeMs: 60_000 })
-        const expiration = new Date(Date.now() + lifeMs)
+        const { token } = sandbox.issueToken({ user: `user-${reasons.length}`, lifetimeMs: 60_000 })
+        const expiration = new Date(Date.now() + lifetimeMs)
         return { server: sandbox.url, caData: sandbox.caPem, token, expiration }
       },
     }),

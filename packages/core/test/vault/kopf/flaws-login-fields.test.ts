@@ -37,7 +37,7 @@ describe('need 2: a kubeconfig is read whole', () => {
     write('pki/one.key', key)
     write('pki/token', `${sandbox.issueToken({ user: 'tokenFile' }).token}\n`)
     const user = {
-      exec: { exec: await sandbox.plugin({ user: 'exec', lifeMs: 60_000 }) },
+      exec: { exec: await sandbox.plugin({ user: 'exec', lifetimeMs: 60_000 }) },
       tokenFile: { tokenFile: 'pki/token' },
       'relative certificates': {
         certificateFile: 'pki/one.crt',

@@ -1,0 +1,97 @@
+import type { Cluster } from 'kubecred'
+import type { Call } from '../command.ts'
+import { EXIT } from '../exit-status.ts'
+import { describePause } from '../render/describe-event.ts'
+import { describeSource } from '../render/describe-source.ts'
+import type { EventSummary } from '../render/event-log.ts'
+import { printableLine } from '../render/printable.ts'
+import { statusLine } from './send-logged.ts'
+
+/** An answer of 400 or more, with as much of its body as is known. */
+export interface Refusal {
+  readonly response: Response
+  readonly text: string
+  readonly path: string
+  /** Whether the request brought its own Authorization. */
+  readonly hasOwnCredential?: boolean
+  /** What a command knows about certain statuses. */
+  readonly remarks?: Readonly<Record<number, string>>
+}
+
+/** Says on standard error what the server objected to and, for a 401, why and what to do. Returns the exit status. */
+export function explainRefusal(call: Call, cluster: Cluster, refusal: Refusal): number {
+  const { words } = call
+  const { response, text, remarks } = refusal
+  const message = readStatusMessage(text)
+  const line = `HTTP ${statusLine(response)}`
+  words.line(words.palette.red(message === undefined ? line : `${line}: ${message}`))
+  const remark = remarks?.[response.status]
+  if (remark !== undefined) words.line(remark)
+  if (response.status === 401) words.line(explain401(call, cluster, refusal))
+  return EXIT.refused
+}
+
+/** The message of a Kubernetes Status, or undefined when the body is something else. */
+function readStatusMessage(text: string): string | undefined {
+  try {
+    const { kind, message } = JSON.parse(text) as { kind?: unknown; message?: unknown }
+    const isStatus = kind === 'Status' && typeof message === 'string'
+    return isStatus && message !== '' ? printableLine(message) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function explain401({ story, io }: Call, cluster: Cluster, refusal: Refusal): string {
+  if (refusal.hasOwnCredential) {
+    return 'The server refused the Authorization header given with -H; no credential of the kubeconfig was sent.'
+  }
+  const { credential } = cluster.status()
+  const source = describeSource(credential.source)
+  // Nothing of ours was sent, so nothing of ours was refused: no event tells of it.
+  if (credential.source.kind === 'anonymous') {
+    return 'No credential was sent, because the user entry has none, and the server does not let anonymous users in.'
+  }
+  if (story.facts.refusals === 0) {
+    return `The 401 came from something behind the API server (${source} was not refused), so nothing was refreshed.`
+  }
+  switch (credential.source.kind) {
+    case 'exec':
+      return explainPlugin(`The server refused the credential of ${source}`, {
+        refresh: story.facts.refresh,
+        pause: describePause(credential.nextTryAt, io.now()),
+        lastError: credential.lastError?.message,
+      })
+    case 'oidc':
+      return `The server refused the id token of ${source}. Check that the API server trusts this issuer and client id, and log in again.`
+    case 'signer':
+      return `The server refused the certificate of ${source}; asked again, it gave no better one. Check that the certificate was issued for ${cluster.server}.`
+    case 'login':
+    case 'vault':
+      return `The server refused what ${source} gave.`
+    case 'token-file':
+    case 'certificate-files':
+      return `The server refused what is in ${source}; it was read again and did not help. Renew the file, or check that it is meant for ${cluster.server}.`
+    case 'static':
+      return `The server refused the ${source}. It cannot be refreshed: get a new one.`
+  }
+}
+
+interface PluginFacts {
+  readonly refresh: EventSummary['refresh']
+  readonly pause: string
+  readonly lastError: string | undefined
+}
+
+function explainPlugin(refused: string, { refresh, pause, lastError }: PluginFacts): string {
+  switch (refresh) {
+    case 'new':
+      return `${refused}, and also the new one it gave when it was run again. Check that the plugin logs in to the right account for this cluster.`
+    case 'same':
+      return `${refused}; run again, it gave the same one. Log in again with the plugin, or clear its cache.`
+    case 'failed':
+      return `${refused}; run again, it failed: ${printableLine(lastError ?? 'unknown reason')}${pause}.`
+    case 'none':
+      return `${refused}, which was not run again${pause}.`
+  }
+}

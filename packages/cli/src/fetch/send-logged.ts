@@ -1,0 +1,69 @@
+import { type Cluster, Secret } from 'kubecred'
+import type { Call } from '../command.ts'
+import { formatDuration } from '../render/format-duration.ts'
+import { printableLine } from '../render/printable.ts'
+
+/** A request as commands make it. */
+export interface Sending {
+  readonly method: string
+  readonly headers: [string, string][]
+  readonly body?: string | Uint8Array | undefined
+  readonly signal: AbortSignal
+}
+
+/** Sends a request and tells about it: what was sent, what came back, how long it took. */
+export async function sendLogged(
+  { story, io, patience }: Call,
+  cluster: Cluster,
+  path: string,
+  { method, headers, body, signal }: Sending,
+): Promise<Response> {
+  story.tell(`${method} ${hideQuerySecrets(path)}`)
+  for (const [name, value] of headers) story.tell(`> ${showHeader(name, value)}`, 2)
+  if (body !== undefined) story.tell(`> (${body.length} bytes)`, 2)
+  const startedAt = io.now()
+  patience.begin(`the server ${new URL(cluster.server).host}`)
+  const response = await cluster.fetch(path, {
+    method,
+    headers,
+    signal,
+    ...(body !== undefined && { body }),
+  })
+  patience.end()
+  const took = formatDuration(io.now() - startedAt)
+  story.tell(`${statusLine(response)} after ${took}`)
+  if (story.level > 1) {
+    for (const [name, value] of response.headers) story.tell(`< ${showHeader(name, value)}`, 2)
+  }
+  return response
+}
+
+/** Names the outcome of a request as people know it: `403 Forbidden`. */
+export function statusLine({ status, statusText }: Response): string {
+  return printableLine(`${status} ${statusText}`)
+}
+
+/** Headers that carry secrets, and those whose name says that they do. */
+const SECRET_NAME = /auth|cookie|token|secret|password|key|credential/i
+
+function showHeader(name: string, value: string): string {
+  return `${printableLine(name)}: ${isSecret(name) ? '[hidden]' : printableLine(value)}`
+}
+
+function isSecret(name: string): boolean {
+  return SECRET_NAME.test(name) && name.toLowerCase() !== 'www-authenticate'
+}
+
+/** What of a request's own headers must not be shown, also where the server repeats it: values, and what follows a scheme. */
+export function secretHeaders(headers: readonly [string, string][]): Secret[] {
+  return headers
+    .filter(([name]) => isSecret(name))
+    .flatMap(([, value]) => [value, value.replace(/^\S+\s+/, '')])
+    .map((value) => new Secret(value))
+}
+
+function hideQuerySecrets(path: string): string {
+  return printableLine(
+    path.replace(/([?&][^=&]*(?:token|secret|password|key)[^=&]*=)[^&]*/gi, '$1[hidden]'),
+  )
+}

@@ -1,0 +1,69 @@
+import type { CredentialEvent } from 'kubecred'
+import { describeEvent } from './describe-event.ts'
+import { printableLine } from './printable.ts'
+import type { Words } from './stderr-writer.ts'
+import { withFlagNames } from './with-flag-names.ts'
+
+/** What happened to the credential, in numbers, for explaining the end. */
+export interface EventSummary {
+  readonly refusals: number
+  /** How the run ended that a refusal caused. */
+  readonly refresh: 'none' | 'new' | 'same' | 'failed'
+  readonly isRetried: boolean
+  /** Whether a plugin's standard error has been shown already. */
+  readonly hasPassedStderr: boolean
+}
+
+/**
+ * Follows what happens and tells it: warnings and the words of plugins always, the rest with `-v`.
+ *
+ * It never has a secret to tell: events carry none.
+ */
+export class Story {
+  readonly level: number
+  readonly #words: Words
+  readonly #now: () => number
+  readonly #startedAt: number
+  #facts: EventSummary = { refusals: 0, refresh: 'none', isRetried: false, hasPassedStderr: false }
+
+  constructor(words: Words, level: number, now: () => number) {
+    this.level = level
+    this.#words = words
+    this.#now = now
+    this.#startedAt = now()
+  }
+
+  get facts(): EventSummary {
+    return this.#facts
+  }
+
+  /** Adds a line with the time since the start, if somebody wants to hear that much. */
+  tell(text: string, level = 1): void {
+    if (this.level < level) return
+    const elapsed = `+${((this.#now() - this.#startedAt) / 1000).toFixed(3)}s`
+    const { palette } = this.#words
+    this.#words.line(`  ${palette.dim(elapsed.padEnd(7))}  ${text}`)
+  }
+
+  readonly observe = (event: CredentialEvent): void => {
+    this.#remember(event)
+    if (event.type === 'plugin-stderr') this.#words.pass(event.text)
+    if (event.type === 'warning') this.#words.warn(withFlagNames(event.message))
+    if (event.type === 'user-prompt') this.#words.line(printableLine(event.text))
+    const text = describeEvent(event, { level: this.level, now: this.#now() })
+    if (text !== undefined) this.tell(text)
+  }
+
+  #remember(event: CredentialEvent): void {
+    const facts = this.#facts
+    if (event.type === 'plugin-stderr') this.#facts = { ...facts, hasPassedStderr: true }
+    if (event.type === 'refused') this.#facts = { ...facts, refusals: facts.refusals + 1 }
+    if (event.type === 'retried') this.#facts = { ...facts, isRetried: true }
+    if (event.type === 'run-succeeded' && event.reason === 'refused') {
+      this.#facts = { ...facts, refresh: event.isSame ? 'same' : 'new' }
+    }
+    if (event.type === 'run-failed' && event.reason === 'refused') {
+      this.#facts = { ...facts, refresh: 'failed' }
+    }
+  }
+}

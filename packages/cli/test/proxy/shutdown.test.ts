@@ -1,0 +1,116 @@
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import { describe, expect, it } from 'vitest'
+import { HomeScene } from '../run/home-scene.ts'
+import { Served } from './proxy-process.ts'
+
+const scene = new HomeScene()
+
+const start = (...args: string[]): Promise<Served> =>
+  Served.start(scene.home, ['--kubeconfig', scene.kubeconfig, '--port', '0', ...args])
+
+/** A watch through the proxy, and what it has brought so far. */
+class Watch {
+  readonly #response: IncomingMessage
+  readonly closed: Promise<unknown>
+  seen = ''
+
+  private constructor(response: IncomingMessage) {
+    this.#response = response
+    response.setEncoding('utf8').on('data', (text: string) => {
+      this.seen += text
+    })
+    response.on('error', () => {})
+    this.closed = new Promise((resolve) => response.once('close', resolve))
+  }
+
+  static async open(proxy: Served): Promise<Watch> {
+    const watch = new Watch(await proxy.open('/api/v1/namespaces?watch=1'))
+    await watch.until('"default"')
+    return watch
+  }
+
+  async until(text: string): Promise<void> {
+    while (!this.seen.includes(text)) await once(this.#response, 'data')
+  }
+
+  leave(): void {
+    this.#response.destroy()
+  }
+}
+
+async function createNamespace(name: string): Promise<void> {
+  const { token } = scene.sandbox.issueToken({ user: 'jane' })
+  const path = scene.sandbox.writeKubeconfig({ user: { token } })
+  const data = JSON.stringify({ metadata: { name } })
+  const { status } = await scene.home.run([
+    'fetch',
+    '/api/v1/namespaces',
+    '-d',
+    data,
+    '--kubeconfig',
+    path,
+  ])
+  expect(status).toBe(0)
+}
+
+describe('the end of a proxy with a watch open', () => {
+  it('waits for it, without new requests, and comes when it is over', async () => {
+    const proxy = await start('--shutdown-grace', '10m')
+    const watch = await Watch.open(proxy)
+    proxy.running.child.kill('SIGTERM')
+    await proxy.running.until('err', /One request is under way/)
+    await expect(proxy.status('/version')).rejects.toThrow()
+    await createNamespace('at-the-end')
+    await watch.until('"at-the-end"')
+    watch.leave()
+    expect(await proxy.running.end()).toBe(0)
+    expect(scene.home.leftovers()).toEqual([])
+  })
+
+  it('comes at once with a second signal', async () => {
+    const proxy = await start('--shutdown-grace', '10m')
+    const watch = await Watch.open(proxy)
+    proxy.running.child.kill('SIGINT')
+    await proxy.running.until('err', /again ends it at once/)
+    proxy.running.child.kill('SIGINT')
+    expect(await proxy.running.end()).toBe(0)
+    await watch.closed
+    expect(scene.home.leftovers()).toEqual([])
+  })
+
+  it('comes when its time has passed', async () => {
+    const proxy = await start('--shutdown-grace', '200ms')
+    const watch = await Watch.open(proxy)
+    expect(await proxy.end('SIGHUP')).toBe(0)
+    await watch.closed
+  })
+
+  it('comes with --timeout, which is an error', async () => {
+    const proxy = await start('--timeout', '3s', '--no-page')
+    const watch = await Watch.open(proxy)
+    expect(await proxy.running.end()).toBe(65)
+    await watch.closed
+    expect(proxy.running.err).toContain('--timeout=3s')
+    expect(scene.home.leftovers()).toEqual([])
+  })
+})
+
+it('a proxy that is sent SIGUSR1 opens no debugger', async () => {
+  const proxy = await start('--no-page')
+  proxy.running.child.kill('SIGUSR1')
+  expect(await proxy.status('/version')).toBe(200)
+  expect(await proxy.end()).toBe(0)
+  expect(proxy.running.err).toBe('')
+})
+
+it('a killed proxy leaves a folder, which the next one removes', async () => {
+  const killed = await start('--no-page')
+  killed.running.child.kill('SIGKILL')
+  await killed.running.end()
+  expect(scene.home.leftovers()).toHaveLength(1)
+  const next = await start('--no-page')
+  expect(scene.home.leftovers()).toHaveLength(1)
+  expect(await next.end()).toBe(0)
+  expect(scene.home.leftovers()).toEqual([])
+})

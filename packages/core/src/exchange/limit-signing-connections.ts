@@ -1,0 +1,96 @@
+import type { Target } from '../dial/target.ts'
+import { NotSupportedError } from '../errors/index.ts'
+import type { ConnectionOwner, Connections, Exchange, Sendable } from './exchange.ts'
+import { CallbackController } from './handler.ts'
+import type { Alerts } from './tls-alerts.ts'
+
+interface Exchanges {
+  /** For keys that are in this process. */
+  readonly usual: Exchange
+  /** For servers that do not speak HTTP/2: few connections. */
+  readonly few: Exchange
+}
+
+/**
+ * Opens few connections where each costs a signature, which a person may have to confirm.
+ *
+ * Requests with a signing key go over HTTP/2, or over a few connections of HTTP/1.1 where the server does not speak it.
+ */
+export function limitSigningConnections({ usual, few }: Exchanges): Exchange {
+  return {
+    open(target, owner) {
+      if (owner.credential.certificate?.signingKey === undefined) return usual.open(target, owner)
+      if (!target.origin.startsWith('https:')) return few.open(target, owner)
+      return owner.derived.get('few', target.key, () => new FewConnections(target, owner, few))
+    },
+  }
+}
+
+/** Connections over HTTP/2 if the server speaks it, which is found out with the first request. */
+class FewConnections implements Connections {
+  readonly #target: Target
+  readonly #owner: ConnectionOwner
+  readonly #few: Exchange
+  #choosing: Promise<Connections> | undefined
+  #chosen: Connections | undefined
+  #isClosed = false
+
+  constructor(target: Target, owner: ConnectionOwner, few: Exchange) {
+    this.#target = target
+    this.#owner = owner
+    this.#few = few
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
+  get alerts(): Alerts | undefined {
+    return this.#chosen?.alerts
+  }
+
+  send(call: Sendable): void {
+    if (this.#chosen !== undefined) {
+      this.#chosen.send(call)
+      return
+    }
+    const waiting = new CallbackController({ onAbort() {}, onPause() {}, onResume() {} })
+    call.onRequestStart(waiting, null)
+    this.#choosing ??= this.#choose()
+    this.#choosing.then(
+      (chosen) => {
+        if (!waiting.aborted) chosen.send(call)
+      },
+      (error: Error) => call.onResponseError(waiting, error),
+    )
+  }
+
+  /** The connections themselves end with the identity. */
+  close(): void {
+    this.#isClosed = true
+  }
+
+  destroy(): void {
+    this.#isClosed = true
+  }
+
+  async #choose(): Promise<Connections> {
+    try {
+      this.#chosen = await this.#openHttp2()
+    } catch (error) {
+      this.#choosing = undefined
+      // Nothing was sent, and nothing was signed.
+      if (!(error instanceof NotSupportedError)) throw error
+      this.#chosen = this.#few.open(this.#target, this.#owner)
+    }
+    return this.#chosen
+  }
+
+  async #openHttp2(): Promise<Connections> {
+    // Loaded when used: most keys are in this process, and then HTTP/1.1 is faster.
+    const { openHttp2 } = await import('./http2.ts')
+    const connections = openHttp2(this.#target, this.#owner)
+    await connections.opened()
+    return connections
+  }
+}

@@ -1,0 +1,233 @@
+import { describe, expect, it } from 'vitest'
+import { DEFAULT_LIFECYCLE as policy } from '../../src/lifecycle/policy.ts'
+import { type Event, emptyState, type State } from '../../src/lifecycle/state.ts'
+import { step, verdict } from '../../src/lifecycle/state-machine.ts'
+import { acquired, failed, MINUTE, play, rejected, requested, tenMinutes } from './play-events.ts'
+
+describe('an empty state', () => {
+  it('starts one run for any number of requests', () => {
+    const { effects, state } = play([0, requested], [0, requested], [5, requested])
+    expect(effects).toEqual(['acquire 1'])
+    expect(verdict(state, 5)).toEqual({ is: 'wait' })
+  })
+})
+
+describe('a credential in hand', () => {
+  const begun: [number, Event<string>][] = [
+    [0, requested],
+    [0, acquired(1, tenMinutes)],
+  ]
+
+  it('is used without a run while it is fresh', () => {
+    const { effects, state } = play(...begun, [MINUTE, requested])
+    expect(effects).toEqual(['acquire 1', 'wake', 'wake'])
+    expect(verdict(state, MINUTE)).toMatchObject({ is: 'use', held: { ticket: 1 } })
+  })
+
+  it('is renewed ahead of its expiry while it still serves', () => {
+    const { effects, state } = play(...begun, [MINUTE, requested], [9 * MINUTE, { type: 'woke' }])
+    expect(effects.at(-1)).toBe('acquire 2')
+    expect(state.attempt?.reason).toBe('ahead')
+    expect(verdict(state, 9 * MINUTE)).toMatchObject({ is: 'use', held: { ticket: 1 } })
+  })
+
+  it('is not renewed ahead of time when nobody used it since it came', () => {
+    const { effects } = play(...begun, [9 * MINUTE, { type: 'woke' }])
+    expect(effects).not.toContain('acquire 2')
+  })
+
+  it('is retired and replaced once expired, and not handed out any more', () => {
+    const { effects, state } = play(...begun, [11 * MINUTE, requested])
+    expect(effects.slice(-2)).toEqual(['retire 1', 'acquire 2'])
+    expect(verdict(state, 11 * MINUTE)).toEqual({ is: 'wait' })
+  })
+
+  it('is retired at its expiry also when nobody asks', () => {
+    expect(play(...begun, [10 * MINUTE, { type: 'woke' }]).effects.at(-1)).toBe('retire 1')
+  })
+
+  it('is fetched anew when the source has something newer, at once if it is in use, else when asked for', () => {
+    const changed = { type: 'changed' } as const
+    const used = play(...begun, [1, requested], [2, changed])
+    expect(used.state.attempt).toEqual({ ticket: 2, reason: 'ahead' })
+    expect(verdict(used.state, 2)).toMatchObject({ is: 'use', held: { ticket: 1 } })
+    const unused = play(...begun, [2, changed])
+    expect(unused.state.attempt).toBeUndefined()
+    expect(step(unused.state, requested, 3, policy)[0].attempt).toEqual({
+      ticket: 2,
+      reason: 'ahead',
+    })
+  })
+
+  it('is fetched once more when the source changes during the run that brings it', () => {
+    const changed = { type: 'changed' } as const
+    const first = play([0, requested], [1, changed], [2, acquired(1, tenMinutes)], [2, requested])
+    expect(verdict(first.state, 2)).toMatchObject({ is: 'use', held: { ticket: 1 } })
+    expect(first.state.attempt).toEqual({ ticket: 2, reason: 'ahead' })
+    const again = play(...begun, [1, requested], [2, changed], [3, changed], [4, acquired(2)])
+    expect(again.effects.at(-1)).toBe('wake')
+    expect(step(again.state, { type: 'woke' }, 4, policy)[0].attempt).toEqual({
+      ticket: 3,
+      reason: 'ahead',
+    })
+  })
+
+  it('that came after the change is not fetched once more', () => {
+    const { state } = play(...begun, [1, requested], [2, { type: 'changed' }], [3, acquired(2)])
+    expect(step(state, requested, 3, policy)[0].attempt).toBeUndefined()
+  })
+
+  it('is fetched anew when a person wants it, used or not, while it still serves', () => {
+    const { state, effects } = play(...begun, [2, { type: 'renew' }], [3, { type: 'renew' }])
+    expect(effects.filter((effect) => String(effect).startsWith('acquire'))).toEqual([
+      'acquire 1',
+      'acquire 2',
+    ])
+    expect(state.attempt).toEqual({ ticket: 2, reason: 'ahead' })
+    expect(verdict(state, 3)).toMatchObject({ is: 'use', held: { ticket: 1 } })
+  })
+
+  it('is fetched anew at a wish also during a pause, and when it has expired', () => {
+    const failing = play(...begun, [1, { type: 'renew' }], [1, failed(2)], [2, { type: 'renew' }])
+    expect(failing.state.attempt).toEqual({ ticket: 3, reason: 'ahead' })
+    const expired = play(...begun, [11 * MINUTE, { type: 'renew' }])
+    expect(expired.effects.slice(-2)).toEqual(['retire 1', 'acquire 2'])
+    expect(expired.state.attempt?.reason).toBe('expired')
+    const none = play([0, requested], [0, failed(1)], [1, { type: 'renew' }])
+    expect(none.state.attempt).toEqual({ ticket: 2, reason: 'first' })
+  })
+
+  it('is retired when a person wants it forgotten, and fetched when somebody asks', () => {
+    const { state, effects } = play(...begun, [2, { type: 'forget' }], [3, { type: 'forget' }])
+    expect(effects.filter((effect) => effect === 'retire 1')).toHaveLength(1)
+    expect([state.held, state.attempt]).toEqual([undefined, undefined])
+    expect(step(state, requested, 4, policy)[0].attempt).toEqual({ ticket: 2, reason: 'first' })
+  })
+
+  it('keeps its ticket when the plugin gives the same again', () => {
+    const same = acquired(2, { ...tenMinutes, isSame: true })
+    const { state, effects } = play(
+      ...begun,
+      [MINUTE, requested],
+      [9 * MINUTE, requested],
+      [9 * MINUTE, same],
+    )
+    expect(state.held?.ticket).toBe(1)
+    expect(effects).not.toContain('retire 1')
+  })
+
+  it('asks a plugin with its own cache again after half the remaining time, at least 10 s', () => {
+    const same = acquired(2, { ...tenMinutes, isSame: true })
+    const at = (now: number) =>
+      play(...begun, [1, requested], [now, requested], [now, same]).state.held?.refreshAt
+    expect(at(9 * MINUTE)).toBe(9 * MINUTE + MINUTE / 2)
+    expect(at(10 * MINUTE - 5000)).toBe(10 * MINUTE + 5000)
+  })
+
+  it('ends with the certificate when that is earlier than the expiry', () => {
+    const certificate = { notBefore: 0, notAfter: 5 * MINUTE }
+    const { state } = play([0, requested], [0, acquired(1, { ...tenMinutes, certificate })])
+    expect(state.held?.expiresAt).toBe(5 * MINUTE)
+  })
+
+  it('is used for a while although it came expired, and a warning says so', () => {
+    const { state, effects } = play(
+      [MINUTE, requested],
+      [MINUTE, acquired(1, { expiresAt: MINUTE - 1 })],
+    )
+    expect(effects).toContain('warn-stale')
+    expect(state.held?.expiresAt).toBe(MINUTE + 10_000)
+  })
+
+  it('that keeps coming expired is fetched at growing intervals', () => {
+    let now = 0
+    let state: State<string> = emptyState()
+    const lives: number[] = []
+    for (let run = 1; run <= 8; run += 1) {
+      ;[state] = step(state, requested, now, policy)
+      ;[state] = step(state, acquired(state.attempt?.ticket ?? 0, { expiresAt: -1 }), now, policy)
+      lives.push((state.held?.expiresAt ?? 0) - now)
+      now = state.held?.expiresAt ?? 0
+    }
+    expect(lives).toEqual([10, 10, 10, 10, 16, 32, 64, 128].map((seconds) => seconds * 1000))
+  })
+})
+
+describe('a failed run', () => {
+  it('gives everybody its error at once, and the time of the next try', () => {
+    const { state, effects } = play([0, requested], [100, failed(1)], [200, requested])
+    expect(verdict(state, 200)).toEqual({ is: 'fail', error: 'why', nextTryAt: 1100 })
+    expect(effects).toEqual(['acquire 1'])
+  })
+
+  it('is tried again when the pause is over', () => {
+    const { effects } = play([0, requested], [0, failed(1)], [999, requested], [1000, requested])
+    expect(effects).toEqual(['acquire 1', 'acquire 2'])
+  })
+
+  it('waits longer each time, up to the limit', () => {
+    let state: State<string> = emptyState()
+    let now = 0
+    const pauses = Array.from({ length: 10 }, (_, index) => {
+      for (const event of [requested, failed(index + 1)]) [state] = step(state, event, now, policy)
+      const pauseMs = state.pausedUntil - now
+      now = state.pausedUntil
+      return pauseMs / 1000
+    })
+    expect(pauses).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 300])
+  })
+
+  it('waits a little longer or shorter, by its jitter', () => {
+    const [running] = step(emptyState<string>(), requested, 0, policy)
+    const [state] = step(running, { ...failed(1), jitter: 1 }, 0, policy)
+    expect(state.pausedUntil).toBe(1200)
+  })
+
+  it('ahead of time is not noticed by anybody while the old credential is good', () => {
+    const { state } = play(
+      [0, requested],
+      [0, acquired(1, tenMinutes)],
+      [MINUTE, requested],
+      [9 * MINUTE, requested],
+      [9 * MINUTE, failed(2)],
+      [9 * MINUTE, requested],
+    )
+    expect(verdict(state, 9 * MINUTE)).toMatchObject({ is: 'use', held: { ticket: 1 } })
+    expect(state.attempt).toBeUndefined()
+  })
+
+  it('ahead of time does not delay the run that may ask a person', () => {
+    const asking = { ...policy, mayAsk: true }
+    let state: State<string> = emptyState()
+    const script: [number, Event<string>][] = [
+      [0, requested],
+      [0, acquired(1, tenMinutes)],
+      [MINUTE, requested],
+      [9.99 * MINUTE, requested],
+      [10 * MINUTE, failed(2)],
+      [10 * MINUTE, requested],
+    ]
+    for (const [now, event] of script) [state] = step(state, event, now, asking)
+    expect(state.attempt).toEqual({ ticket: 3, reason: 'expired' })
+  })
+
+  it('is not waited for longer than any pause we give when the clock is set back', () => {
+    const { effects } = play([1e12, requested], [1e12, failed(1)], [0, requested])
+    expect(effects).toEqual(['acquire 1', 'acquire 2'])
+  })
+})
+
+describe('a closed state', () => {
+  it('retires what it held, stops what ran, and stays closed', () => {
+    const { state, effects } = play(
+      [0, requested],
+      [0, acquired(1, tenMinutes)],
+      [0, rejected(1)],
+      [0, { type: 'closed' }],
+      [0, requested],
+      [0, acquired(2)],
+    )
+    expect(effects).toEqual(['acquire 1', 'wake', 'acquire 2', 'retire 1', 'abort 2'])
+    expect(verdict(state, 0)).toEqual({ is: 'closed' })
+  })
+})

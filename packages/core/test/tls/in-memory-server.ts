@@ -1,0 +1,81 @@
+import type { Socket } from 'node:net'
+import { createServer, type TLSSocket } from 'node:tls'
+import { PipeEnd } from '../../src/bridge/memory-pipe.ts'
+import type { SigningKey } from '../../src/credential/signing-key.ts'
+import { connectSigned } from '../../src/tls/connect-signed.ts'
+import { authority, jane, server } from './tls-server.ts'
+
+/** Somebody on the way: gets every piece with its number, and says what arrives. */
+export interface Middle {
+  toClient?: (bytes: Buffer, index: number) => readonly Buffer[]
+  toServer?: (bytes: Buffer, index: number) => readonly Buffer[]
+}
+
+export interface Meeting {
+  readonly connecting: Promise<TLSSocket>
+  /** What the server has accepted; it sends back what it gets. */
+  readonly accepted: TLSSocket[]
+  /** Resolves when nothing has been on the way for some turns. */
+  idle(): Promise<void>
+  end(): void
+}
+
+interface MeetingOptions {
+  readonly middle?: Middle
+  readonly signingKey: SigningKey
+  readonly signal?: AbortSignal
+}
+
+const TURNS = 20
+const asking = { requestCert: true, rejectUnauthorized: true, ca: authority.ca }
+
+/** A signed handshake without a network. */
+export function meet({ middle = {}, signingKey, signal }: MeetingOptions): Meeting {
+  const [client, beforeServer] = PipeEnd.pair()
+  const [beforeClient, serverEnd] = PipeEnd.pair()
+  let passed = 0
+  const pump = (from: PipeEnd, to: PipeEnd, change: Middle['toClient']): void => {
+    let index = 0
+    from
+      .on('data', (bytes: Buffer) => {
+        passed += 1
+        const pieces = change?.(bytes, index) ?? [bytes]
+        index += 1
+        for (const piece of pieces) if (piece.length > 0) to.write(piece)
+      })
+      .on('end', () => to.end())
+      .on('close', () => to.destroy())
+  }
+  pump(beforeServer, beforeClient, middle.toServer)
+  pump(beforeClient, beforeServer, middle.toClient)
+  const accepted: TLSSocket[] = []
+  // A server of its own: what another meeting's server accepts late must not count here.
+  createServer({ cert: server.chain, key: server.key, ...asking })
+    .on('secureConnection', (socket: TLSSocket) => {
+      accepted.push(socket)
+      socket.on('error', () => {}).on('data', (chunk) => socket.write(chunk))
+    })
+    .emit('connection', serverEnd)
+  const connecting = connectSigned({
+    socket: client as unknown as Socket,
+    tls: { ca: authority.ca, servername: 'localhost' },
+    chain: jane.chain,
+    signingKey,
+    signal,
+  })
+  connecting.catch(() => {})
+  return {
+    connecting,
+    accepted,
+    async idle() {
+      for (let turn = 0, last = passed; turn < TURNS; turn += 1) {
+        await new Promise(setImmediate)
+        if (last !== passed) turn = 0
+        last = passed
+      }
+    },
+    end() {
+      for (const pipe of [client, beforeServer, beforeClient, serverEnd]) pipe.destroy()
+    },
+  }
+}
