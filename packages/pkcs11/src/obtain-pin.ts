@@ -59,7 +59,7 @@ async function askFor(question: string, { env }: PinWish, ask: Prompt): Promise<
     return await ask(question, { secret: true })
   } catch (error) {
     const { message } = error as Error
-    if (!/cannot ask anybody/.test(message)) throw error
+    if (!/cannot prompt/.test(message)) throw error
     throw new TokenError(`the token needs a PIN: ${message}`, {
       hint: `Run the client in a terminal, put the PIN into the variable ${env}, or into a file that pinFile in the kubeconfig names.`,
       cause: error,

@@ -1,4 +1,8 @@
-/** Starts what may end a wait later, such as a timer. Returns how to stop it; it is stopped when the wait ends. */
+/**
+ * Starts something that can end a wait, such as a timer.
+ *
+ * Returns a function that stops it, called when the wait ends.
+ */
 type WaitLimit = (leave: (reason: unknown) => void) => () => void
 
 interface Waiting<T> {
@@ -7,19 +11,19 @@ interface Waiting<T> {
 }
 
 /**
- * Callers that wait for a value, in the order of arrival.
+ * A FIFO queue of callers that wait for a value.
  *
- * Each may leave with its own signal or limit, without disturbing the others.
+ * Each caller can leave through its own signal or limit; the others keep their place.
  */
 export class AbortableQueue<T> {
-  /** A set keeps the order, and leaving costs the same however many wait. */
+  /** A set keeps insertion order and removes in constant time. */
   readonly #waiting = new Set<Waiting<T>>()
 
   get size(): number {
     return this.#waiting.size
   }
 
-  /** Resolves when it is this caller's turn. Rejects with the signal's reason, also if it is aborted already. */
+  /** Resolves when it is this caller's turn. Rejects with the signal's reason, also if it is already aborted. */
   wait(signal?: AbortSignal, limit?: WaitLimit): Promise<T> {
     if (signal?.aborted) return Promise.reject(signal.reason)
     return new Promise((resolve, reject) => {
@@ -45,7 +49,7 @@ export class AbortableQueue<T> {
     })
   }
 
-  /** Resolves the first caller's wait. Returns false if none waits. */
+  /** Resolves the oldest wait. Returns false if the queue is empty. */
   next(value: T): boolean {
     const [first] = this.#waiting
     first?.proceed(value)

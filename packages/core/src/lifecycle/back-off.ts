@@ -1,17 +1,21 @@
-/** How long to wait after failures: twice as long after each, up to a limit. In milliseconds. */
+/** The limits of an exponential back-off: the first pause, and the longest one. */
 export interface BackOffLimits {
   readonly backoffFirstMs: number
   readonly backoffLimitMs: number
 }
 
-/** A number between -1 and 1, fresh for every use, so that many processes do not act in step. */
+/** A random number between -1 and 1, new for every use, so that many processes do not act in step. */
 export type Jitter = number
 
 const SPREAD = 0.2
-/** Keeps the power finite: 0 times infinity is not a number. */
+/** Keeps the power finite: 0 times Infinity is NaN. */
 const MAX_DOUBLINGS = 30
 
-/** The pause after the given number of failures in a row, counted from 1: exact by default, or a fifth off with jitter. */
+/**
+ * Returns the pause after this many consecutive failures (counted from 1), in milliseconds.
+ *
+ * Jitter varies it by up to 20 %.
+ */
 export function backOff(
   failures: number,
   { backoffFirstMs, backoffLimitMs }: BackOffLimits,
@@ -21,7 +25,7 @@ export function backOff(
   return Math.min(doubled, backoffLimitMs) * (1 + SPREAD * jitter)
 }
 
-/** The longest pause `backOff` gives with any jitter: anything longer means that the clock was set back. */
+/** Returns the longest pause that `backOff` can return. A longer one means that the clock was set back. */
 export function maxBackOff({ backoffLimitMs }: BackOffLimits): number {
   return backoffLimitMs * (1 + SPREAD)
 }

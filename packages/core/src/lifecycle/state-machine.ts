@@ -6,19 +6,19 @@ type Acquired<C> = Extract<Event<C>, { type: 'acquired' }>
 type Failed<C> = Extract<Event<C>, { type: 'failed' }>
 
 /**
- * Advances the life of one credential. Pure: same arguments, same answer.
+ * Returns the next state of a credential after an event, and the effects to perform. Pure: no clock and no I/O.
  *
- * Three rules carry the design. Only one run is in flight. An answer that bears an old ticket is
- * dropped. A rejection counts only against the credential that was actually sent.
+ * Three rules: only one run is in flight; a result with an old ticket is dropped; a refusal counts only against the
+ * credential that was sent.
  */
 export function step<C>(
-  given: State<C>,
+  current: State<C>,
   event: Event<C>,
   now: number,
   policy: LifecyclePolicy,
 ): Step<C> {
-  if (given.isClosed) return [given]
-  const state = forgetImpossiblePauses(given, now, policy)
+  if (current.isClosed) return [current]
+  const state = forgetImpossiblePauses(current, now, policy)
   switch (event.type) {
     case 'requested':
       return whenRequested(state, now, policy)
@@ -71,23 +71,27 @@ function whenWoken<C>(state: State<C>, now: number, policy: LifecyclePolicy): St
 }
 
 /**
- * Fetched now if it is in use, else when a caller asks. What we hold still serves.
+ * Fetches now if the credential is in use, otherwise with the next request. The held one stays in use meanwhile.
  *
- * A run in flight may have read the source before the change: another one is due right after it.
+ * A run in flight may have read the source before the change, so another run follows it.
  */
-function whenChanged<C>(given: State<C>, now: number, policy: LifecyclePolicy): Step<C> {
-  const { held, attempt } = given
-  const state = attempt ? { ...given, attempt: { ...attempt, isOutdated: true } } : given
+function whenChanged<C>(current: State<C>, now: number, policy: LifecyclePolicy): Step<C> {
+  const { held, attempt } = current
+  const state = attempt ? { ...current, attempt: { ...attempt, isOutdated: true } } : current
   if (held === undefined) return [state]
   const due: State<C> = { ...state, held: { ...held, refreshAt: Math.min(held.refreshAt, now) } }
   return held.isUsed ? beginAhead(due, now, policy) : [due]
 }
 
-/** What we hold serves until the new one is there. Pauses are for programs that ask in a loop, not for a person. */
-function whenRenewed<C>(given: State<C>, now: number): Step<C> {
-  if (given.attempt !== undefined) return [given]
+/**
+ * The held credential stays in use until the new one arrives.
+ *
+ * Pauses do not apply: they limit programs, not the user.
+ */
+function whenRenewed<C>(current: State<C>, now: number): Step<C> {
+  if (current.attempt !== undefined) return [current]
   const never = Number.NEGATIVE_INFINITY
-  const state: State<C> = { ...given, pausedUntil: never, aheadPausedUntil: never }
+  const state: State<C> = { ...current, pausedUntil: never, aheadPausedUntil: never }
   const { held } = state
   if (held === undefined) return begin(state, 'first')
   if (now < held.expiresAt) return begin(state, 'ahead')
@@ -96,7 +100,7 @@ function whenRenewed<C>(given: State<C>, now: number): Step<C> {
   return [next, ...retired, ...begun]
 }
 
-/** A run in flight goes on: what it brings is not what was to be forgotten. */
+/** A run in flight continues: its result is not the credential to forget. */
 function whenForgotten<C>(state: State<C>): Step<C> {
   return state.held === undefined ? [state] : drop(state, state.held)
 }
@@ -110,7 +114,7 @@ function whenAcquired<C>(
   const isStale = event.expiresAt <= now
   const stale = isStale ? state.stale + 1 : 0
   const wanted = isStale ? staleUntil(now, stale, event.jitter, policy) : event.expiresAt
-  // A certificate ends with its NotAfter, whatever its issuer says; one that came past it is the server's to judge.
+  // A certificate expires at its notAfter regardless of the expiry given. If that has passed, the server decides.
   const certificate = (event.certificate?.notAfter ?? 0) > now ? event.certificate : undefined
   const expiresAt = Math.min(wanted, certificate?.notAfter ?? wanted)
   const old = state.held
@@ -135,7 +139,7 @@ function whenAcquired<C>(
     aheadPausedUntil: Number.NEGATIVE_INFINITY,
     lastError: undefined,
     stale,
-    // What served until it was renewed ahead of its end was good, also where no credential lives for a minute.
+    // A credential in use until its renewal was accepted, even if it lived for less than forgetRefusalsMs.
     refusals: hasServed(state) ? 0 : state.refusals,
     ...pauseAfterRefusal(state, event.jitter, now, policy),
   }
@@ -146,7 +150,10 @@ function whenAcquired<C>(
   return [last, ...effects, ...wakes]
 }
 
-/** After a run during which the source changed another one is due: now if the credential is in use, else when asked. */
+/**
+ * If the source changed during the run, another run is due: now if the credential is in use, otherwise with the next
+ * request.
+ */
 function wakeAfterRun<C>(
   before: State<C>,
   state: State<C>,
@@ -159,7 +166,7 @@ function wakeAfterRun<C>(
   }
   const isUsed = before.held?.isUsed === true
   const due: State<C> = { ...state, held: { ...held, refreshAt: now, isUsed } }
-  // By a timer: the answer of the run that has just ended is reported before the next one starts.
+  // By a timer, so that the result of this run is reported before the next one starts.
   return isUsed ? [due, { do: 'wake', at: now }] : [due, ...wakeFor(due, now, policy)]
 }
 
@@ -171,8 +178,8 @@ function whenFailed<C>(
 ): Step<C> {
   const failures = state.failures + 1
   const until = now + backOff(failures, policy, event.jitter)
-  // A run ahead of time cannot ask anybody; the one that can must not wait for its sake.
-  const onlyAhead = state.attempt?.reason === 'ahead' && policy.mayAsk
+  // A run ahead of the expiry cannot prompt the user. Its failure must not delay a run that can.
+  const onlyAhead = state.attempt?.reason === 'ahead' && policy.mayPrompt
   const next: State<C> = {
     ...state,
     attempt: undefined,
@@ -209,7 +216,7 @@ function whenClosed<C>(state: State<C>): Step<C> {
   return [{ ...state, isClosed: true, held: undefined, attempt: undefined }, ...effects]
 }
 
-/** Splits off a credential that has expired, so that what it opened is always closed. */
+/** Removes a credential from the state and retires it, so that what it opened is always closed. */
 function drop<C>(state: State<C>, held: HeldCredential<C>): Step<C> {
   return [
     { ...state, held: undefined },
@@ -252,7 +259,7 @@ function pauseAfterRefusal<C>(
   return { refusalsPausedUntil: now + backOff(refusals, policy, jitter) }
 }
 
-/** A pause longer than any we ever give means that the clock was set back: then it is over. */
+/** Ends pauses longer than any that `backOff` returns: the clock was set back. */
 function forgetImpossiblePauses<C>(
   state: State<C>,
   now: number,
@@ -279,25 +286,27 @@ function wakeFor<C>(state: State<C>, now: number, policy: LifecyclePolicy): Effe
   return Number.isFinite(at) ? [{ do: 'wake', at }] : []
 }
 
-/** What somebody who asks gets, in the given state. Ask after a `requested` event. */
+/** What a caller gets in a given state. */
 export type Verdict<C> =
   | { readonly is: 'use'; readonly held: HeldCredential<C> }
   | { readonly is: 'wait' }
   | { readonly is: 'fail'; readonly error: unknown; readonly nextTryAt: number }
   | { readonly is: 'closed' }
 
+/** Returns what a caller gets now. Call it after a `requested` event. */
 export function verdict<C>(state: State<C>, now: number): Verdict<C> {
   const { held, attempt } = state
   if (state.isClosed) return { is: 'closed' }
-  if (held !== undefined && now < held.expiresAt && !awaitsBetter(state)) return { is: 'use', held }
+  if (held !== undefined && now < held.expiresAt && !waitsForReplacement(state))
+    return { is: 'use', held }
   if (attempt !== undefined || state.lastError === undefined) return { is: 'wait' }
   return { is: 'fail', error: state.lastError, nextTryAt: state.pausedUntil }
 }
 
 /**
- * The first refusal makes everybody wait for the refresh. When the new credential is refused too, the
- * trouble is not the credential: requests go out with what we hold and hear it from the server itself.
+ * After the first refusal, requests wait for the refresh. If the new credential is refused too, the credential is not
+ * the problem: requests are sent with it and receive the server's response.
  */
-function awaitsBetter<C>({ held, attempt, refusals }: State<C>): boolean {
+function waitsForReplacement<C>({ held, attempt, refusals }: State<C>): boolean {
   return held?.isRefused === true && attempt?.reason === 'refused' && refusals <= 1
 }

@@ -1,62 +1,67 @@
-/** A credential in hand. */
+/** The credential in use. */
 export interface HeldCredential<C> {
   readonly credential: C
-  /** Ticket of the run that brought it. */
+  /** Ticket of the run that returned it. */
   readonly ticket: number
   readonly acquiredAt: number
-  /** Milliseconds since the epoch; `Infinity` when it has no end. */
+  /** Milliseconds since the epoch; `Infinity` if it does not expire. */
   readonly expiresAt: number
-  /** From then on a new one is fetched while this one still serves. */
+  /** When to fetch a new one while this one is still in use. */
   readonly refreshAt: number
-  /** Whether anybody asked for it since it came: nobody refreshes what nobody uses. */
+  /** Whether it was requested since it was acquired. An unused credential is not refreshed. */
   readonly isUsed: boolean
-  /** Whether the server said no to it and nothing better was had. */
+  /** Whether the server refused it and no replacement is available yet. */
   readonly isRefused: boolean
 }
 
-/** Why a run was started. */
+/** Why a run started. */
 export type Reason = 'first' | 'expired' | 'ahead' | 'refused'
 
 /** The one run in flight. */
 interface Attempt {
   readonly ticket: number
   readonly reason: Reason
-  /** Whether the source changed since the run began: its answer may be older than the change. */
+  /** Whether the source changed since the run began, so that its result may be outdated. */
   readonly isOutdated?: boolean
 }
 
-/** The life of one credential, as plain data. Held and attempt are independent: the old serves while the new comes. */
+/**
+ * The state of one credential, as plain data.
+ *
+ * `held` and `attempt` are independent: the old one is used while a run fetches the new one.
+ */
 export interface State<C> {
   readonly isClosed: boolean
-  /** Tickets are given once and only grow. */
+  /** Tickets are unique and only grow. */
   readonly lastTicket: number
   readonly held: HeldCredential<C> | undefined
   readonly attempt: Attempt | undefined
-  /** Failed runs in a row. */
+  /** Consecutive failed runs. */
   readonly failures: number
-  /** No run before this time. */
+  /** No run starts before this time. */
   readonly pausedUntil: number
-  /** The same for runs ahead of time only. */
+  /** The same, for runs ahead of the expiry only. */
   readonly aheadPausedUntil: number
   readonly lastError: unknown
-  /** Runs in a row that were started because the server refused the credential. */
+  /** Consecutive runs that started because the server refused the credential. */
   readonly refusals: number
   readonly refusalsPausedUntil: number
-  /** Credentials in a row that arrived already expired. */
+  /** Consecutive credentials that arrived already expired. */
   readonly stale: number
 }
 
+/** What can happen to a credential. */
 export type Event<C> =
-  /** Somebody needs the credential now. */
+  /** A caller needs the credential now. */
   | { readonly type: 'requested' }
-  /** A run answered. */
+  /** A run returned a credential. */
   | {
       readonly type: 'acquired'
       readonly ticket: number
       readonly credential: C
       readonly expiresAt: number
       readonly certificate?: { readonly notBefore: number; readonly notAfter: number } | undefined
-      /** Whether it is the credential we hold already. */
+      /** Whether it is the credential already in use. */
       readonly isSame: boolean
       readonly tookMs: number
       readonly jitter: number
@@ -69,30 +74,32 @@ export type Event<C> =
     }
   /** The server refused (401) the credential with this ticket. */
   | { readonly type: 'rejected'; readonly ticket: number }
-  /** The server took the credential with this ticket. */
+  /** The server accepted the credential with this ticket. */
   | { readonly type: 'accepted'; readonly ticket: number }
-  /** The source noticed that it has something newer, such as a file that was written. */
+  /** The source has something newer, such as a file that was written. */
   | { readonly type: 'changed' }
-  /** A person wants a new one now, whatever we waited for. */
+  /** The user wants a new credential now, regardless of pauses. */
   | { readonly type: 'renew' }
-  /** A person wants nothing kept; who needs it again fetches it again. */
+  /** The user wants the credential dropped; the next request fetches a new one. */
   | { readonly type: 'forget' }
-  /** A timer that we asked for rang. */
+  /** The timer of an earlier `wake` effect fired. */
   | { readonly type: 'woke' }
   | { readonly type: 'closed' }
 
-/** What the driver must do next. The machine itself never performs anything. */
+/** What the driver must do next. The state machine itself has no side effects. */
 export type Effect =
   | { readonly do: 'acquire'; readonly ticket: number; readonly reason: Reason }
-  /** The credential is no longer handed out: what was built from it closes when its users are done. */
+  /** The credential is no longer handed out; connections built from it close when their requests are done. */
   | { readonly do: 'retire'; readonly ticket: number }
   | { readonly do: 'abort'; readonly ticket: number }
   | { readonly do: 'wake'; readonly at: number }
-  /** A credential arrived that had expired already. */
+  /** A credential arrived already expired. */
   | { readonly do: 'warn-stale'; readonly expiresAt: number }
 
+/** The next state, and the effects to perform. */
 export type Step<C> = readonly [State<C>, ...Effect[]]
 
+/** Returns the state before the first request. */
 export function emptyState<C>(): State<C> {
   return {
     isClosed: false,

@@ -8,26 +8,29 @@ import {
 import { JsonError, parseJson } from '../formats/json.ts'
 import { describeType, type Fields, isFields } from '../formats/plain-object.ts'
 import { parseYaml, YamlError } from '../formats/yaml.ts'
-import { type Asked, type ExecAnswer, isAlpha, readExecStatus } from './exec-status.ts'
+import { type AnswerContext, type ExecAnswer, isAlpha, readExecStatus } from './exec-status.ts'
 
 /**
- * Turns what a credential plugin printed into an answer.
+ * Decodes the standard output of a credential plugin.
  *
- * Takes JSON or YAML, and only the API version that was asked for: a plugin that answers in another
- * version is a configuration error, as in client-go. Unknown fields are ignored; a missing `kind` is
- * forgiven. The flat answer of the first proposal is understood for v1alpha1 only.
+ * Accepts JSON and YAML, and only the requested API version: an answer in another version is a configuration error, as
+ * in client-go. Unknown fields are ignored, and `kind` may be missing. The flat form of the first proposal is accepted
+ * for v1alpha1 only.
  *
- * @param stdout Treated as a secret: no part of it reaches an error.
- * @throws {PluginNoOutputError | PluginSyntaxError | PluginVersionError | PluginOutputInvalidError}
+ * @param stdout Treated as a secret: no part of it appears in an error.
+ * @throws {PluginNoOutputError} `ERR_PLUGIN_NO_OUTPUT` if it is empty.
+ * @throws {PluginSyntaxError} `ERR_PLUGIN_SYNTAX` if it is neither JSON nor YAML, or not an object.
+ * @throws {PluginVersionError} `ERR_PLUGIN_VERSION` if it is in another version.
+ * @throws {PluginOutputInvalidError} `ERR_PLUGIN_OUTPUT_INVALID` with the path of the first invalid field.
  */
-export function decodeExecCredential(stdout: Uint8Array, asked: Asked): ExecAnswer {
-  const answer = parsePluginOutput(stdout, asked)
-  checkKind(answer, asked)
-  checkVersion(answer, asked)
-  return readExecStatus(answer, asked)
+export function decodeExecCredential(stdout: Uint8Array, context: AnswerContext): ExecAnswer {
+  const answer = parsePluginOutput(stdout, context)
+  checkKind(answer, context)
+  checkVersion(answer, context)
+  return readExecStatus(answer, context)
 }
 
-function checkKind(answer: Fields, { apiVersion, command, facts }: Asked): void {
+function checkKind(answer: Fields, { apiVersion, command, facts }: AnswerContext): void {
   const kind = answer['kind'] ?? ''
   if (kind === '' || kind === 'ExecCredential') return
   if (kind === 'ExecCredentials' && isAlpha(apiVersion)) return
@@ -40,13 +43,13 @@ function checkKind(answer: Fields, { apiVersion, command, facts }: Asked): void 
   )
 }
 
-function checkVersion(answer: Fields, { apiVersion, command, facts }: Asked): void {
+function checkVersion(answer: Fields, { apiVersion, command, facts }: AnswerContext): void {
   const got = answer['apiVersion']
   if (got === apiVersion) return
   if (got === undefined || got === null || got === '') {
     throw new PluginVersionError(
       command,
-      `did not say which apiVersion it answers in (${apiVersion} was asked for)`,
+      `returned an answer without an apiVersion (expected ${apiVersion})`,
       {
         ...facts,
         hint: `Make the plugin print apiVersion: ${apiVersion}, the one it finds in KUBERNETES_EXEC_INFO.`,
@@ -73,11 +76,12 @@ interface Origin {
 }
 
 /**
- * Reads the bytes a plugin printed as one object, JSON or YAML.
+ * Parses the standard output of a plugin as one JSON or YAML object.
  *
- * What begins with `{` is JSON and must be whole; anything else is tried as YAML, as client-go does.
+ * Output that begins with `{` must be complete JSON; anything else is parsed as YAML, as in client-go.
  *
- * @throws {PluginNoOutputError | PluginSyntaxError} Neither quotes the output.
+ * @throws {PluginNoOutputError} `ERR_PLUGIN_NO_OUTPUT`
+ * @throws {PluginSyntaxError} `ERR_PLUGIN_SYNTAX` without quoting the output.
  */
 export function parsePluginOutput(stdout: Uint8Array, origin: Origin): Fields {
   return parseAnswer(decodeText(stdout, origin), origin)
@@ -111,19 +115,15 @@ function parseAnswer(text: string, { command, facts }: Origin): Fields {
     })
   }
   if (!isFields(parsed)) {
-    throw new PluginSyntaxError(
-      command,
-      `printed ${describeType(parsed)} where an object belongs`,
-      {
-        ...facts,
-        hint: ONLY_THE_ANSWER,
-      },
-    )
+    throw new PluginSyntaxError(command, `printed ${describeType(parsed)} instead of an object`, {
+      ...facts,
+      hint: ONLY_THE_ANSWER,
+    })
   }
   return parsed
 }
 
-/** Mistakes come back as errors that do not quote the text. */
+/** Returns syntax errors instead of throwing them; they never quote the text. */
 function parse(text: string, isJson: boolean): unknown {
   try {
     return isJson ? parseJson(text) : parseYaml(text)

@@ -7,19 +7,23 @@ import { API_VERSIONS, type ApiVersion, GROUP, isApiVersion } from '../kubeconfi
 import { type FieldErrors, FieldReader } from '../kubeconfig/field-reader.ts'
 import { CLUSTER_FIELDS, type EntryOf, type PlainOf, type Present } from '../kubeconfig/fields.ts'
 
-/** Every field of a cluster entry but paths: plugins get the content of files. */
+/** All fields of a cluster entry except paths: plugins get the content of files. */
 const { certificateAuthority: _, ...EXEC_FIELDS } = CLUSTER_FIELDS
 
-/** The cluster as a plugin sees it: after selection and all overrides, with the CA as data. */
+/** The cluster as passed to a plugin: after selection and all overrides, with the CA as data. */
 export interface ExecCluster extends Omit<PlainOf<typeof CLUSTER_FIELDS>, 'certificateAuthority'> {
   readonly server: string
   /** Standard base64 of the PEM bytes. */
   readonly certificateAuthorityData?: string | undefined
-  /** The reserved extension of the cluster entry, passed on as it is. */
+  /** The extension `client.authentication.k8s.io/exec` of the cluster entry, unchanged. */
   readonly config?: unknown
 }
 
-/** Where a connection keeps what plugins may know of its cluster; a symbol all copies of this package know. */
+/**
+ * The key under which a `Cluster` has its description for plugins.
+ *
+ * Registered globally, so that all copies of this package share it.
+ */
 export const EXEC_CLUSTER = Symbol.for('kubecred/exec-cluster/1')
 
 /** Something that can be described to a plugin: a `Cluster`. */
@@ -27,17 +31,18 @@ export interface HasExecCluster {
   readonly [EXEC_CLUSTER]: ExecCluster
 }
 
+/** The input of a plugin. */
 export interface ExecInfo {
   readonly apiVersion: ApiVersion
   readonly interactive: boolean
   readonly cluster?: ExecCluster | undefined
-  /** Why a new credential is asked for. Only v1alpha1 plugins receive it. */
+  /** The refusal that led to this run. Only v1alpha1 plugins receive it. */
   readonly refusal?: Refusal | undefined
-  /** Writes the kind of the first proposal, for v1alpha1 plugins that look for it. */
+  /** `ExecInfo` is the kind of the first proposal, which some v1alpha1 plugins expect. */
   readonly kind?: 'ExecCredential' | 'ExecInfo' | undefined
 }
 
-/** Writes what goes into `KUBERNETES_EXEC_INFO`: one line of JSON. */
+/** Encodes the value of `KUBERNETES_EXEC_INFO` as one line of JSON. */
 export function encodeExecInfo(info: ExecInfo): string {
   if (info.apiVersion === `${GROUP}/v1alpha1`) return encodeJson(alphaInfo(info))
   return encodeJson({
@@ -47,7 +52,7 @@ export function encodeExecInfo(info: ExecInfo): string {
   })
 }
 
-/** v1alpha1 was drawn with flat fields and shipped with `spec`: we write both, and never the cluster. */
+/** v1alpha1 was proposed with flat fields and shipped with `spec`: both are written, and never the cluster. */
 function alphaInfo({
   apiVersion,
   interactive,
@@ -63,7 +68,7 @@ interface ExecResponse {
   readonly code: number
 }
 
-/** The response as v1alpha1 has it: names as Go writes them, each with a list of values. */
+/** The response in v1alpha1 form: header names in Go's canonical form, each with a list of values. */
 function execResponse({ status, headers }: Refusal): ExecResponse {
   const header = Object.entries(headers).flatMap(([name, value]) => {
     const canonical = name.replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase())
@@ -84,26 +89,26 @@ function clusterFields(cluster: ExecCluster): unknown {
   }
 }
 
-/** The cluster that a plugin is asked for. The names are those of a kubeconfig's cluster entry. */
+/** The cluster that the credential is for, with the field names of a kubeconfig cluster entry. */
 export interface PluginCluster
   extends Omit<Present<EntryOf<typeof CLUSTER_FIELDS>>, 'server' | 'certificateAuthority'> {
-  /** As the client wrote it. */
+  /** Unchanged from the client. */
   readonly server: string
-  /** PEM, already decoded from base64; without it the system's roots count. */
+  /** PEM, already decoded from base64. Without it, the system roots are trusted. */
   readonly certificateAuthorityData?: string
   /** The extension `client.authentication.k8s.io/exec` of the cluster entry; integers beyond 2^53 are `bigint`. */
   readonly config?: unknown
 }
 
-/** What a plugin is told, in all versions of the protocol. */
+/** The input of a plugin, in any version of the protocol. */
 export interface PluginInfo {
   /** The version to answer in. */
   readonly apiVersion: ApiVersion
-  /** Whether standard input is a terminal with a person at it. */
+  /** Whether standard input is a terminal where the user can be prompted. */
   readonly interactive: boolean
-  /** There only with `provideClusterInfo: true`, and not in v1alpha1. */
+  /** Set only with `provideClusterInfo: true`, and never in v1alpha1. */
   readonly cluster?: PluginCluster
-  /** The answer of the server that led to this run, usually a 401. Told by v1alpha1 only. */
+  /** The response of the server that led to this run, usually a 401. Only in v1alpha1. */
   readonly response?: {
     readonly code: number
     readonly header: Readonly<Record<string, readonly string[]>>
@@ -111,16 +116,16 @@ export interface PluginInfo {
 }
 
 /**
- * Reads what a client told a plugin, from parsed JSON or YAML.
+ * Decodes the input of a plugin from parsed JSON or YAML.
  *
- * As in client-go's helper nothing is assumed: kind and version must be there. Unknown fields are ignored,
- * `null` is the same as absent. Unlike there, a client that says nothing of the cluster is no mistake.
+ * As in the helper of client-go, kind and version are required, unknown fields are ignored, and `null` means absent.
+ * Unlike there, the cluster may be missing.
  *
- * @throws {ExecInfoError} Names the field, never its value.
+ * @throws {ExecInfoError} `ERR_EXEC_INFO` with the name of the invalid field, never its value.
  */
 export function decodeExecInfo(value: unknown): PluginInfo {
   if (!isFields(value)) {
-    throw new ExecInfoError('', `holds ${describeType(value)} where an object belongs`)
+    throw new ExecInfoError('', `contains ${describeType(value)} instead of an object`)
   }
   const top = new FieldReader(value, EXEC_INFO_ERRORS)
   const apiVersion = readVersion(top)
@@ -136,8 +141,8 @@ export function decodeExecInfo(value: unknown): PluginInfo {
 const EXEC_INFO_ERRORS: FieldErrors = {
   error: (path, what, hint) => new ExecInfoError(path, what, { hint }),
   wrongType: (path, expected, value) => {
-    const belongs = expected === 'a mapping' ? 'an object' : expected
-    return new ExecInfoError(path, `is ${describeType(value)} where ${belongs} belongs`, {
+    const wanted = expected === 'a mapping' ? 'an object' : expected
+    return new ExecInfoError(path, `is ${describeType(value)} instead of ${wanted}`, {
       hint: 'Report it to the author of the client: it does not follow the protocol.',
     })
   },
@@ -150,18 +155,18 @@ const EXEC_INFO_ERRORS: FieldErrors = {
 function readVersion(top: FieldReader): ApiVersion {
   const apiVersion = top.text('apiVersion') ?? ''
   const kind = top.text('kind') ?? ''
-  const isOurs =
+  const isKnown =
     kind === 'ExecCredential' || (kind === 'ExecInfo' && apiVersion === API_VERSIONS[2])
-  if (!isOurs) {
+  if (!isKnown) {
     throw top.error('kind', `is ${show(kind)}, not ExecCredential of ${GROUP}`, FROM_A_CLIENT)
   }
   if (isApiVersion(apiVersion)) return apiVersion
   if (apiVersion.startsWith(`${GROUP}/`)) {
-    const spoken = API_VERSIONS.map((version) => version.slice(GROUP.length + 1)).join(', ')
+    const supported = API_VERSIONS.map((version) => version.slice(GROUP.length + 1)).join(', ')
     throw top.error(
       'apiVersion',
-      `is ${show(apiVersion)}, which is not known here`,
-      `Set exec.apiVersion in the kubeconfig to ${GROUP}/v1 (known are ${spoken}).`,
+      `is ${show(apiVersion)}, which is not supported`,
+      `Set exec.apiVersion in the kubeconfig to ${GROUP}/v1 (supported: ${supported}).`,
     )
   }
   throw top.error('apiVersion', `is ${show(apiVersion)}, not of the group ${GROUP}`, FROM_A_CLIENT)
@@ -169,13 +174,13 @@ function readVersion(top: FieldReader): ApiVersion {
 
 const FROM_A_CLIENT = 'Let a Kubernetes client set the variable; do not set it to another object.'
 
-/** Names of kinds and versions are no secrets; anything else that stands in their place may be. */
+/** Shows what looks like a kind or version; anything else may be a secret. */
 function show(name: string): string {
   if (name === '') return 'missing'
   return /^[A-Za-z0-9./-]{1,80}$/.test(name) ? JSON.stringify(name) : 'something else'
 }
 
-/** v1alpha1 was drawn with its fields at the top and shipped with them in `spec`: both are read, `spec` first. */
+/** v1alpha1 was proposed with top-level fields and shipped with `spec`: both are read, `spec` first. */
 function readAlpha(apiVersion: ApiVersion, spec: FieldReader, top: FieldReader): PluginInfo {
   const place = [spec, top].find((each) => each.raw('response') !== undefined)
   return {
@@ -188,20 +193,20 @@ function readAlpha(apiVersion: ApiVersion, spec: FieldReader, top: FieldReader):
 function readResponse(response: FieldReader): NonNullable<PluginInfo['response']> {
   const code = response.raw('code') ?? 0
   if (typeof code !== 'number' || !Number.isSafeInteger(code)) {
-    throw response.wrongType('code', 'a whole number', code)
+    throw response.wrongType('code', 'an integer', code)
   }
   const header = response.mapping('header')
   return {
     code,
-    header: Object.fromEntries(header.keys().map((name) => [name, readTexts(header, name)])),
+    header: Object.fromEntries(header.keys().map((name) => [name, readStrings(header, name)])),
   }
 }
 
-function readTexts(header: FieldReader, name: string): readonly string[] {
+function readStrings(header: FieldReader, name: string): readonly string[] {
   const value = header.raw(name) ?? []
   const isList = Array.isArray(value) && value.every((item) => typeof item === 'string')
   if (isList) return value
-  throw header.wrongType(name, 'a list of texts', value)
+  throw header.wrongType(name, 'a list of strings', value)
 }
 
 function readCluster(cluster: FieldReader): PluginCluster {
@@ -210,7 +215,7 @@ function readCluster(cluster: FieldReader): PluginCluster {
   if (server === undefined) {
     throw cluster.error('server', 'is missing', 'Report it to the author of the client.')
   }
-  // As in client-go the scheme does not matter here: that is for those who connect through it.
+  // As in client-go, any scheme is accepted here; it is checked on connecting.
   if (proxyUrl !== undefined && !tryParseUrl(proxyUrl.expose())?.hostname) {
     throw cluster.error(
       'proxy-url',

@@ -5,27 +5,28 @@ import { parseExpiration } from '../formats/rfc3339.ts'
 import { type ApiVersion, GROUP } from '../kubeconfig/exec-config.ts'
 import { Secret } from '../secret/secret.ts'
 
-/** What a plugin answered, checked but for the certificate itself. */
+/** The answer of a plugin. Everything is checked except the certificate itself. */
 export interface ExecAnswer {
   readonly token?: Secret
   readonly certificate?: { readonly chain: string; readonly key: Secret }
-  /** Milliseconds since the epoch; `Infinity` when the plugin set no expiry. */
+  /** Milliseconds since the epoch; `Infinity` if the plugin set no expiry. */
   readonly expiresAt: number
 }
 
-export interface Asked {
+/** The plugin run that an answer belongs to: the version to expect, and facts for errors. */
+export interface AnswerContext {
   readonly apiVersion: ApiVersion
   readonly command: string
   readonly facts?: PluginRunFacts
 }
 
 /**
- * Reads the credential out of an answer whose kind and version are right.
+ * Reads the credential from an answer whose kind and version have been checked.
  *
- * @throws {PluginOutputInvalidError} With the path of the first field that is wrong.
+ * @throws {PluginOutputInvalidError} `ERR_PLUGIN_OUTPUT_INVALID` with the path of the first invalid field.
  */
-export function readExecStatus(answer: Fields, asked: Asked): ExecAnswer {
-  const { command, facts, apiVersion } = asked
+export function readExecStatus(answer: Fields, context: AnswerContext): ExecAnswer {
+  const { command, facts, apiVersion } = context
   const flat = answer['status'] === undefined && isAlpha(apiVersion)
   const status = flat ? answer : answer['status']
   if (status === undefined || status === null) {
@@ -35,12 +36,12 @@ export function readExecStatus(answer: Fields, asked: Asked): ExecAnswer {
     throw new PluginOutputInvalidError(
       command,
       'status',
-      `returned ${describeType(status)} as status where an object belongs`,
+      `returned ${describeType(status)} as status instead of an object`,
       facts,
     )
   }
-  const text = (field: string): string => readText(status, field, asked)
-  const token = readToken(text('token'), asked)
+  const text = (field: string): string => readText(status, field, context)
+  const token = readToken(text('token'), context)
   const chain = text('clientCertificateData')
   const key = text('clientKeyData')
   if (token === undefined && chain === '' && key === '') {
@@ -50,7 +51,7 @@ export function readExecStatus(answer: Fields, asked: Asked): ExecAnswer {
       "didn't return a token or a certificate with its key",
       {
         ...facts,
-        hint: 'Check that you are logged in: the plugin answered, but with nothing in it.',
+        hint: 'Check that you are logged in: the plugin returned an empty answer.',
       },
     )
   }
@@ -67,27 +68,29 @@ export function readExecStatus(answer: Fields, asked: Asked): ExecAnswer {
   return {
     ...(token && { token }),
     ...(chain !== '' && { certificate: { chain, key: new Secret(key) } }),
-    expiresAt: flat ? readUnixExpiry(status, asked) : readExpiry(status, asked),
+    expiresAt: flat ? readUnixExpiry(status, context) : readExpiry(status, context),
   }
 }
 
-function readText(status: Fields, field: string, { command, facts }: Asked): string {
+function readText(status: Fields, field: string, { command, facts }: AnswerContext): string {
   const value = status[field]
   if (value === undefined || value === null) return ''
   if (typeof value === 'string') return value
   throw new PluginOutputInvalidError(
     command,
     `status.${field}`,
-    `returned ${describeType(value)} as status.${field} where text belongs`,
+    `returned ${describeType(value)} as status.${field} instead of a string`,
     { ...facts, hint: `Put the value of ${field} in quotes.` },
   )
 }
 
-/** A header carries printable ASCII only; a line break at the end is the most common mistake of shell scripts. */
-function readToken(token: string, { command, facts }: Asked): Secret | undefined {
+/** HTTP headers allow printable ASCII only. A trailing line break is the most common mistake of shell scripts. */
+function readToken(token: string, { command, facts }: AnswerContext): Secret | undefined {
   if (token === '') return undefined
   if (isHeaderSafe(token)) return new Secret(token)
-  const what = /[\r\n]/.test(token) ? 'a line break' : 'a character that no HTTP header can carry'
+  const what = /[\r\n]/.test(token)
+    ? 'a line break'
+    : 'a character that is not allowed in an HTTP header'
   throw new PluginOutputInvalidError(
     command,
     'status.token',
@@ -101,34 +104,35 @@ function readToken(token: string, { command, facts }: Asked): Secret | undefined
   )
 }
 
-function readExpiry(status: Fields, asked: Asked): number {
+function readExpiry(status: Fields, context: AnswerContext): number {
   const value = status['expirationTimestamp']
   if (value === undefined || value === null) return Number.POSITIVE_INFINITY
   const time = typeof value === 'string' ? parseExpiration(value) : undefined
   if (time === undefined) {
     throw new PluginOutputInvalidError(
-      asked.command,
+      context.command,
       'status.expirationTimestamp',
       'returned an expirationTimestamp that is not RFC 3339',
-      { ...asked.facts, hint: 'Write it like 2030-01-31T12:00:00Z.' },
+      { ...context.facts, hint: 'Write it like 2030-01-31T12:00:00Z.' },
     )
   }
   return time
 }
 
-function readUnixExpiry(status: Fields, asked: Asked): number {
+function readUnixExpiry(status: Fields, context: AnswerContext): number {
   const value = status['expiry'] ?? 0
   if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) {
     throw new PluginOutputInvalidError(
-      asked.command,
+      context.command,
       'expiry',
       'returned an expiry that is not a unix time in seconds',
-      asked.facts,
+      context.facts,
     )
   }
   return value === 0 ? Number.POSITIVE_INFINITY : value * 1000
 }
 
+/** Whether this is v1alpha1, which has rules of its own. */
 export function isAlpha(apiVersion: ApiVersion): boolean {
   return apiVersion === `${GROUP}/v1alpha1`
 }

@@ -5,7 +5,7 @@ import {
   SIGNER_REQUEST_VARIABLE,
 } from '../signer/signer-protocol.ts'
 
-/** All names that begin with this hold a PIN: one for all tokens, and one for each. */
+/** Variables with this prefix hold a PIN: one for all tokens, or one per token. */
 const PIN_PREFIX = 'KUBECRED_PKCS11_PIN'
 
 const REQUEST: readonly string[] = [
@@ -14,24 +14,24 @@ const REQUEST: readonly string[] = [
   SIGNER_FD_VARIABLE,
 ]
 
-/** Whether a variable holds a PIN, which no program but a signer may see. */
+/** Whether a variable holds a PIN, which only signers may see. */
 export function isPinVariable(name: string): boolean {
-  // Windows does not tell upper case from lower case.
+  // Variable names are case-insensitive on Windows.
   return name.toUpperCase().startsWith(PIN_PREFIX)
 }
 
-/** Whether a variable is part of a request to a signer, which only the signer it was made for may see. */
+/** Whether a variable is part of a request to a signer, which only that signer may see. */
 function isRequestVariable(name: string): boolean {
   return REQUEST.includes(name.toUpperCase())
 }
 
 /**
- * The variables of this process that a program may see which is no signer.
+ * Returns the host variables to pass to a program that is not a signer.
  *
- * What is meant for signers is removed, also where a list of names allows it: we may be a signer's child
- * ourselves, and a PIN is nobody's business but the device's.
+ * PINs and requests to signers are removed even if `allowed` names them. A request can be in the environment because
+ * this process may be the child of a signer.
  *
- * @param allowed Names that may be seen; all when undefined.
+ * @param allowed Names to pass; all by default.
  */
 export function pluginEnvironment(
   host: Environment,
@@ -40,8 +40,11 @@ export function pluginEnvironment(
   return pick(host, allowed, (name) => !isPinVariable(name) && !isRequestVariable(name))
 }
 
-/** The same for a signer: with PINs, without the request that somebody else was sent. */
-export function forSigners(host: Environment, allowed?: readonly string[]): Record<string, string> {
+/** Returns the host variables to pass to a signer: with PINs, without a request made to another signer. */
+export function signerEnvironment(
+  host: Environment,
+  allowed?: readonly string[],
+): Record<string, string> {
   return pick(host, allowed, (name) => !isRequestVariable(name))
 }
 
@@ -58,9 +61,9 @@ function pick(
   return picked
 }
 
-/** Families of variables of the dynamic loaders of Linux, the BSDs and macOS, and functions for bash. */
+/** Variables of the dynamic loaders of Linux, the BSDs and macOS, and exported bash functions. */
 const PREFIXES = /^(?:LD_|DYLD_|BASH_FUNC_)/
-/** Variables that make a runtime or a shell load code before the program that was started. */
+/** Variables that make a runtime or a shell load code before the program itself. */
 const NAMES = new Set([
   'BASH_ENV',
   'GCONV_PATH',
@@ -82,12 +85,12 @@ const NAMES = new Set([
 ])
 
 /**
- * Whether a variable can load code into whatever program gets it.
+ * Whether a variable can make a program load other code.
  *
- * With such a variable, the name of an executable says nothing any more about the code that runs.
+ * With such a variable, the path of an executable no longer determines the code that runs.
  */
 export function isLoaderVariable(name: string): boolean {
-  // Windows does not tell upper case from lower case.
+  // Variable names are case-insensitive on Windows.
   const upper = name.toUpperCase()
   return PREFIXES.test(upper) || NAMES.has(upper)
 }

@@ -1,9 +1,10 @@
 import { PolicyInvalidError } from '../errors/index.ts'
 
+/** A program that an allowlist allows. */
 export interface AllowlistEntry {
-  /** A bare name, found through PATH, or a full path; in its shortest form. */
+  /** A bare name, found through PATH, or a full path, in its shortest form. */
   readonly command: string
-  /** Hex digest the file must have. Does not defend against somebody who can write the file while it is used. */
+  /** The hex digest of the file. Does not protect against someone who can write to the file while it is used. */
   readonly sha256?: string
 }
 
@@ -17,13 +18,14 @@ export type PluginPolicy =
       readonly origin: string
     }
 
+/** The policy that allows every plugin: the default, as in kubectl. */
 export const ALLOW_ALL: PluginPolicy = { type: 'AllowAll' }
 
 /** An executable on this machine. */
 export interface FoundExecutable {
   /** Where the command was found. */
   readonly path: string
-  /** The same with every symbolic link followed. */
+  /** The same path with all symbolic links resolved. */
   readonly realPath: string
 }
 
@@ -32,23 +34,23 @@ interface Lookup {
   sha256(path: string): Promise<string>
 }
 
-/** The parts of a policy as somebody wrote them: `undefined` and an empty list mean different things. */
+/** A policy as written in the file. `undefined` and an empty list mean different things. */
 interface RawPluginPolicy {
   readonly type: string | undefined
   readonly allowlist: readonly AllowlistEntry[] | undefined
 }
 
 /**
- * Checks a policy as client-go does and gives it its final form.
+ * Validates a policy by the rules of client-go.
  *
  * @param origin The file it came from, for messages.
- * @throws {PolicyInvalidError} A policy that contradicts itself allows nothing.
+ * @throws {PolicyInvalidError} `ERR_POLICY_INVALID` if it is unknown, or if its type and its allowlist contradict.
  */
 export function checkPluginPolicy(
   { type = '', allowlist }: RawPluginPolicy,
   origin: string,
 ): PluginPolicy {
-  const fail = (reason: string, hint: string): never => refuse(origin, reason, hint)
+  const fail = (reason: string, hint: string): never => reject(origin, reason, hint)
   if (type === '' || type === 'AllowAll' || type === 'DenyAll') {
     if (allowlist !== undefined) {
       fail(
@@ -72,27 +74,27 @@ export function checkPluginPolicy(
 }
 
 function checkEntry(command: string, position: number, origin: string): void {
-  if (command === '') refuse(origin, `allowlist entry ${position} is empty`, 'Give it a command.')
+  if (command === '') reject(origin, `allowlist entry ${position} is empty`, 'Give it a command.')
   const shortest = cleanPath(command)
   if (command === shortest) return
-  refuse(
+  reject(
     origin,
     `allowlist entry ${position} is not in its shortest form: ${JSON.stringify(command)}`,
     `Write it as ${JSON.stringify(shortest)}.`,
   )
 }
 
-function refuse(origin: string, reason: string, hint: string): never {
+function reject(origin: string, reason: string, hint: string): never {
   throw new PolicyInvalidError(`plugin policy in ${JSON.stringify(origin)}: ${reason}`, { hint })
 }
 
 /**
- * Says why a plugin may not run, or undefined if it may.
+ * Returns why a policy does not allow a plugin, or undefined if it does.
  *
- * An entry matches as in client-go: by the configured command, by the path it was found at, or by the
- * path the entry itself is found at. On top of that the real paths must agree, which only narrows.
+ * An entry matches as in client-go: by the configured command, by the path it was found at, or by the path at which the
+ * entry itself is found. In addition the real paths must be equal, which can only narrow the match.
  */
-export async function judgePlugin(
+export async function pluginDenialReason(
   policy: PluginPolicy,
   command: string,
   found: FoundExecutable,
@@ -123,7 +125,7 @@ async function matches(
   )
 }
 
-/** The shortest lexical form of a path, as Go's `filepath.Clean` gives it. */
+/** Returns the shortest lexical form of a path, as Go's `filepath.Clean` does. */
 export function cleanPath(path: string): string {
   const rooted = path.startsWith('/')
   const parts: string[] = []

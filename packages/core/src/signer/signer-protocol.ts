@@ -4,27 +4,27 @@ import { decodeBytes, encodeBase64 } from '../formats/base64.ts'
 import { describeType, type Fields } from '../formats/plain-object.ts'
 import type { Secret } from '../secret/secret.ts'
 
-/** The only version there is. */
+/** The only version of the protocol. */
 export const SIGNER_API_VERSION = 'external-signer.authentication.k8s.io/v1alpha1'
 
-/** Where a signer finds the request it was started for: the variable of the reference implementation. */
+/** The variable with the request that a signer was started for, as in the reference implementation. */
 export const SIGNER_REQUEST_VARIABLE = 'EXTERNAL_SIGNER_PLUGIN_CONFIG'
 
 /**
- * Ours: the descriptor from which a signer may read further requests, one JSON object per line.
+ * The variable with the file descriptor for further requests, one JSON object per line. An extension of kubecred.
  *
- * A signer that ignores it and exits after its answer is as welcome.
+ * A signer may ignore it and exit after its answer.
  */
 export const SIGNER_FD_VARIABLE = 'KUBECRED_SIGNER_FD'
 
 /**
- * Ours: base64 of the message whose digest is to be signed, for signers that can only hash by themselves.
+ * The variable with base64 of the message to sign, for signers that must hash it themselves. An extension of kubecred.
  *
- * The seed's request has no place for it. Further requests carry it as `message`.
+ * The request of the specification has no field for it. Further requests have it as `message`.
  */
 export const SIGNER_MESSAGE_VARIABLE = 'KUBECRED_SIGNER_MESSAGE'
 
-/** The words of the specification, and those of the only plugin that was ever published (2020). */
+/** The kinds of the specification, and those of the only published plugin (2020). */
 export const SIGNER_KINDS = {
   specification: {
     certificateRequest: 'CertificateRequest',
@@ -41,22 +41,23 @@ export const SIGNER_KINDS = {
 } as const
 
 /**
- * Ours: a line before the answer that tells the person what to do, such as to touch the device.
+ * The kind of a line before the answer with an instruction for the user. An extension of kubecred.
  *
  * `{"apiVersion":…,"kind":"UserPrompt","prompt":"Touch the device"}`
  */
 export const USER_PROMPT_KIND = 'UserPrompt'
 /**
- * Ours: an answer that says why there is none, from a signer that stays. One that ends says it on standard error.
+ * The kind of an error response of a long-running signer. An extension of kubecred. A signer that exits writes its
+ * error to standard error.
  *
  * `{"apiVersion":…,"kind":"SignerError","message":"the device is locked"}`
  */
 export const SIGNER_ERROR_KIND = 'SignerError'
 
-/** Whose words are spoken: the specification's, or those of the only plugin that was published (2020). */
+/** Which kinds are used: those of the specification, or those of the only published plugin (2020). */
 export type SignerProtocol = keyof typeof SIGNER_KINDS
 
-/** The parameters of the auth-provider, all of them, as they are told to the signer. */
+/** All parameters of the auth-provider, as sent to the signer. */
 export type SignerParameters = ReadonlyMap<string, Secret>
 
 interface SignerDialect {
@@ -64,14 +65,14 @@ interface SignerDialect {
   readonly parameters: SignerParameters
 }
 
-/** What is to be signed, and how. */
+/** What to sign, and how. */
 interface ToSign {
   readonly scheme: SignatureScheme
   readonly digest: Uint8Array
   readonly message: Uint8Array
 }
 
-/** Asks for the certificate: one line of JSON. It holds the PIN, so it is a secret. */
+/** Encodes a request for the certificate as one line of JSON. It contains the PIN, so it is a secret. */
 export function encodeCertificateRequest({ protocol, parameters }: SignerDialect): string {
   return JSON.stringify({
     apiVersion: SIGNER_API_VERSION,
@@ -81,10 +82,10 @@ export function encodeCertificateRequest({ protocol, parameters }: SignerDialect
 }
 
 /**
- * Asks for a signature: one line of JSON. It holds the PIN, so it is a secret.
+ * Encodes a request for a signature as one line of JSON. It contains the PIN, so it is a secret.
  *
- * @param withMessage Adds what the digest was made of. The specification has no place for it, so that it is
- *   part of lines only; a request in a variable has a variable beside it.
+ * @param withMessage Adds the message of the digest, which is not in the specification. Used for lines only; a request
+ *   in a variable has the message in another variable.
  */
 export function encodeSignRequest(
   { protocol, parameters }: SignerDialect,
@@ -94,7 +95,7 @@ export function encodeSignRequest(
   return JSON.stringify({
     apiVersion: SIGNER_API_VERSION,
     kind: SIGNER_KINDS[protocol].signRequest,
-    // Ed25519 hashes by itself: what Go's signers are given as the digest is the message then.
+    // Ed25519 hashes the message itself: Go passes the message as the digest.
     digest: encodeBase64(scheme === 'ed25519' ? message : digest),
     configuration: configurationOf(parameters),
     ...SIGNER_OPTIONS[scheme],
@@ -102,20 +103,20 @@ export function encodeSignRequest(
   })
 }
 
-/** In Go's order, which is that of the names. */
+/** Sorted by name, as Go encodes maps. */
 function configurationOf(parameters: SignerParameters): Record<string, string> {
   const sorted = [...parameters].sort(([a], [b]) => (a < b ? -1 : 1))
-  // Names such as `__proto__` are names like any other here.
+  // fromEntries makes own properties, also of names such as `__proto__`.
   return Object.fromEntries(sorted.map(([name, value]) => [name, value.expose()]))
 }
 
-/** What Go's crypto/tls hands to a signer: the type of its options, and the options as JSON in a string. */
+/** The options that Go's crypto/tls passes to a `crypto.Signer`: their type, and the options as JSON in a string. */
 interface SignerOptions {
   readonly signerOptsType: string
   readonly signerOpts: string
 }
 
-/** Numbers of Go's `crypto.Hash`. */
+/** Values of Go's `crypto.Hash`. */
 const SHA256 = 5
 const SHA384 = 6
 const SHA512 = 7
@@ -126,7 +127,7 @@ const plain = (hash: number): SignerOptions => ({
   signerOpts: String(hash),
 })
 
-/** A salt length of -1 is one as long as the hash. */
+/** A salt length of -1 means the length of the hash. */
 const pss = (hash: number): SignerOptions => ({
   signerOptsType: '*rsa.PSSOptions',
   signerOpts: JSON.stringify({ SaltLength: -1, Hash: hash }),
@@ -142,18 +143,19 @@ const SIGNER_OPTIONS: Readonly<Record<SignatureScheme, SignerOptions>> = {
   ed25519: plain(NONE),
 }
 
-/** What a signer was asked for, and so what it must answer with. */
+/** What was requested from a signer: the field that its response must have. */
 export type SignerPayload = 'certificate' | 'signature'
 
-/** One object that a signer sent. */
+/** One message from a signer. */
 export type SignerMessage =
   | { readonly is: 'answer'; readonly bytes: Uint8Array }
-  /** For the person; more will come. As the signer wrote it: clean it before showing. */
+  /** An instruction for the user, followed by other messages. Unchanged from the signer: scrub it before showing it. */
   | { readonly is: 'prompt'; readonly text: string }
-  /** There will be no answer. As the signer wrote it too. */
+  /** An error instead of an answer. Also unchanged from the signer. */
   | { readonly is: 'failure'; readonly text: string }
 
-export interface SignerAsked {
+/** What the response to a request must be. */
+export interface ExpectedResponse {
   readonly wish: SignerPayload
   readonly protocol: SignerProtocol
   /** The program or socket, for messages. */
@@ -161,73 +163,73 @@ export interface SignerAsked {
 }
 
 /**
- * Reads one object of a signer.
+ * Reads one object from a signer.
  *
- * Unknown fields are ignored; everything else must be as it was asked for. What came is a secret until it was
- * read: no part of it reaches an error, but a kind or version that looks like one.
+ * Unknown fields are ignored. The object is treated as a secret: errors show no part of it, except a kind that looks
+ * like one.
  *
- * @throws {SignerResponseInvalidError} Names what was expected.
+ * @throws {SignerResponseInvalidError} `ERR_SIGNER_RESPONSE_INVALID` with what was expected.
  */
-export function readSignerMessage(sent: Fields, asked: SignerAsked): SignerMessage {
-  const expected = expectedKind(asked)
-  checkVersion(sent, asked)
+export function readSignerMessage(sent: Fields, expected: ExpectedResponse): SignerMessage {
+  const kind = expectedKind(expected)
+  checkVersion(sent, expected)
   switch (sent['kind']) {
-    case expected:
-      return { is: 'answer', bytes: readBytes(sent, asked) }
+    case kind:
+      return { is: 'answer', bytes: readBytes(sent, expected) }
     case USER_PROMPT_KIND:
-      return { is: 'prompt', text: readText(sent, 'prompt', asked) }
+      return { is: 'prompt', text: readText(sent, 'prompt', expected) }
     case SIGNER_ERROR_KIND:
-      return { is: 'failure', text: readText(sent, 'message', asked) }
+      return { is: 'failure', text: readText(sent, 'message', expected) }
     default:
-      throw wrong(asked, `${describeKind(sent['kind'])}, where ${expected} was expected`)
+      throw wrong(expected, `${describeKind(sent['kind'])}, but ${kind} was expected`)
   }
 }
 
-/** The kind that the answer must have. */
-export function expectedKind({ wish, protocol }: SignerAsked): string {
+/** Returns the kind that the answer must have. */
+export function expectedKind({ wish, protocol }: ExpectedResponse): string {
   const { certificateResponse, signResponse } = SIGNER_KINDS[protocol]
   return wish === 'certificate' ? certificateResponse : signResponse
 }
 
-function checkVersion(sent: Fields, asked: SignerAsked): void {
+function checkVersion(sent: Fields, expected: ExpectedResponse): void {
   const got = sent['apiVersion']
   if (got === SIGNER_API_VERSION) return
   const isMissing = got === undefined || got === null || got === ''
   const what = isMissing ? 'without an apiVersion' : 'in another apiVersion'
-  throw wrong(asked, `${what}, where ${SIGNER_API_VERSION} was expected`)
+  throw wrong(expected, `${what}, but ${SIGNER_API_VERSION} was expected`)
 }
 
-/** The words of the other protocol are the likeliest mistake, and have a remedy of their own. */
+/** Names the kind if it looks like one: that of the other protocol is the most likely mistake. */
 function describeKind(kind: unknown): string {
   if (kind === undefined || kind === null || kind === '') return 'without a kind'
   const isWord = typeof kind === 'string' && /^[A-Za-z]{1,40}$/.test(kind)
   return isWord ? `with the kind ${kind}` : 'with another kind'
 }
 
-function readBytes(sent: Fields, asked: SignerAsked): Uint8Array {
-  const { wish } = asked
-  const encoded = readText(sent, wish, asked)
+function readBytes(sent: Fields, expected: ExpectedResponse): Uint8Array {
+  const { wish } = expected
+  const encoded = readText(sent, wish, expected)
   const bytes = decodeBytes(encoded)
-  if (bytes === undefined) throw wrong(asked, `with a ${wish} that is not standard base64`)
-  if (bytes.length === 0) throw wrong(asked, `with an empty ${wish}`)
+  if (bytes === undefined) throw wrong(expected, `with a ${wish} that is not standard base64`)
+  if (bytes.length === 0) throw wrong(expected, `with an empty ${wish}`)
   return bytes
 }
 
-function readText(sent: Fields, field: string, asked: SignerAsked): string {
+function readText(sent: Fields, field: string, expected: ExpectedResponse): string {
   const value = Object.hasOwn(sent, field) ? sent[field] : undefined
   if (typeof value === 'string' && value !== '') return value
   if (value === undefined || value === '') {
-    throw wrong(asked, `with an empty ${field}, where text was expected`)
+    throw wrong(expected, `with an empty ${field}, but a string was expected`)
   }
-  throw wrong(asked, `with ${describeType(value)} as ${field}, where text was expected`)
+  throw wrong(expected, `with ${describeType(value)} as ${field}, but a string was expected`)
 }
 
-function wrong(asked: SignerAsked, what: string): SignerResponseInvalidError {
+function wrong(expected: ExpectedResponse, what: string): SignerResponseInvalidError {
   const { reference2020, specification } = SIGNER_KINDS
   const [other, value] =
-    asked.protocol === 'specification' ? [reference2020, '2020'] : [specification, 'v1alpha1']
+    expected.protocol === 'specification' ? [reference2020, '2020'] : [specification, 'v1alpha1']
   const isOther = Object.values(other).some((kind) => what.startsWith(`with the kind ${kind},`))
-  return new SignerResponseInvalidError(asked.signer, `answered ${what}`, {
+  return new SignerResponseInvalidError(expected.signer, `answered ${what}`, {
     ...(isOther && { hint: `Set signerProtocol: "${value}" in the config of the auth-provider.` }),
   })
 }

@@ -21,9 +21,10 @@ interface StaticPorts {
 }
 
 /**
- * The source for everything a user entry says but `exec`, which is shared and made elsewhere.
+ * Returns the source for the fields of a user entry other than `exec`, whose source is shared between connections.
  *
- * @param login The source of the entry's `oidc`, which is made elsewhere too; a certificate may stand beside it.
+ * @param login The source of the entry's `oidc`, if it has one. It can be combined with a certificate.
+ * @throws {KubeconfigInvalidError} `ERR_KUBECONFIG_INVALID` for a token that cannot be sent in an HTTP header.
  */
 export function chooseSource(user: UserIdentity, ports: StaticPorts, login?: Source): Source {
   const sources: Source[] = login === undefined ? [] : [login]
@@ -38,9 +39,12 @@ export function chooseSource(user: UserIdentity, ports: StaticPorts, login?: Sou
 function inlineSources({ name, token, basic }: UserIdentity): Source[] {
   if (token !== undefined && !isHeaderSafe(token.expose())) {
     const whose = name === undefined ? 'the token' : `the token of user ${JSON.stringify(name)}`
-    throw new KubeconfigInvalidError([`${whose} has a character that no HTTP header can carry`], {
-      hint: 'Remove line breaks and white space at its ends.',
-    })
+    throw new KubeconfigInvalidError(
+      [`${whose} contains a character that is not allowed in an HTTP header`],
+      {
+        hint: 'Remove line breaks, and white space at both ends.',
+      },
+    )
   }
   const credential: Credential = { ...(token && { token }), ...(basic && { basic }) }
   return Object.keys(credential).length === 0 ? [] : [staticSource(credential)]
@@ -70,7 +74,7 @@ function certificateSource(
   return certificateFilesSource({ chain: chainPart, key: keyPart }, ports)
 }
 
-/** Several sources whose credentials are used together, such as a token file beside a client certificate. */
+/** Combines sources whose credentials are used together, such as a token file and a client certificate. */
 function combinedSource(sources: readonly [Source, ...Source[]]): Source {
   const [first] = sources
   if (sources.length === 1) return first

@@ -23,26 +23,27 @@ import { exitError, runError, runFacts } from './plugin-run-errors.ts'
 import type { AcquireContext, Acquired, Source } from './source.ts'
 import { describePairProblem } from './static-source.ts'
 
+/** The limits of one plugin run. */
 export interface ExecLimits {
   readonly timeoutMs: number
-  /** For runs in which a person is asked. */
+  /** The timeout of runs that can prompt the user. */
   readonly interactiveTimeoutMs: number
   readonly stdoutBytes: number
 }
 
-/** One plugin with everything that decides what it answers. */
+/** A plugin, with everything that influences what it returns. */
 export interface ExecPlugin {
   readonly exec: ExecConfig
-  /** Set when `provideClusterInfo` asks for it. */
+  /** Set if `provideClusterInfo` is true. */
   readonly cluster?: ExecCluster
-  /** What somebody else tells it about the cluster. */
-  readonly clientCluster?: () => ToldCluster | undefined
+  /** The cluster as another client describes it to the plugin, whose secrets must be scrubbed too. */
+  readonly clientCluster?: () => ClusterInfo | undefined
   readonly policy: PluginPolicy
-  /** Names of host variables the plugin may see; all of them when undefined. */
+  /** Names of host variables that are passed to the plugin; all by default. */
   readonly passEnv?: readonly string[]
   readonly stdinUnavailable?: string
   readonly alphaKind?: 'ExecCredential' | 'ExecInfo'
-  /** Refuses executables that others could replace, instead of warning. */
+  /** Rejects executables that other users could replace, instead of warning. */
   readonly refuseWritable?: boolean
   readonly limits: ExecLimits
 }
@@ -55,7 +56,7 @@ interface ExecPorts {
   readonly hostEnv: () => Readonly<Record<string, string | undefined>>
 }
 
-/** An exec credential plugin as a source: policy, input, run, answer, checks. Nothing is kept here. */
+/** Returns a source that runs an exec credential plugin for every credential. Caching is up to the keeper. */
 export function execSource(plugin: ExecPlugin, ports: ExecPorts): Source {
   const { exec } = plugin
   const secretsNow = (): readonly Secret[] =>
@@ -64,13 +65,13 @@ export function execSource(plugin: ExecPlugin, ports: ExecPorts): Source {
     label: { kind: 'exec', name: exec.command },
     lifecycle: {
       mayRunAhead: exec.interactiveMode !== 'Always',
-      mayAsk: exec.interactiveMode !== 'Never',
+      mayPrompt: exec.interactiveMode !== 'Never',
     },
     async acquire(ask) {
       const interactive = decide(plugin, ports, ask)
       const { command, installHint } = exec
       const found = await findAllowedProgram({ ...plugin, command, installHint }, ports, ask.report)
-      // Loaded when used, because it reads YAML too; and before the run, so that its end and the answer are one moment.
+      // Lazy because of its YAML parser; before the run, so that nothing is awaited between its end and the answer.
       const { decodeExecCredential } = await import('../plugin/exec-credential.ts')
       const secrets = secretsNow()
       const request: RunRequest = {
@@ -118,7 +119,7 @@ function decide(
     early: reason === 'ahead',
   })
   if ('interactive' in decision) return decision.interactive
-  throw new PluginNeedsTerminalError(exec.command, `cannot ask you anything: ${decision.refused}`)
+  throw new PluginNeedsTerminalError(exec.command, `cannot prompt the user: ${decision.refused}`)
 }
 
 function processEnd(outcome: RunOutcome): ProcessEnd {
@@ -129,7 +130,7 @@ function processEnd(outcome: RunOutcome): ProcessEnd {
   }
 }
 
-/** Host environment, then the stanza's, then the input: neither of the others can shadow it. */
+/** The host environment, then exec.env, then KUBERNETES_EXEC_INFO, which neither can override. */
 function pluginEnv(
   { exec, cluster, passEnv, alphaKind, policy }: ExecPlugin,
   { hostEnv }: ExecPorts,
@@ -138,14 +139,14 @@ function pluginEnv(
 ): Record<string, string> {
   const env = pluginEnvironment(hostEnv(), passEnv)
   for (const { name, value } of exec.env) {
-    // It would arrive as another name with another value, in front of the one that is meant.
+    // The process would see another name with another value.
     if (name.includes('=')) {
       throw new PluginEnvironmentError(
         exec.command,
-        'cannot start: a name in exec.env has "=" in it',
+        'cannot start: a name in exec.env contains "="',
       )
     }
-    // The allowlist names a program. With code that the kubeconfig loads into it, it would be another one.
+    // The allowlist allows a program, not the code that a kubeconfig could load into it.
     if (policy.type === 'Allowlist' && isLoaderVariable(name)) {
       const message = `${name} in exec.env can load code into any program, so it is not passed to ${JSON.stringify(exec.command)}: the plugin policy allows that program only`
       report({ type: 'warning', message })
@@ -190,50 +191,50 @@ function readCertificate(
   return pair
 }
 
-/** A plain word such as `get-token` is a subcommand; hiding it would only hide the message. */
+/** A plain word such as `get-token` is a subcommand. Hiding it would make messages useless. */
 const SUBCOMMAND = /^[a-z]+(?:-[a-z]+)*$/
-/** After a flag, only this is another flag: a password may begin with a dash too. */
+/** What counts as a flag after a flag: a password may begin with a dash too. */
 const PLAIN_FLAG = /^--?[a-z][a-z-]*(?:=|$)/
-/** One letter with its value behind it, as in `-pPassw0rd`. */
+/** A one-letter flag followed directly by its value, as in `-pPassw0rd`. */
 const SHORT_WITH_VALUE = /^-[A-Za-z](?=.*[^a-z-])/
 
-/** What of a cluster is told to a plugin and must not appear in text. */
-interface ToldCluster {
+/** The fields of a cluster that are passed to a plugin and can hold secrets. */
+interface ClusterInfo {
   /** The extension of the cluster entry. */
   readonly config?: unknown
   readonly proxyUrl?: string | Secret | undefined
 }
 
 /**
- * The values that a plugin gets and that must not appear in text: in the wild, client secrets stand in the exec stanza
- * and in the extension of the cluster.
+ * Returns the values passed to a plugin that must not appear in text. Existing kubeconfigs have client secrets in the
+ * arguments and variables of `exec`, and in the extension of the cluster.
  */
-export function execSecrets(exec: ExecConfig, cluster: ToldCluster = {}): readonly Secret[] {
+export function execSecrets(exec: ExecConfig, cluster: ClusterInfo = {}): readonly Secret[] {
   const values = splitArgs(exec).flatMap(({ value }) => (value === '' ? [] : [new Secret(value)]))
   const { config, proxyUrl } = cluster
   const address = typeof proxyUrl === 'string' ? new Secret(proxyUrl) : proxyUrl
   return [
     ...values,
     ...exec.env.map(({ value }) => value),
-    ...textsIn(config).map((text) => new Secret(text)),
+    ...stringsIn(config).map((text) => new Secret(text)),
     ...(address === undefined ? [] : [address]),
   ]
 }
 
-/** Every text in plain data; its depth is that of a kubeconfig or of an answer in JSON, which are bounded. */
-function textsIn(value: unknown): readonly string[] {
+/** All strings in plain data. The recursion is bounded, because kubeconfigs and JSON input have limited depth. */
+function stringsIn(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value]
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(stringsIn) : []
 }
 
-/** An argument list for people: names of flags stay, values become `…`. */
+/** Returns the arguments for display: flag names stay, values become `…`. */
 export function showArgs(exec: Pick<ExecConfig, 'args'>): string {
   return splitArgs(exec)
     .map(({ shown, value }) => (value === '' ? shown : `${shown}…`))
     .join(' ')
 }
 
-/** Each argument as the part that may be shown and the value that may not. */
+/** Splits each argument into the part to show and the value to hide. */
 function splitArgs({ args }: Pick<ExecConfig, 'args'>): { shown: string; value: string }[] {
   let isAfterFlag = false
   return args.map((arg) => {
@@ -252,10 +253,9 @@ function endOfFlag(text: string): number {
 }
 
 /**
- * Everything that makes two plugin users different, as one text.
+ * Returns a string that identifies a plugin and its configuration. Connections with the same string share a credential.
  *
- * Two connections with the same text mean the same credential and share it. The text holds secrets:
- * hash it with the process's own key, never store or show it.
+ * The string contains secrets: hash it with the key of the process, never store or show it.
  */
 export function execIdentity(
   { exec, cluster, policy, ...rest }: ExecPlugin,

@@ -13,7 +13,7 @@ import { Secret } from '../secret/secret.ts'
 import type { Acquired, Source } from './source.ts'
 import { describePairProblem } from './static-source.ts'
 
-/** How long what was read from a file is used before the file is read again, changed or not. */
+/** How long the content of a file is used before the file is read again, changed or not. */
 const REREAD_MS = 60_000
 
 interface FilePorts {
@@ -22,11 +22,11 @@ interface FilePorts {
 }
 
 /**
- * A token in a file that somebody else keeps fresh, such as a service account's.
+ * Returns a source for a token file that another program keeps fresh, such as that of a service account.
  *
- * It is read again when it changes, every minute while in use, and at once after a 401.
+ * The file is read again when it changes, every minute while in use, and at once after a 401.
  *
- * @param fallback The inline token of the same user entry: used until the file could be read once.
+ * @param fallback The inline token of the same user entry, used until the file can be read.
  */
 export function tokenFileSource(path: string, ports: FilePorts, fallback?: Secret): Source {
   const read = async (): Promise<Credential> => {
@@ -36,7 +36,7 @@ export function tokenFileSource(path: string, ports: FilePorts, fallback?: Secre
       throw new FileUnreadableError(
         'token file',
         path,
-        'it holds more than one line, or binary data',
+        'it contains more than one line, or binary data',
       )
     }
     return { token: new Secret(token) }
@@ -45,14 +45,14 @@ export function tokenFileSource(path: string, ports: FilePorts, fallback?: Secre
   return reread({ label, read, paths: [path] }, ports, fallback && { token: fallback })
 }
 
-/** One half of a certificate pair: in a file, perhaps with the name of the field that named it, or given. */
+/** The certificate or the key of a pair: inline, or in a file that the kubeconfig `field` names. */
 export type PemPart = { readonly path: string; readonly field?: string } | { readonly pem: Secret }
 
 /**
- * A client certificate and key of which at least one is in a file, read again when it changes.
+ * Returns a source for a client certificate and key of which at least one is in a file.
  *
- * Files are replaced while we read. One that holds both is read once. Two that do not fit each other are read once
- * more, because the one may have been replaced after the other was read.
+ * Files are read again when they change, and may be replaced while they are read: a file with both is read once, and
+ * two files that do not match are read a second time.
  */
 export function certificateFilesSource(
   parts: { chain: PemPart; key: PemPart },
@@ -82,7 +82,11 @@ export function certificateFilesSource(
   return reread({ label: { kind: 'certificate-files', name }, read, paths: [...paths] }, ports)
 }
 
-/** A client certificate whose key is elsewhere; read again when its file changes. */
+/**
+ * Returns a source for a client certificate whose key is outside this process.
+ *
+ * Its file is read again when it changes.
+ */
 export function signedChainSource(
   { chain, ...key }: { chain: PemPart; signingKey: SigningKey; signingKeyId: string },
   ports: FilePorts & { readonly crypto: Crypto },
@@ -112,8 +116,8 @@ interface Reading {
 }
 
 /**
- * Reads when a file changes, and now and again in case the change went unnoticed. A file that is
- * missing or half-written for a moment keeps the last good value.
+ * Reads files when they change, and every minute in case a change was missed. While a file is missing or
+ * half-written, the last good value stays in use.
  */
 function reread(
   { label, read, paths }: Reading,
@@ -159,5 +163,5 @@ const READ_PROBLEMS: Readonly<Record<string, string>> = {
   ENOENT: 'it does not exist',
   EACCES: 'permission denied',
   EISDIR: 'it is a folder',
-  ELOOP: 'its symbolic links go round in a circle',
+  ELOOP: 'its symbolic links form a loop',
 }

@@ -4,29 +4,31 @@ import {
   PluginNotFoundError,
   type PluginRunFacts,
 } from '../errors/index.ts'
-import { judgePlugin, type PluginPolicy } from '../plugin/plugin-policy.ts'
+import { type PluginPolicy, pluginDenialReason } from '../plugin/plugin-policy.ts'
 import type { Located, Programs } from '../ports/programs.ts'
 import { showControlCharacters } from '../secret/scrub.ts'
 import type { AcquireContext } from './source.ts'
 
-/** A program that the kubeconfig names, and what decides whether it may run. */
+/** A program named in the kubeconfig, and the policy that decides whether it may run. */
 interface NamedProgram {
   readonly command: string
   readonly policy: PluginPolicy
-  /** What it is for; a credential plugin unless told. */
+  /** What it is used as; a credential plugin by default. */
   readonly role?: PluginRunFacts['role']
-  /** What to do when it is not there. */
+  /** The hint of the error if it is not found. */
   readonly installHint?: string | undefined
-  /** Refuses executables that others could replace, instead of warning. */
+  /** Rejects executables that other users could replace, instead of warning. */
   readonly refuseWritable?: boolean
 }
 
 type Found = Extract<Located, { is: 'found' }>
 
 /**
- * Finds the executable and asks the policy. What runs is the path that was checked here.
+ * Finds the executable of a command and checks it against the plugin policy. The path returned is the one to run.
  *
- * @throws {PluginNotFoundError | PluginNotExecutableError | PluginDeniedError}
+ * @throws {PluginNotFoundError} `ERR_PLUGIN_NOT_FOUND`
+ * @throws {PluginNotExecutableError} `ERR_PLUGIN_NOT_EXECUTABLE`
+ * @throws {PluginDeniedError} `ERR_PLUGIN_DENIED`
  */
 export async function findAllowedProgram(
   { command, policy, role, installHint, refuseWritable }: NamedProgram,
@@ -37,13 +39,13 @@ export async function findAllowedProgram(
     report({ type: 'policy', verdict: 'denied', command })
     throw new PluginDeniedError(command, `may not run: ${reason}`, { role })
   }
-  // Nothing on the machine can change this verdict, so nothing is looked up for it.
+  // DenyAll does not depend on the executable, so nothing is looked up.
   if (policy.type === 'DenyAll') {
     deny(`the policy in ${JSON.stringify(policy.origin)} is DenyAll`)
   }
   const allow = (): void => report({ type: 'policy', verdict: 'allowed', command })
   const located = await programs.locate(command)
-  // This verdict does not depend on what is there either; client-go counts it before it looks.
+  // AllowAll does not depend on the executable either; client-go counts it before the lookup.
   if (located.is !== 'found' && policy.type === 'AllowAll') allow()
   if (located.is === 'missing') throw notFound(command, located.lookedIn, { role, installHint })
   if (located.is === 'unusable') {
@@ -60,19 +62,19 @@ export async function findAllowedProgram(
   return located
 }
 
-/** Says why a program that was found may not run, or undefined if it may. */
+/** Returns why the policy does not allow a program, or undefined if it does. */
 export function programDenialReason(
   policy: PluginPolicy,
   command: string,
   found: Found,
   programs: Programs,
 ): Promise<string | undefined> {
-  return judgePlugin(policy, command, found, {
+  return pluginDenialReason(policy, command, found, {
     find: async (name) => {
       const other = await programs.locate(name)
       return other.is === 'found' ? other : undefined
     },
-    // What cannot be read has not the digest it was pinned to.
+    // A file that cannot be read never matches its pinned digest.
     sha256: (path) => programs.sha256(path).catch(() => ''),
   })
 }

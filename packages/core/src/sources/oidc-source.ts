@@ -8,31 +8,34 @@ import type { OidcEntry, OidcIssuer, OidcTokens } from '../ports/oidc.ts'
 import type { Secret } from '../secret/secret.ts'
 import type { AcquireContext, Acquired, Source } from './source.ts'
 
-/** A token is not used in its last seconds: the request must arrive before it ends. client-go's figure. */
+/** A token is not used this close to its expiry, as in client-go: the request must arrive before. */
 const BEFORE_EXPIRY_MS = 10_000
-/** What the machine asks for ahead of time before this part of a life has passed is asked for another's sake. */
-const EARLIEST_REFRESH = 0.4
+/**
+ * The share of a token's lifetime that must have passed before an early run refreshes it. A run before that was started
+ * for the sake of a credential it is combined with.
+ */
+const MIN_REFRESH_SHARE = 0.4
 
 interface OidcPorts {
   readonly issuer: OidcIssuer
   readonly clock: Clock
 }
 
-/** A token on its way to requests. */
-interface ExposedCredential {
+/** The token last returned. */
+interface IssuedToken {
   readonly token: Secret
   readonly at: number
   readonly expiresAt: number
 }
 
 /**
- * A login at an OpenID Connect issuer as a source: the id token while it is good, else a refresh.
+ * Returns a source for a login at an OpenID Connect issuer: the id token while it is valid, otherwise a refreshed one.
  *
- * Before the issuer is asked, the entry is read again: what kubectl or a new login wrote there is taken first.
+ * Before a refresh the kubeconfig entry is read again, in case kubectl or a new login has written newer tokens.
  */
 export function oidcSource(config: OidcConfig, session: OidcSession, ports: OidcPorts): Source {
   const { clock, issuer } = ports
-  let last: ExposedCredential | undefined
+  let last: IssuedToken | undefined
 
   return {
     label: { kind: 'oidc', name: config.issuer },
@@ -40,14 +43,14 @@ export function oidcSource(config: OidcConfig, session: OidcSession, ports: Oidc
   }
 
   async function acquire(ask: AcquireContext): Promise<Acquired> {
-    await session.look()
+    await session.reload()
     const ready = readyToken(ask)
     if (ready === undefined) await refresh(ask)
     else await session.save(ask.report)
-    return handOut(ready)
+    return issue(ready)
   }
 
-  /** The id token we hold, if it may be used for this. */
+  /** The current id token, if it can be used for this run. */
   function readyToken({ reason }: AcquireContext): Secret | undefined {
     const { idToken, refreshToken } = session.tokens
     const expiresAt = idToken && usableUntil(idToken)
@@ -55,7 +58,7 @@ export function oidcSource(config: OidcConfig, session: OidcSession, ports: Oidc
       return undefined
     if (last === undefined || !isSame(idToken, last.token)) return idToken
     if (reason === 'refused') return undefined
-    const isEarly = clock.now() < last.at + EARLIEST_REFRESH * (last.expiresAt - last.at)
+    const isEarly = clock.now() < last.at + MIN_REFRESH_SHARE * (last.expiresAt - last.at)
     const mustRefresh = reason === 'ahead' && refreshToken !== undefined && !isEarly
     return mustRefresh ? undefined : idToken
   }
@@ -64,9 +67,9 @@ export function oidcSource(config: OidcConfig, session: OidcSession, ports: Oidc
     try {
       await refreshOnce(ask)
     } catch (error) {
-      // Between our look and the refusal somebody else may have used the same refresh token, and saved the next.
+      // Since the reload, another program may have used the same refresh token and saved the next one.
       const isSpent = error instanceof OidcRefusedError && error.reason === 'invalid_grant'
-      if (!isSpent || !(await session.look())) throw error
+      if (!isSpent || !(await session.reload())) throw error
       if (readyToken(ask) === undefined) await refreshOnce(ask)
     }
   }
@@ -75,16 +78,16 @@ export function oidcSource(config: OidcConfig, session: OidcSession, ports: Oidc
     const { refreshToken } = session.tokens
     if (refreshToken === undefined) throw cannotRefresh(ask)
     const grant = await issuer.refresh(config, refreshToken, ask.signal)
-    // An issuer that does not rotate names no refresh token, and the old one stays.
+    // An issuer that does not rotate refresh tokens returns none, and the old one stays valid.
     await session.replace({ refreshToken, ...grant }, ask.report)
   }
 
-  function handOut(ready: Secret | undefined): Acquired {
+  function issue(ready: Secret | undefined): Acquired {
     const token = ready ?? session.tokens.idToken
     const expiresAt = token && usableUntil(token)
     if (token === undefined || expiresAt === undefined) {
-      throw new OidcRefusedError(config.issuer, 'gave an id_token whose expiry cannot be read', {
-        hint: 'Ask the people who run the issuer: an id_token must be a JWT with exp.',
+      throw new OidcRefusedError(config.issuer, 'returned an id_token without a readable expiry', {
+        hint: 'Ask the operator of the issuer: an id_token must be a JWT with exp.',
       })
     }
     const isOther = last === undefined || !isSame(token, last.token)
@@ -113,23 +116,23 @@ function usableUntil(token: Secret): number | undefined {
 function describeToken(token: Secret | undefined, reason: AcquireContext['reason']): string {
   if (token === undefined) return 'no id-token either'
   const expiry = jwtExpiry(token.expose())
-  if (expiry === undefined) return 'its id-token is no JWT with an expiry'
+  if (expiry === undefined) return 'its id-token is not a JWT with an expiry'
   if (reason === 'refused') return 'the server refused its id-token'
   return `its id-token expired at ${formatRfc3339(expiry)}`
 }
 
 /**
- * One login at an issuer: its newest tokens, and the user entries it was read from.
+ * A login at an OpenID Connect issuer: its newest tokens, and the kubeconfig entries they came from.
  *
- * A refresh token that the issuer rotates is good once; using an old one again makes many issuers end the
- * whole login. So all connections of a process that began with the same one share this.
+ * A rotated refresh token is valid once, and many issuers revoke the login if an old one is used again. All connections
+ * of a process that started with the same refresh token therefore share one session.
  */
 export class OidcSession {
-  /** Tells one login from another, whatever its tokens are by now. */
+  /** Identifies the login, independent of its current tokens. */
   readonly id: string
-  /** Called with every refresh token that takes the place of another. */
+  /** Called with every refresh token that replaces another. */
   readonly #onRotated: (refreshToken: Secret) => void
-  /** The entries, each with the tokens it had when we last looked. */
+  /** The entries, each with the tokens last read from it. */
   readonly #entries = new Map<OidcEntry, OidcTokens>()
   #tokens: OidcTokens
   #last: Promise<unknown> = Promise.resolve()
@@ -149,26 +152,26 @@ export class OidcSession {
     return this.#tokens
   }
 
-  /** Adds an entry for as long as a connection uses it. Returns how to leave. */
+  /** Adds the entry of a connection. Returns a function that removes it. */
   join(entry: OidcEntry, tokens: OidcTokens): () => void {
     this.#entries.set(entry, tokens)
     const { idToken } = tokens
-    // An issuer that does not rotate leaves the refresh token as it was, while others refresh the id token.
+    // If the issuer does not rotate refresh tokens, the entry may have the same one with a newer id token.
     if (idToken && expiryOf(idToken) > expiryOf(this.#tokens.idToken)) {
       this.#tokens = { ...this.#tokens, idToken }
     }
     return () => this.#entries.delete(entry)
   }
 
-  /** Runs one piece of work at a time. */
+  /** Runs `work` after all earlier work of this session has ended. */
   alone<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#last.then(work)
     this.#last = done.catch(() => {})
     return done
   }
 
-  /** Takes over what somebody else, such as kubectl or a new login, wrote into an entry. Tells whether they did. */
-  async look(): Promise<boolean> {
+  /** Reads the entries again and adopts tokens written by kubectl or a new login. Returns whether there were any. */
+  async reload(): Promise<boolean> {
     let isNew = false
     for (const [entry, seen] of this.#entries) {
       const found = await entry.read()
@@ -181,7 +184,7 @@ export class OidcSession {
     return isNew
   }
 
-  /** Keeps new tokens at once, before anything that can fail, then writes them where that is wanted. */
+  /** Adopts new tokens, before anything that can fail, then saves them to the entries that ask for it. */
   async replace(tokens: OidcTokens, report: AcquireContext['report']): Promise<void> {
     const isRotated = !isSame(tokens.refreshToken, this.#tokens.refreshToken)
     this.#keep(tokens)
@@ -192,7 +195,11 @@ export class OidcSession {
     report({ type: 'warning', message: this.#describeUnsaved() })
   }
 
-  /** Writes the tokens into every entry that wants them and has others. A failure is a warning: the tokens work. */
+  /**
+   * Writes the tokens to every entry that saves tokens and has older ones.
+   *
+   * A failure is only a warning: the tokens are valid.
+   */
   async save(report: AcquireContext['report']): Promise<void> {
     for (const [entry, seen] of this.#entries) {
       if (!entry.isSaved || areSame(seen, this.#tokens)) continue
@@ -209,7 +216,7 @@ export class OidcSession {
     const tokens = this.#tokens
     try {
       if ((await entry.save(tokens, seen)) === 'changed') {
-        return 'somebody else changed them at the same time'
+        return 'another program changed them at the same time'
       }
       this.#entries.set(entry, tokens)
       return undefined
@@ -230,7 +237,7 @@ export class OidcSession {
     return (
       `the issuer replaced the refresh token of ${entry?.where ?? 'this login'}; the new one is only in memory, ` +
       'so the next program that uses the kubeconfig may have to log in again. ' +
-      'Pass saveOidcTokens: true to connect() to have it written into the file'
+      'Pass saveOidcTokens: true to connect() to write it to the file'
     )
   }
 }

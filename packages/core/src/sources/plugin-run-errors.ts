@@ -15,18 +15,18 @@ import type { RunFailure, RunOutcome, RunRequest } from '../ports/programs.ts'
 import { scrub, showControlCharacters } from '../secret/scrub.ts'
 import type { Secret } from '../secret/secret.ts'
 
-/** The end of standard error that is shown. */
-const SHOWN_LENGTH = 4096
+/** How much of the end of standard error is shown. */
+const MAX_SHOWN_STDERR = 4096
 
-/** What may be told about a run: its time, and the end of its standard error without secrets. */
+/** Returns what errors may show of a run: its duration, and the end of its standard error without secrets. */
 export function runFacts(outcome: RunOutcome, secrets: readonly Secret[]): PluginRunFacts {
-  // Cut after scrubbing: half a secret is one that no scrubber knows.
+  // Cut after scrubbing: the scrubber does not recognise half a secret.
   const shown = showControlCharacters(scrub(outcome.stderrTail, secrets)).trim()
-  const tail = shown.slice(-SHOWN_LENGTH)
+  const tail = shown.slice(-MAX_SHOWN_STDERR)
   return { tookMs: outcome.tookMs, ...(tail !== '' && { stderrTail: tail }) }
 }
 
-/** The error for a plugin that ended with a status other than 0. */
+/** Returns the error for a plugin that exited with a status other than 0. */
 export function exitError(command: string, status: number, facts: PluginRunFacts): CredentialError {
   return new PluginExitedError(command, status, {
     ...facts,
@@ -34,7 +34,7 @@ export function exitError(command: string, status: number, facts: PluginRunFacts
   })
 }
 
-/** The error for a plugin that did not end by itself, or never began. */
+/** Returns the error for a plugin that was stopped, or that could not be started. */
 export function runError(
   outcome: RunFailure,
   request: RunRequest,

@@ -14,40 +14,41 @@ import type {
   SerialQueue,
   SignerChannel,
 } from '../ports/signer-channel.ts'
-import type { SignerAsked } from '../signer/signer-protocol.ts'
+import type { ExpectedResponse } from '../signer/signer-protocol.ts'
 import {
-  Exchange,
   type ExchangeLimits,
   type ExchangeOutcome,
   outcomeError,
+  SignerExchange,
 } from './signer-exchange.ts'
 import type { SignerScrubber } from './signer-secrets.ts'
 
-/** One request, in the two forms it can be sent in. Both hold the PIN. */
+/** One request, in both forms in which it can be sent. Both contain the PIN. */
 export interface DeviceRequest {
-  readonly asked: SignerAsked
-  /** For the environment of a process that is started for it, by name. */
+  readonly expected: ExpectedResponse
+  /** Environment variables for a process that is started for this request. */
   readonly variables: Readonly<Record<string, string>>
-  /** For one that is there. */
+  /** A line for a signer that is already running. */
   readonly line: string
-  /** What is wrong with an answer; nothing when it can be used. */
+  /** Returns the error of an answer that cannot be used. */
   readonly check?: ((answer: Uint8Array) => CredentialError | undefined) | undefined
 }
 
-/** Around one request. */
-interface Asking {
+/** The circumstances of one request. */
+interface RequestContext {
   readonly signal: AbortSignal
-  /** Whether a person can be asked at the terminal. */
+  /** Whether the user can be prompted at the terminal. */
   readonly interactive: boolean
-  /** Shows a prompt; cleaning it is the caller's business. */
+  /** Receives each prompt as the signer sent it; the receiver must scrub it. */
   readonly onPrompt: (text: string) => void
 }
 
+/** What a `SignerDevice` needs. */
 export interface DeviceInit {
-  /** Opens a channel and sends its first request with it. */
+  /** Opens a channel and sends the first request over it. */
   readonly open: (
     request: DeviceRequest,
-    asking: Asking,
+    context: RequestContext,
     listener: ChannelListener,
   ) => Promise<SignerChannel>
   readonly turns: SerialQueue
@@ -55,40 +56,40 @@ export interface DeviceInit {
   readonly crypto: Crypto
   readonly policy: LifecyclePolicy
   readonly limits: ExchangeLimits & {
-    /** How long a signer that stays is kept without a request. */
+    /** How long a running signer is kept without a request. */
     readonly idleMs: number
   }
   readonly scrub: SignerScrubber
-  /** Told of what nobody waits for. */
+  /** Reports problems that belong to no request. */
   readonly warn: (message: string) => void
 }
 
-/** A channel, and the request that is under way on it. */
-interface Talk {
+/** A running signer: its channel, and the request in progress. */
+interface Session {
   channel?: SignerChannel
-  exchange?: Exchange
-  /** Bytes after the answers, so far. */
+  exchange?: SignerExchange
+  /** Blank bytes received after answers. */
   blanks?: number
-  /** What came before anybody could listen. */
-  readonly missed: ((exchange: Exchange) => void)[]
+  /** Events that arrived before the exchange was created. */
+  readonly early: ((exchange: SignerExchange) => void)[]
 }
 
 /**
- * A signer as something that can be asked: one request at a time, whatever it takes to have one sent.
+ * Sends requests to a signer, one at a time, and starts the signer when needed.
  *
- * A signer that stays gets further requests over the same channel; for one that exits after its answer the next
- * request starts it again. Nobody can tell which it is before it has exited, so both are tried in this order.
+ * A long-running signer gets further requests over the same channel; one that exits after each answer is started again
+ * for the next request. Which kind it is shows only when it exits, so the running signer is tried first.
  */
 export class SignerDevice {
   readonly #init: DeviceInit
   readonly #pause: FailurePause
-  /** With the signer that is there. */
-  #talk: Talk | undefined
-  /** Ends the request that is under way. */
+  /** The running signer. */
+  #session: Session | undefined
+  /** Aborts the request in progress. */
   #current: AbortController | undefined
-  /** Signers that are being ended: the next is started when they are gone, since a device may have one user only. */
-  #leaving: Promise<void> = Promise.resolve()
-  readonly #left = new Set<SignerChannel>()
+  /** Resolves when earlier signers have ended. The next one starts after that: a device may allow only one user. */
+  #ending: Promise<void> = Promise.resolve()
+  readonly #endingChannels = new Set<SignerChannel>()
   #stopIdle: () => void = () => {}
   #isClosed = false
 
@@ -103,33 +104,33 @@ export class SignerDevice {
   }
 
   /**
-   * Asks when it is our turn, and resolves with what was wished for.
+   * Sends a request when it is its turn, and resolves with the certificate or signature.
    *
-   * @throws {CredentialError} Or the signal's reason.
+   * @throws {CredentialError} Or the reason of the signal.
    */
-  async ask(request: DeviceRequest, asking: Asking): Promise<Uint8Array> {
+  async ask(request: DeviceRequest, context: RequestContext): Promise<Uint8Array> {
     const { ticket } = this.#pause
-    const endTurn = await this.#init.turns.take(asking.signal)
+    const endTurn = await this.#init.turns.take(context.signal)
     const current = new AbortController()
-    const abort = (): void => current.abort(asking.signal.reason)
+    const abort = (): void => current.abort(context.signal.reason)
     try {
-      asking.signal.throwIfAborted()
-      asking.signal.addEventListener('abort', abort, { once: true })
+      context.signal.throwIfAborted()
+      context.signal.addEventListener('abort', abort, { once: true })
       if (this.#isClosed) throw new ClosedError()
-      if (request.asked.wish === 'signature') this.#pause.check(ticket)
+      if (request.expected.wish === 'signature') this.#pause.check(ticket)
       this.#stopIdle()
       this.#current = current
-      return await this.#converse(request, { ...asking, signal: current.signal })
+      return await this.#perform(request, { ...context, signal: current.signal })
     } finally {
-      asking.signal.removeEventListener('abort', abort)
+      context.signal.removeEventListener('abort', abort)
       this.#current = undefined
-      this.#rest()
-      // Who gave up need not wait for the end of a signer; who comes next must.
-      void this.#leaving.then(endTurn)
+      this.#startIdleTimer()
+      // A caller that gave up need not wait until the signer has ended; the next request must.
+      void this.#ending.then(endTurn)
     }
   }
 
-  /** Ends the signer and whatever it is asked. */
+  /** Ends the signer and the request in progress. */
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
@@ -138,12 +139,13 @@ export class SignerDevice {
     else this.#current.abort(new ClosedError())
   }
 
-  async #converse(request: DeviceRequest, asking: Asking): Promise<Uint8Array> {
-    const { asked } = request
+  async #perform(request: DeviceRequest, context: RequestContext): Promise<Uint8Array> {
+    const { expected } = request
     const { clock, scrub } = this.#init
     const startedAt = clock.now()
-    const outcome = (await this.#askAgain(request, asking)) ?? (await this.#askNew(request, asking))
-    const isSignature = asked.wish === 'signature'
+    const outcome =
+      (await this.#askRunning(request, context)) ?? (await this.#startAndAsk(request, context))
+    const isSignature = expected.wish === 'signature'
     if (outcome.is === 'answer') {
       const wrong = request.check?.(outcome.bytes)
       if (wrong !== undefined) {
@@ -154,93 +156,105 @@ export class SignerDevice {
       return outcome.bytes
     }
     const isGone = outcome.is === 'gone'
-    const stderrTail = isGone ? outcome.end.stderrTail : (this.#talk?.channel?.stderrTail() ?? '')
+    const stderrTail = isGone
+      ? outcome.end.stderrTail
+      : (this.#session?.channel?.stderrTail() ?? '')
     const tookMs = Math.max(0, clock.now() - startedAt)
-    const error = outcomeError(outcome, { asked, scrub, tookMs, stderrTail })
-    const isTheirs =
+    const error = outcomeError(outcome, { expected, scrub, tookMs, stderrTail })
+    const isSignerFault =
       error instanceof SignerFailedError || error instanceof SignerResponseInvalidError
-    if (isSignature && isTheirs) this.#pause.failed(error)
-    // Of all others it cannot be known what they say next, or to which request.
+    if (isSignature && isSignerFault) this.#pause.failed(error)
+    // After any other outcome, later output could belong to another request.
     if (outcome.is !== 'failure') this.#drop('now')
     throw error
   }
 
-  /** Asks the signer that is there. Undefined when there is none, or it ends without a word: it was one that answers once. */
-  async #askAgain(request: DeviceRequest, asking: Asking): Promise<ExchangeOutcome | undefined> {
-    if (asking.interactive && this.#talk?.channel?.canAsk === false) this.#drop('in-order')
-    const talk = this.#talk
-    if (talk?.channel === undefined) return undefined
-    talk.channel.hold(true)
-    const exchange = this.#begin(talk, request, asking)
-    talk.channel.send(request.line)
+  /** Asks the running signer. Undefined if there is none, or if it exits without output: then it answers only once. */
+  async #askRunning(
+    request: DeviceRequest,
+    context: RequestContext,
+  ): Promise<ExchangeOutcome | undefined> {
+    if (context.interactive && this.#session?.channel?.canAsk === false) this.#drop('in-order')
+    const session = this.#session
+    if (session?.channel === undefined) return undefined
+    session.channel.hold(true)
+    const exchange = this.#begin(session, request, context)
+    session.channel.send(request.line)
     const outcome = await exchange.outcome
-    const isOver = outcome.is === 'gone' && outcome.end.isClean && !outcome.hasSpoken
-    return isOver ? undefined : outcome
+    const answersOnce = outcome.is === 'gone' && outcome.end.isClean && !outcome.hasOutput
+    return answersOnce ? undefined : outcome
   }
 
-  async #askNew(request: DeviceRequest, asking: Asking): Promise<ExchangeOutcome> {
-    // Now somebody waits for their end, which nobody did before.
-    for (const channel of this.#left) channel.hold(true)
-    await this.#leaving
-    asking.signal.throwIfAborted()
-    const talk: Talk = { missed: [] }
-    this.#talk = talk
+  async #startAndAsk(request: DeviceRequest, context: RequestContext): Promise<ExchangeOutcome> {
+    // A request now waits for their end, so they must keep the process alive.
+    for (const channel of this.#endingChannels) channel.hold(true)
+    await this.#ending
+    context.signal.throwIfAborted()
+    const session: Session = { early: [] }
+    this.#session = session
     try {
-      talk.channel = await this.#init.open(request, asking, {
-        onOutput: (bytes) => this.#hear(talk, bytes),
-        onEnd: (end) => this.#ended(talk, end),
+      session.channel = await this.#init.open(request, context, {
+        onOutput: (bytes) => this.#onOutput(session, bytes),
+        onEnd: (end) => this.#onEnd(session, end),
       })
     } catch (error) {
-      this.#talk = undefined
+      this.#session = undefined
       throw error
     }
-    const exchange = this.#begin(talk, request, asking)
-    for (const tell of talk.missed) tell(exchange)
+    const exchange = this.#begin(session, request, context)
+    for (const replay of session.early) replay(exchange)
     return exchange.outcome
   }
 
-  #begin(talk: Talk, { asked }: DeviceRequest, asking: Asking): Exchange {
-    const { signal, interactive, onPrompt } = asking
+  #begin(session: Session, { expected }: DeviceRequest, context: RequestContext): SignerExchange {
+    const { signal, interactive, onPrompt } = context
     const { limits, clock } = this.#init
-    talk.exchange = new Exchange({ asked, limits, clock, signal, interactive, onPrompt })
-    return talk.exchange
+    session.exchange = new SignerExchange({
+      expected,
+      limits,
+      clock,
+      signal,
+      interactive,
+      onPrompt,
+    })
+    return session.exchange
   }
 
-  #hear(talk: Talk, bytes: Uint8Array): void {
-    const { exchange } = talk
-    if (exchange === undefined) talk.missed.push((begun) => begun.hear(bytes))
-    else if (!exchange.isSettled) exchange.hear(bytes)
-    else if (talk === this.#talk && this.#isNoise(talk, bytes)) {
-      this.#init.warn('the signer printed something that it was not asked for, and was ended')
+  #onOutput(session: Session, bytes: Uint8Array): void {
+    const { exchange } = session
+    if (exchange === undefined) session.early.push((begun) => begun.push(bytes))
+    else if (!exchange.isSettled) exchange.push(bytes)
+    else if (session === this.#session && this.#isUnexpected(session, bytes)) {
+      this.#init.warn('the signer printed unexpected output and was stopped')
       this.#drop('now')
     }
   }
 
-  /** A line break behind an answer is none. */
-  #isNoise(talk: Talk, bytes: Uint8Array): boolean {
-    talk.blanks = (talk.blanks ?? 0) + bytes.length
-    return talk.blanks > MOST_BLANKS || bytes.some((byte) => byte > SPACE)
+  /** Line breaks after an answer are allowed. */
+  #isUnexpected(session: Session, bytes: Uint8Array): boolean {
+    session.blanks = (session.blanks ?? 0) + bytes.length
+    return session.blanks > MAX_BLANKS || bytes.some((byte) => byte > SPACE)
   }
 
-  #ended(talk: Talk, end: ChannelEnd): void {
-    if (this.#talk === talk) this.#talk = undefined
-    if (talk.exchange === undefined) talk.missed.push((begun) => begun.end(end))
-    else talk.exchange.end(end)
+  #onEnd(session: Session, end: ChannelEnd): void {
+    if (this.#session === session) this.#session = undefined
+    if (session.exchange === undefined) session.early.push((begun) => begun.end(end))
+    else session.exchange.end(end)
   }
 
-  /** Forgets the signer that is there, and ends it. */
+  /** Ends the running signer. */
   #drop(how: 'in-order' | 'now'): void {
-    const channel = this.#talk?.channel
-    this.#talk = undefined
+    const channel = this.#session?.channel
+    this.#session = undefined
     if (channel === undefined) return
-    this.#left.add(channel)
-    const gone = channel.end(how).then(() => this.#left.delete(channel))
-    this.#leaving = Promise.all([this.#leaving, gone]).then(() => {})
+    this.#endingChannels.add(channel)
+    const gone = channel.end(how).then(() => this.#endingChannels.delete(channel))
+    this.#ending = Promise.all([this.#ending, gone]).then(() => {})
   }
 
-  /** After a request nobody waits any more, and for long nobody may. */
-  #rest(): void {
-    const channel = this.#talk?.channel
+  /** Lets the process exit after a request, and ends the signer once it has been idle for too long. */
+  #startIdleTimer(): void {
+    const channel = this.#session?.channel
     if (channel === undefined) return
     if (this.#isClosed) {
       this.#drop('in-order')
@@ -252,10 +266,10 @@ export class SignerDevice {
   }
 }
 
-/** The last of the blank characters, line breaks among them. */
+/** Bytes up to this one are blank: white space and control characters. */
 const SPACE = 0x20
-/** A line break for each answer is polite; a stream of them is not. */
-const MOST_BLANKS = 4096
+/** Allows a line break after each answer, but not an endless stream of them. */
+const MAX_BLANKS = 4096
 
 interface Failure {
   readonly error: unknown
@@ -263,20 +277,20 @@ interface Failure {
 }
 
 /**
- * Remembers that a signature failed, so that one wrong PIN is not tried again and again: a token locks itself
- * after a few.
+ * Remembers a failed signature, so that a wrong PIN is not tried again and again: a token locks itself after a few
+ * tries.
  *
- * Those who stood in line when it failed fail with it, and so does everybody until a pause is over, which doubles
- * each time.
+ * Requests that were queued at the time of the failure fail with it, and so do all others until the end of a pause that
+ * doubles with each failure.
  */
 export class FailurePause {
   readonly #limits: BackOffLimits
   readonly #now: () => number
   readonly #jitter: () => number
   #last: Failure | undefined
-  /** Failures since the last signature. */
-  #inARow = 0
-  /** Failures at all: who came before the last one stood in line for it. */
+  /** Consecutive failures. */
+  #consecutive = 0
+  /** All failures. A request with a smaller ticket was queued during the last one. */
   #count = 0
 
   constructor(limits: BackOffLimits, now: () => number, jitter: () => number) {
@@ -285,12 +299,12 @@ export class FailurePause {
     this.#jitter = jitter
   }
 
-  /** Taken when somebody gets in line. */
+  /** The ticket of a request that enters the queue now. */
   get ticket(): number {
     return this.#count
   }
 
-  /** @throws The last failure, if it counts for whoever came with this ticket. */
+  /** @throws The last failure, if it applies to a request with this ticket. */
   check(ticket: number): void {
     if (this.#last === undefined) return
     if (ticket < this.#count || this.#now() < this.#last.until) throw this.#last.error
@@ -298,13 +312,13 @@ export class FailurePause {
 
   succeeded(): void {
     this.#last = undefined
-    this.#inARow = 0
+    this.#consecutive = 0
   }
 
   failed(error: CredentialError): void {
     this.#count += 1
-    this.#inARow += 1
-    const until = this.#now() + backOff(this.#inARow, this.#limits, this.#jitter())
+    this.#consecutive += 1
+    const until = this.#now() + backOff(this.#consecutive, this.#limits, this.#jitter())
     this.#last = { error, until }
     error.nextTryAt = until
   }

@@ -4,46 +4,47 @@ import { type Fields, isFields } from '../formats/plain-object.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ChannelEnd } from '../ports/signer-channel.ts'
 import {
+  type ExpectedResponse,
   expectedKind,
   readSignerMessage,
-  type SignerAsked,
   type SignerMessage,
 } from '../signer/signer-protocol.ts'
 import { oneLine, type SignerScrubber } from './signer-secrets.ts'
 
-/** What became of one request. */
+/** How a request ended. */
 export type ExchangeOutcome = { readonly is: 'answer'; readonly bytes: Uint8Array } | Unanswered
 
-/** Why a request has no answer. */
+/** Why a request got no answer. */
 type Unanswered =
-  /** The signer says why there is no answer, and stays. */
+  /** The signer sent an error, and keeps running. */
   | { readonly is: 'failure'; readonly text: string }
-  /** What it printed is no answer. */
+  /** Its output is not a valid answer. */
   | { readonly is: 'wrong'; readonly error: SignerResponseInvalidError }
   /** It ended without an answer. */
-  | { readonly is: 'gone'; readonly end: ChannelEnd; readonly hasSpoken: boolean }
+  | { readonly is: 'gone'; readonly end: ChannelEnd; readonly hasOutput: boolean }
   | { readonly is: 'timed-out'; readonly limitMs: number; readonly printed: number }
   | { readonly is: 'aborted'; readonly reason: unknown }
 
+/** The limits of one request to a signer. */
 export interface ExchangeLimits {
   readonly timeoutMs: number
-  /** For requests that a person is asked for. */
+  /** The timeout of requests that can prompt the user. */
   readonly interactiveTimeoutMs: number
   readonly outputBytes: number
 }
 
 interface ExchangeInit {
-  readonly asked: SignerAsked
+  readonly expected: ExpectedResponse
   readonly limits: ExchangeLimits
   readonly clock: Clock
   readonly signal: AbortSignal
-  /** Whether a person may be asked from the start. A prompt says the same. */
+  /** Whether the signer can prompt the user from the start. A prompt from the signer has the same effect. */
   readonly interactive: boolean
   readonly onPrompt: (text: string) => void
 }
 
-/** One request to a signer, from the moment it is sent until it is answered or never will be. */
-export class Exchange {
+/** One request to a signer, from sending it until it is answered or has failed. */
+export class SignerExchange {
   readonly outcome: Promise<ExchangeOutcome>
   readonly #init: ExchangeInit
   readonly #reader: AnswerReader
@@ -53,9 +54,9 @@ export class Exchange {
   #isSettled = false
 
   constructor(init: ExchangeInit) {
-    const { asked, limits, signal, interactive } = init
+    const { expected, limits, signal, interactive } = init
     this.#init = init
-    this.#reader = new AnswerReader(asked, limits.outputBytes)
+    this.#reader = new AnswerReader(expected, limits.outputBytes)
     this.outcome = new Promise((resolve) => {
       this.#settle = resolve
     })
@@ -69,18 +70,18 @@ export class Exchange {
     return this.#isSettled
   }
 
-  hear(bytes: Uint8Array): void {
+  push(bytes: Uint8Array): void {
     if (this.#isSettled) return
     this.#read(() => this.#reader.push(bytes))
   }
 
-  /** The channel ended: what it printed may be whole now. */
+  /** Handles the end of the channel, after which the output may be complete. */
   end(end: ChannelEnd): void {
     if (this.#isSettled) return
-    const hasSpoken = this.#reader.size > 0
-    // A program that failed has not answered, whatever it printed on the way.
+    const hasOutput = this.#reader.size > 0
+    // A program that failed has not answered, whatever it printed before.
     if (end.isClean) this.#read(() => this.#reader.end())
-    this.#finish({ is: 'gone', end, hasSpoken })
+    this.#finish({ is: 'gone', end, hasOutput })
   }
 
   abort(reason: unknown): void {
@@ -99,13 +100,13 @@ export class Exchange {
 
   #handle(message: SignerMessage): void {
     if (message.is === 'prompt') {
-      this.#giveTime()
+      this.#extendTimeout()
       this.#init.onPrompt(message.text)
     } else this.#finish(message)
   }
 
-  /** Somebody has to do something now. It counts once, so that prompts cannot go on for ever. */
-  #giveTime(): void {
+  /** Gives the user time to react to a prompt. Only once, so that prompts cannot extend the timeout forever. */
+  #extendTimeout(): void {
     const { interactiveTimeoutMs } = this.#init.limits
     if (this.#limitMs >= interactiveTimeoutMs) return
     this.#limitMs = interactiveTimeoutMs
@@ -129,33 +130,37 @@ export class Exchange {
 }
 
 /**
- * Turns what a signer prints after one request into messages.
+ * Parses the output of a signer for one request into messages.
  *
- * One JSON object per line. A last object that goes over several lines is whole when the output ends: that is how
- * a program prints which answers once and exits. What was printed is a secret and is never quoted.
+ * One JSON object per line. The last object may span several lines if the output ends after it, as with a program that
+ * answers once and exits. The output is treated as a secret and never quoted.
  */
 export class AnswerReader {
-  readonly #asked: SignerAsked
+  readonly #expected: ExpectedResponse
   readonly #limit: number
   readonly #decoder = new TextDecoder('utf-8', { fatal: true })
-  /** Pieces of the object that is not whole yet. */
+  /** Pieces of the incomplete object. */
   #pieces: string[] = []
-  /** Whether that object has more than one line: then it is whole when the output ends. */
+  /** Whether that object spans several lines, and so ends with the output. */
   #hasLines = false
   #size = 0
 
-  /** @param limit The most bytes that may be printed for one request, prompts included. */
-  constructor(asked: SignerAsked, limit: number) {
-    this.#asked = asked
+  /** @param limit The maximum number of bytes for one request, including prompts. */
+  constructor(expected: ExpectedResponse, limit: number) {
+    this.#expected = expected
     this.#limit = limit
   }
 
-  /** How much has been printed so far. */
+  /** The number of bytes printed so far. */
   get size(): number {
     return this.#size
   }
 
-  /** @throws {SignerResponseInvalidError} For what cannot become an answer, whatever follows. */
+  /**
+   * Returns the messages that these bytes complete.
+   *
+   * @throws {SignerResponseInvalidError} `ERR_SIGNER_RESPONSE_INVALID` as soon as the output cannot become a valid answer.
+   */
   push(bytes: Uint8Array): readonly SignerMessage[] {
     this.#size += bytes.length
     if (this.#size > this.#limit) {
@@ -171,25 +176,29 @@ export class AnswerReader {
     return this.#checkOrder(messages)
   }
 
-  /** @throws {SignerResponseInvalidError} When the output ends in the middle of something. */
+  /**
+   * Returns the message that the end of the output completes.
+   *
+   * @throws {SignerResponseInvalidError} `ERR_SIGNER_RESPONSE_INVALID` if the output ends in the middle of an object.
+   */
   end(): readonly SignerMessage[] {
     this.#add(this.#decode())
     if (this.#pieces.length === 0) return []
-    const parsed = this.#takeWhole()
-    if (parsed !== undefined) return [readSignerMessage(parsed, this.#asked)]
+    const parsed = this.#takeObject()
+    if (parsed !== undefined) return [readSignerMessage(parsed, this.#expected)]
     throw this.#wrong(
-      `printed JSON that is broken or not whole, where ${expectedKind(this.#asked)} was expected`,
+      `printed broken or incomplete JSON, but ${expectedKind(this.#expected)} was expected`,
     )
   }
 
-  /** Fails at once for what is no object: nothing that follows could make it one. */
+  /** Throws at once if the text does not begin an object. */
   #add(piece: string): void {
     const isFirst = this.#pieces.length === 0
     const text = isFirst ? piece.trimStart() : piece
     if (text === '') return
     if (isFirst && !text.startsWith('{')) {
       throw this.#wrong(
-        `printed something that is no JSON object, where ${expectedKind(this.#asked)} was expected`,
+        `printed something that is not a JSON object, but ${expectedKind(this.#expected)} was expected`,
       )
     }
     this.#pieces.push(text)
@@ -197,15 +206,15 @@ export class AnswerReader {
 
   #endLine(): readonly SignerMessage[] {
     if (this.#pieces.length === 0) return []
-    const parsed = this.#hasLines ? undefined : this.#takeWhole()
-    if (parsed !== undefined) return [readSignerMessage(parsed, this.#asked)]
+    const parsed = this.#hasLines ? undefined : this.#takeObject()
+    if (parsed !== undefined) return [readSignerMessage(parsed, this.#expected)]
     this.#pieces.push('\n')
     this.#hasLines = true
     return []
   }
 
-  /** The object, if it is one; then the next may begin. */
-  #takeWhole(): Fields | undefined {
+  /** Returns the collected object and resets the collection, or undefined if it is incomplete. */
+  #takeObject(): Fields | undefined {
     try {
       const parsed = parseJson(this.#pieces.join(''))
       if (!isFields(parsed)) return undefined
@@ -218,7 +227,7 @@ export class AnswerReader {
     }
   }
 
-  /** After the answer there is nothing: a second one would be taken for the answer to the next request. */
+  /** Nothing may follow the answer: it would be taken for the answer to the next request. */
   #checkOrder(messages: readonly SignerMessage[]): readonly SignerMessage[] {
     const end = messages.findIndex(({ is }) => is !== 'prompt')
     if (end !== -1 && (end < messages.length - 1 || this.#pieces.length > 0)) {
@@ -236,32 +245,32 @@ export class AnswerReader {
   }
 
   #wrong(what: string): SignerResponseInvalidError {
-    return new SignerResponseInvalidError(this.#asked.signer, what, {
+    return new SignerResponseInvalidError(this.#expected.signer, what, {
       hint: 'Make the signer print only its answer to standard output, one JSON object per line, and everything else to standard error.',
     })
   }
 }
 
-/** The end of standard error that is shown. */
-const SHOWN_TAIL = 4096
-const SHOWN_REASON = 500
+/** How much of the end of standard error is shown. */
+const MAX_SHOWN_STDERR = 4096
+const MAX_SHOWN_REASON = 500
 
-interface Failing {
-  readonly asked: SignerAsked
+interface FailureContext {
+  readonly expected: ExpectedResponse
   readonly scrub: SignerScrubber
   readonly tookMs: number
   /** The last part of standard error, as printed. */
   readonly stderrTail: string
 }
 
-/** The error for a request without an answer. */
+/** Returns the error for a request without an answer. */
 export function outcomeError(
   outcome: Unanswered,
-  { asked, scrub, tookMs, stderrTail }: Failing,
+  { expected, scrub, tookMs, stderrTail }: FailureContext,
 ): unknown {
-  const { signer } = asked
-  // Cut after scrubbing: half a secret is one that no scrubber knows.
-  const tail = scrub(stderrTail).trim().slice(-SHOWN_TAIL)
+  const { signer } = expected
+  // Cut after scrubbing: the scrubber does not recognise half a secret.
+  const tail = scrub(stderrTail).trim().slice(-MAX_SHOWN_STDERR)
   const facts = { tookMs, ...(tail !== '' && { stderrTail: tail }) }
   switch (outcome.is) {
     case 'aborted':
@@ -269,12 +278,12 @@ export function outcomeError(
     case 'wrong':
       return outcome.error
     case 'failure': {
-      // As our own signer says it: the reason in the first line, what to do about it in the others.
+      // As kubecred/signer writes it: the reason in the first line, the hint in the others.
       const [first = '', ...rest] = scrub(outcome.text).trim().split('\n')
-      const hint = oneLine(rest.join(' '), SHOWN_REASON)
+      const hint = oneLine(rest.join(' '), MAX_SHOWN_REASON)
       return new SignerFailedError(
         signer,
-        `gave no ${asked.wish}: ${withoutFullStop(oneLine(first, SHOWN_REASON))}`,
+        `returned no ${expected.wish}: ${withoutFullStop(oneLine(first, MAX_SHOWN_REASON))}`,
         { ...facts, ...(hint !== '' && { hint }) },
       )
     }
@@ -292,10 +301,10 @@ export function outcomeError(
       if (isClean) {
         return new SignerResponseInvalidError(
           signer,
-          `${how} without an answer, where ${expectedKind(asked)} was expected`,
+          `${how} without an answer, but ${expectedKind(expected)} was expected`,
         )
       }
-      return new SignerFailedError(signer, `${how} and gave no ${asked.wish}`, {
+      return new SignerFailedError(signer, `${how} and returned no ${expected.wish}`, {
         ...facts,
         exitStatus,
       })
@@ -304,12 +313,12 @@ export function outcomeError(
 }
 
 function describePrinted(bytes: number): string {
-  return bytes === 0 ? '' : `; the ${bytes} bytes it printed are no whole line with an answer`
+  return bytes === 0 ? '' : `; the ${bytes} bytes it printed are not a complete line with an answer`
 }
 
-/** What follows in our messages brings its own. */
+/** Messages end without a full stop. */
 function withoutFullStop(text: string): string {
-  return text.replace(/[.\s]+$/, '') || 'it does not say why'
+  return text.replace(/[.\s]+$/, '') || 'no reason given'
 }
 
 function seconds(milliseconds: number): string {

@@ -16,7 +16,7 @@ import { decideInteractivity } from '../kubeconfig/exec-config.ts'
 import { type SignerConfig, signerName } from '../kubeconfig/external-signer-config.ts'
 import { quoteName } from '../kubeconfig/problem.ts'
 import type { LifecyclePolicy } from '../lifecycle/policy.ts'
-import { forSigners, isPinVariable } from '../plugin/plugin-environment.ts'
+import { isPinVariable, signerEnvironment } from '../plugin/plugin-environment.ts'
 import type { PluginPolicy } from '../plugin/plugin-policy.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ChainFacts, Crypto } from '../ports/crypto.ts'
@@ -39,31 +39,32 @@ import { oneLine, type SignerScrubber, signerScrubber } from './signer-secrets.t
 import type { AcquireContext, Acquired, Report, Source } from './source.ts'
 import { describePairProblem } from './static-source.ts'
 
-/** One signer with everything that decides how it is asked. */
+/** A signer, with everything that influences how it is called. */
 export interface ExternalSigner extends OpenerInit {
   readonly limits: DeviceInit['limits']
   readonly stdinUnavailable?: string
 }
 
+/** The ports of an external signer. */
 export interface ExternalSignerPorts extends OpenerPorts {
   readonly terminal: Terminal
   readonly crypto: Crypto
   readonly clock: Clock
-  /** Shared by all who use the same device. */
+  /** Shared by all users of the same device. */
   readonly turns: SerialQueue
   readonly policy: LifecyclePolicy
 }
 
-/** What a signer may show while it works on one request; the rest is noise. */
-const MOST_PROMPTS = 20
-const LONGEST_PROMPT = 500
+/** How many prompts of one request are shown, and how long they can be. */
+const MAX_PROMPTS = 20
+const MAX_PROMPT_LENGTH = 500
 
 /**
- * An external signer as a source: its certificate, with a key that asks it for every signature.
+ * Returns a source for an external signer: its certificate, with a signing key that calls it for every signature.
  *
- * The signer ends with the keeper: the signal of the first run is the keeper's life.
+ * The signer ends with the keeper, whose lifetime is the signal of the first run.
  *
- * @param id Equal for what is the same signer.
+ * @param id Identifies the signer: equal for equal configurations.
  */
 export function externalSignerSource(
   signer: ExternalSigner,
@@ -75,8 +76,8 @@ export function externalSignerSource(
   const name = signerName(config)
   const shownName = config.at.kind === 'program' ? quoteName(name) : `at ${quoteName(name)}`
   const scrub = signerScrubber(config.parameters, pinsOf(ports.hostEnv()))
-  let tell: AcquireContext['report'] = () => {}
-  const report = (event: Report): void => tell(event)
+  let sink: AcquireContext['report'] = () => {}
+  const report = (event: Report): void => sink(event)
   const device = new SignerDevice({
     ...ports,
     open: signerOpener(signer, ports, { scrub, report }),
@@ -84,15 +85,16 @@ export function externalSignerSource(
     scrub,
     warn: (message) => report({ type: 'warning', message }),
   })
-  let isFollowed = false
+  let endsWithKeeper = false
 
   return {
     label: { kind: 'signer', name },
-    lifecycle: { mayRunAhead: true, mayAsk: true },
+    lifecycle: { mayRunAhead: true, mayPrompt: true },
     async acquire(ask) {
-      tell = ask.report
-      if (!isFollowed) ask.signal.addEventListener('abort', () => device.close(), { once: true })
-      isFollowed = true
+      sink = ask.report
+      if (!endsWithKeeper)
+        ask.signal.addEventListener('abort', () => device.close(), { once: true })
+      endsWithKeeper = true
       const bytes = await request(
         'certificate',
         { [SIGNER_REQUEST_VARIABLE]: encodeCertificateRequest(config) },
@@ -127,13 +129,13 @@ export function externalSignerSource(
     }
   }
 
-  /** Here already, though TLS checks it too: a device whose key is another one needs a pause, not another touch. */
+  /** TLS checks the signature too. Checked here, a wrong key causes a pause instead of another touch of the device. */
   function check(wanted: Omit<SigningRequest, 'signal'>, chain: string) {
     return (signature: Uint8Array): CredentialError | undefined =>
       ports.crypto.isSignature(chain, wanted, signature)
         ? undefined
         : new SignatureInvalidError(
-            `the signer ${shownName} signed with another key than that of its certificate`,
+            `the signer ${shownName} signed with a key that does not match its certificate`,
           )
   }
 
@@ -175,7 +177,7 @@ export function externalSignerSource(
     })
     try {
       return await device.ask(
-        { asked: { wish, protocol, signer: shownName }, variables, line, check: checkAnswer },
+        { expected: { wish, protocol, signer: shownName }, variables, line, check: checkAnswer },
         {
           signal,
           interactive: 'interactive' in decision && decision.interactive,
@@ -193,7 +195,7 @@ interface AskInit extends Pick<DeviceRequest, 'check'> {
   readonly early: boolean
 }
 
-/** The prompts of one request, cleaned and counted. */
+/** Reports the prompts of one request, scrubbed and limited in number. */
 class Prompts {
   readonly #report: (event: Report) => void
   readonly #scrub: SignerScrubber
@@ -206,8 +208,8 @@ class Prompts {
   }
 
   show(prompt: string): void {
-    const text = oneLine(this.#scrub(prompt), LONGEST_PROMPT)
-    if (text === '' || text === this.#last || this.#count >= MOST_PROMPTS) return
+    const text = oneLine(this.#scrub(prompt), MAX_PROMPT_LENGTH)
+    if (text === '' || text === this.#last || this.#count >= MAX_PROMPTS) return
     this.#last = text
     this.#count += 1
     this.#report({ type: 'user-prompt', text })
@@ -224,7 +226,7 @@ function pinsOf(env: Readonly<Record<string, string | undefined>>): readonly str
   )
 }
 
-/** The descriptor that further requests come from: the first one after standard error. */
+/** The file descriptor for further requests: the first one after standard error. */
 const REQUESTS_FD = '3'
 
 interface OpenerInit {
@@ -240,7 +242,7 @@ interface OpenerPorts {
   readonly hostEnv: () => Readonly<Record<string, string | undefined>>
 }
 
-/** Makes the function that gets a signer to talk: starts its program, or connects to its socket. */
+/** Returns the function that opens a channel to a signer: starts its program, or connects to its socket. */
 function signerOpener(
   { config, policy, passEnv, refuseWritable }: OpenerInit,
   { programs, channels, hostEnv }: OpenerPorts,
@@ -261,7 +263,7 @@ function signerOpener(
         command,
         policy,
         role: 'signer',
-        installHint: `Install the signer, or give its full path in pathExec of the kubeconfig.`,
+        installHint: 'Install the signer, or give its full path in pathExec of the kubeconfig.',
         ...(refuseWritable && { refuseWritable }),
       },
       { programs },
@@ -270,9 +272,9 @@ function signerOpener(
     const start = {
       command,
       path: found.path,
-      // Over the host's: nobody can shadow the request.
+      // After the host's, which cannot override the request.
       env: {
-        ...forSigners(hostEnv(), passEnv),
+        ...signerEnvironment(hostEnv(), passEnv),
         ...request.variables,
         [SIGNER_FD_VARIABLE]: REQUESTS_FD,
       },
@@ -305,9 +307,9 @@ interface ChainCheck {
 }
 
 /**
- * Reads the certificate that a signer gave, and leaves only what its key can sign with.
+ * Reads the certificate of a signer, with the signature schemes that both its key and the protocol support.
  *
- * @throws {SignerCertificateError} When it cannot be used, or not any more.
+ * @throws {SignerCertificateError} `ERR_SIGNER_CERTIFICATE` if it cannot be used or has expired.
  */
 function readSignerChain(
   bytes: Uint8Array,
@@ -317,30 +319,30 @@ function readSignerChain(
   if (typeof read === 'string') {
     throw new SignerCertificateError(
       signer,
-      `gave a certificate that cannot be used: ${describePairProblem(read)}`,
-      { hint: 'Let the signer answer with base64 of one certificate in DER, or of a PEM chain.' },
+      `returned a certificate that cannot be used: ${describePairProblem(read)}`,
+      { hint: 'Make the signer return base64 of one DER certificate or of a PEM chain.' },
     )
   }
   if (read.notAfter <= now) {
     throw new SignerCertificateError(
       signer,
-      `gave a certificate that expired at ${formatRfc3339(read.notAfter)}`,
+      `returned a certificate that expired at ${formatRfc3339(read.notAfter)}`,
       {
-        hint: 'Put a new certificate into the device; if the time looks right, check the clock of this machine.',
+        hint: 'Install a new certificate on the device, or check the clock of this machine.',
       },
     )
   }
-  // The plugin of 2020 makes no other signatures.
+  // The 2020 plugin supports RSA-PSS only.
   const isRsaOnly = protocol === 'reference2020'
   const schemes = read.schemes.filter((scheme) => !isRsaOnly || scheme.startsWith('rsa_pss'))
   if (schemes.length === 0) {
-    const isOurs = read.schemes.length === 0
+    const isUnsupported = read.schemes.length === 0
     throw new SignerCertificateError(
       signer,
-      isOurs
-        ? `gave a certificate whose key kubecred cannot use: kubecred does not support ${read.keyKind} keys`
-        : `gave a certificate with a key other than RSA (${read.keyKind}), and signers of 2020 sign with RSA only`,
-      { hint: `Use a key of another kind: ${isOurs ? SUPPORTED_KEYS : 'RSA'}.` },
+      isUnsupported
+        ? `returned a certificate that cannot be used: kubecred does not support ${read.keyKind} keys`
+        : `returned a certificate whose key is not RSA (${read.keyKind}), but the signer protocol of 2020 supports RSA only`,
+      { hint: `Use another type of key: ${isUnsupported ? SUPPORTED_KEYS : 'RSA'}.` },
     )
   }
   return { ...read, schemes }

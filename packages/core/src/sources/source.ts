@@ -6,35 +6,35 @@ import type { Reason } from '../lifecycle/state.ts'
 import type { CredentialEvent, SourceLabel } from '../ports/observer.ts'
 
 type WithoutSource<E> = E extends unknown ? Omit<E, 'source'> : never
-/** An event as a source or keeper reports it, before it is told whose it is. */
+/** An event as a source or keeper reports it, before its source label is added. */
 export type Report = WithoutSource<CredentialEvent>
 
-/** Why and how a credential is asked for. */
+/** What a source gets for one run: the reason, the signal and the event sink. */
 export interface AcquireContext {
   readonly reason: Reason
-  /** How the last credential was refused. */
+  /** How the server refused the last credential. */
   readonly refusal?: Refusal | undefined
-  /** Ends only with the keeper itself: callers come and go without stopping a run. */
+  /** Aborted only when the keeper closes: a caller that gives up does not stop a run. */
   readonly signal: AbortSignal
   readonly report: (event: Report) => void
 }
 
-/** Something that can produce a credential on demand. */
+/** Produces a credential on demand. */
 export interface Source {
   readonly label: SourceLabel
-  /** What is special about keeping this source's credential fresh. */
+  /** The lifecycle policy of this source, where it differs from the default. */
   readonly lifecycle?: Partial<LifecyclePolicy>
-  /** Calls back when it has something newer than it last gave. Returns how to stop. */
+  /** Calls back when a newer credential is available. Returns a function that stops watching. */
   readonly watch?: (onChange: () => void) => () => void
   /** @throws {CredentialError} */
   acquire(ask: AcquireContext): Promise<Acquired>
 }
 
-/** A credential as a source hands it over. */
+/** A credential as a source returns it. */
 export interface Acquired {
   readonly credential: Credential
-  /** Milliseconds since the epoch; `Infinity` when the issuer set no expiry. */
+  /** Milliseconds since the epoch; `Infinity` if it has no expiry. */
   readonly expiresAt: number
-  /** Where it is to be used, if not where the connection says. */
+  /** The server to use it with, if it is not the one of the connection. */
   readonly endpoint?: Endpoint
 }

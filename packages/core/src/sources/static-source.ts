@@ -8,7 +8,7 @@ import type { SourceLabel } from '../ports/observer.ts'
 import type { Secret } from '../secret/secret.ts'
 import type { Source } from './source.ts'
 
-/** A credential that stands in the kubeconfig itself, or none at all: it is there at once and never changes. */
+/** Returns a source for the inline credential of a kubeconfig, or for none at all. It never changes. */
 export function staticSource(credential: Credential): Source {
   const kinds = Object.keys(credential)
   const label: SourceLabel =
@@ -19,7 +19,7 @@ export function staticSource(credential: Credential): Source {
   return { label, acquire: async () => acquired }
 }
 
-/** Reads a certificate and key from the kubeconfig, as a source that fails with the reason if they are no pair. */
+/** Returns a source for an inline certificate and key. Its run fails if they do not match. */
 export function staticPairSource(
   { chain, key, where }: { chain: string; key: Secret; where: string },
   { crypto, clock }: { readonly crypto: Crypto; readonly clock: Clock },
@@ -43,14 +43,14 @@ export function staticPairSource(
 const PROBLEMS: Readonly<Record<PairProblem, string>> = {
   'no-certificate': 'the certificate is not PEM (no CERTIFICATE block)',
   'broken-certificate': 'the certificate cannot be parsed',
-  'long-chain': `the chain is longer than ${MAX_CHAIN_BYTES} bytes, which no server takes`,
+  'long-chain': `the chain is longer than ${MAX_CHAIN_BYTES} bytes, which no server accepts`,
   'no-key': 'the key is not PEM (no PRIVATE KEY block)',
   'broken-key': 'the key cannot be parsed as PKCS#8, PKCS#1 or SEC1',
-  'encrypted-key': 'the key is encrypted, and nobody here can ask for its passphrase',
+  'encrypted-key': 'the key is encrypted, which is not supported',
   mismatch: 'the key belongs to another certificate',
 }
 
-/** Says in words why a certificate and a key are no pair. */
+/** Returns why a certificate and a key cannot be used together, for messages. */
 export function describePairProblem(problem: PairProblem): string {
   return PROBLEMS[problem]
 }

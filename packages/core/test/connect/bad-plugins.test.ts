@@ -182,7 +182,7 @@ it.each([
     bad: { env: { 'KUBERNETES_EXEC_INFO={}': ENV_SECRET } },
     error: PluginEnvironmentError,
     code: 'ERR_PLUGIN_ENVIRONMENT' as const,
-    says: /a name in exec\.env has "=" in it/,
+    says: /a name in exec\.env contains "="/,
   },
   {
     is: '140 kB of cluster information',

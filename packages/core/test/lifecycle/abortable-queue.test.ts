@@ -22,7 +22,7 @@ function listenersOf(signal: AbortSignal): number {
 }
 
 describe('an abortable queue', () => {
-  it('lets callers go on one by one, in the order of arrival', async () => {
+  it('resolves waits one by one, in the order of arrival', async () => {
     const { queue, ended, wait } = watchedQueue()
     const all = Promise.all(['a', 'b', 'c'].map((name) => wait(name)))
     expect([queue.next('1'), queue.next('2'), queue.size]).toEqual([true, true, 1])
@@ -31,7 +31,7 @@ describe('an abortable queue', () => {
     expect(ended).toEqual(['a 1', 'b 2', 'c 3'])
   })
 
-  it('lets all go on in the order of arrival, and does not keep the value for later callers', async () => {
+  it('resolves all waits in the order of arrival, and does not keep the value for later callers', async () => {
     const { queue, ended, wait } = watchedQueue()
     const all = Promise.all(['a', 'b'].map((name) => wait(name)))
     queue.releaseAll('now')
@@ -43,7 +43,7 @@ describe('an abortable queue', () => {
     expect(ended.at(-1)).toBe('c later')
   })
 
-  it('rejects all in the order of arrival', async () => {
+  it('rejects all waits in the order of arrival', async () => {
     const { queue, ended, wait } = watchedQueue()
     const all = Promise.all(['a', 'b'].map((name) => wait(name)))
     queue.rejectAll('closed')
@@ -51,7 +51,7 @@ describe('an abortable queue', () => {
     expect([ended, queue.size]).toEqual([['a left: closed', 'b left: closed'], 0])
   })
 
-  it('lets a caller leave with the reason of its signal, and the others keep their order', async () => {
+  it('rejects a caller whose signal is aborted, and keeps the order of the others', async () => {
     const { queue, ended, wait } = watchedQueue()
     const abort = new AbortController()
     const all = Promise.all([wait('a'), wait('b', abort.signal), wait('c')])
@@ -63,7 +63,7 @@ describe('an abortable queue', () => {
     expect(ended).toEqual(['b left: given up', 'a 1', 'c 2'])
   })
 
-  it('does not admit a caller whose signal is aborted already', async () => {
+  it('does not queue a caller whose signal is already aborted', async () => {
     const { queue, ended, wait } = watchedQueue()
     let isLimited = false
     const left = wait('a', AbortSignal.abort('too late'), () => {
@@ -80,20 +80,23 @@ describe('an abortable queue', () => {
     ['releaseAll', (queue) => queue.releaseAll('x')],
     ['rejectAll', (queue) => queue.rejectAll('x')],
     ['an abort', (_, abort) => abort.abort('x')],
-  ])('listens to no signal and stops the limit when a wait ended by %s', async (_, end) => {
-    const { queue, wait } = watchedQueue()
-    const abort = new AbortController()
-    let stops = 0
-    const ended = wait('a', abort.signal, () => () => {
-      stops += 1
-    })
-    expect([listenersOf(abort.signal), stops]).toEqual([1, 0])
-    end(queue, abort)
-    expect([listenersOf(abort.signal), stops, queue.size]).toEqual([0, 1, 0])
-    await ended
-  })
+  ])(
+    'removes the abort listener and stops the limit when a wait is ended by %s',
+    async (_, end) => {
+      const { queue, wait } = watchedQueue()
+      const abort = new AbortController()
+      let stops = 0
+      const ended = wait('a', abort.signal, () => () => {
+        stops += 1
+      })
+      expect([listenersOf(abort.signal), stops]).toEqual([1, 0])
+      end(queue, abort)
+      expect([listenersOf(abort.signal), stops, queue.size]).toEqual([0, 1, 0])
+      await ended
+    },
+  )
 
-  it('lets a caller leave at its limit, which then is stopped too', async () => {
+  it('rejects a caller at its limit, and stops the limit', async () => {
     const { queue, ended, wait } = watchedQueue()
     const abort = new AbortController()
     const limit: { leave?: (reason: unknown) => void; isStopped?: boolean } = {}

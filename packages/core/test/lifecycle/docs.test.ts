@@ -9,7 +9,7 @@ const page = readFileSync(
 ).replace(/\s+/g, ' ')
 
 describe('docs/lifecycle.md', () => {
-  it('names the pauses that the code makes', () => {
+  it('states the pauses of the code', () => {
     const { backoffFirstMs, backoffLimitMs, forgetRefusalsMs, refreshAheadLimitMs } =
       DEFAULT_LIFECYCLE
     expect(page).toContain(
@@ -20,7 +20,7 @@ describe('docs/lifecycle.md', () => {
     expect(page).toContain('served for a minute makes us forget')
   })
 
-  it('names the times at which a server that refuses everything sees runs', () => {
+  it('states when runs start against a server that refuses everything', () => {
     const times = [0]
     for (let count = 1; (times.at(-1) ?? 0) < 511; count += 1) {
       times.push((times.at(-1) ?? 0) + backOff(count, DEFAULT_LIFECYCLE) / 1000)

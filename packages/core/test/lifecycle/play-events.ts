@@ -6,7 +6,7 @@ export const MINUTE = 60_000
 
 export type Acquired = Extract<Event<string>, { type: 'acquired' }>
 
-/** The answer of a run, with an end far away unless told. */
+/** The result of a run; it does not expire by default. */
 export function acquired(ticket: number, more: Partial<Acquired> = {}): Acquired {
   return {
     type: 'acquired',

@@ -10,7 +10,7 @@ const aheadOf = (life: number, lastRunMs: number, jitter = 0): number =>
 
 describe('the refresh window of a token', () => {
   it.each([
-    { name: 'is a fifth of a short life', life: 60 * SECOND, run: 0, window: 12 * SECOND },
+    { name: 'is a fifth of a short lifetime', life: 60 * SECOND, run: 0, window: 12 * SECOND },
     {
       name: 'leaves time for two slow runs',
       life: 60 * SECOND,
@@ -18,14 +18,14 @@ describe('the refresh window of a token', () => {
       window: 20.5 * SECOND,
     },
     {
-      name: 'is never more than half the life',
+      name: 'is never more than half the lifetime',
       life: 5 * SECOND,
       run: 60 * SECOND,
       window: 2.5 * SECOND,
     },
     { name: 'is never more than five minutes', life: 10 * HOUR, run: 0, window: 300 * SECOND },
     {
-      name: 'fits a plugin of 1 s and tokens of 5 s',
+      name: 'works for a plugin that takes 1 s and tokens that live for 5 s',
       life: 5 * SECOND,
       run: SECOND,
       window: 2.5 * SECOND,
@@ -39,7 +39,7 @@ describe('the refresh window of a token', () => {
     expect(aheadOf(60 * SECOND, 0, -1)).toBeCloseTo(10.8 * SECOND)
   })
 
-  it('does not exist for a credential without an end', () => {
+  it('does not exist for a credential that does not expire', () => {
     expect(
       refreshTime(
         { now: 0, expiresAt: Number.POSITIVE_INFINITY, lastRunMs: 0, jitter: 0 },
@@ -56,7 +56,7 @@ describe('the refresh window of a certificate', () => {
       DEFAULT_LIFECYCLE,
     )
 
-  it('is the last hundredth of its life', () => {
+  it('is the last hundredth of its lifetime', () => {
     expect(at(100 * DAY, Number.POSITIVE_INFINITY)).toBeCloseTo(99.1 * DAY)
   })
 
@@ -71,7 +71,7 @@ describe('the refresh window of a certificate', () => {
     ['a day', DAY],
     ['a year', 365 * DAY],
   ])(
-    'begins within the last hundredth of %s, also where its end is told as the expiry',
+    'begins within the last hundredth of %s, also if notAfter is given as the expiry',
     (_, life) => {
       for (const jitter of [-1, 0, 1]) {
         const left = (expiresAt: number): number =>
@@ -93,7 +93,7 @@ describe('the refresh window of a certificate', () => {
     },
   )
 
-  it('yields to an expiry that comes earlier', () => {
+  it('gives way to an earlier expiry', () => {
     expect(at(100 * DAY, HOUR)).toBe(HOUR - 300 * SECOND)
   })
 })

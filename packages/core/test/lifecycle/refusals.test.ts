@@ -11,7 +11,7 @@ describe('a refused credential', () => {
     [0, requested],
   ]
 
-  it('is replaced at once, and everybody waits for the better one', () => {
+  it('is replaced at once, and requests wait for the new one', () => {
     const { state, effects } = play(...held, [10, rejected(1)], [11, requested])
     expect(effects).toEqual(['acquire 1', 'acquire 2'])
     expect(state.attempt?.reason).toBe('refused')
@@ -29,12 +29,12 @@ describe('a refused credential', () => {
     expect(effects).toEqual(['acquire 1', 'acquire 2', 'retire 1'])
   })
 
-  it('is nothing when the refusal answered an older one', () => {
+  it('is not affected by a refusal of an older credential', () => {
     const { state } = play(...held, [10, rejected(1)], [20, acquired(2)])
     expect(step(state, rejected(1), 30, policy)).toEqual([state])
   })
 
-  it('that was fresh keeps being sent, and only runs wait', () => {
+  it('is still sent if it was a replacement itself, and only runs are delayed', () => {
     const { state, effects } = play(
       ...held,
       [10, rejected(1)],
@@ -51,7 +51,7 @@ describe('a refused credential', () => {
     })
   })
 
-  it('is forgotten when the next one was good until it was renewed, however short its life', () => {
+  it('no longer counts once its replacement was accepted until its renewal, however short its lifetime', () => {
     const life = (ticket: number) => acquired(ticket, { expiresAt: 20_000 * ticket })
     const { state } = play(
       [0, requested],
@@ -64,7 +64,7 @@ describe('a refused credential', () => {
       [39_001, life(3)],
     )
     expect(state.refusals).toBe(0)
-    // Nobody used it, or it was refused: then nothing is known to its credit.
+    // If the replacement was never used, nothing shows that the server accepts it.
     const unused = play(
       [0, requested],
       [0, life(1)],
@@ -76,7 +76,7 @@ describe('a refused credential', () => {
     expect(unused.state.refusals).toBe(1)
   })
 
-  it('by a server that refuses everything leads to runs at growing intervals', () => {
+  it('causes runs at growing intervals if the server refuses everything', () => {
     let [state] = step(emptyState<string>(), requested, 0, policy)
     ;[state] = step(state, acquired(1), 0, policy)
     const runs: number[] = []
@@ -91,7 +91,7 @@ describe('a refused credential', () => {
     expect(runs).toEqual([0, 1, 3, 7, 15, 31, 63, 127, 255, 511, 811, 1111])
   })
 
-  it('is trusted again as soon as the server takes it', () => {
+  it('is trusted again as soon as the server accepts it', () => {
     const { state } = play(
       ...held,
       [10, rejected(1)],
@@ -102,14 +102,14 @@ describe('a refused credential', () => {
     expect(state.held?.isRefused).toBe(false)
   })
 
-  it('is forgotten after a minute of good service, and not before', () => {
+  it('no longer counts after its replacement was accepted for a minute, and not before', () => {
     const served = (age: number) =>
       play(...held, [10, rejected(1)], [20, acquired(2)], [20 + age, accepted(2)]).state
     expect(served(MINUTE).refusals).toBe(0)
     expect(served(MINUTE - 1).refusals).toBe(1)
   })
 
-  it('goes out as it is when the run for a better one fails', () => {
+  it('is still sent if the run that should replace it fails', () => {
     const { state } = play(...held, [10, rejected(1)], [20, failed(2)], [30, requested])
     expect(verdict(state, 30)).toMatchObject({ is: 'use', held: { ticket: 1 } })
   })

@@ -40,7 +40,7 @@ const anyEvent: fc.Arbitrary<Event<string>> = fc.oneof(
     { type: 'forget' } as const,
   ),
 )
-/** How far the clock moves before each event: mostly a little, sometimes it is set, forward or back. */
+/** How far the clock moves before each event: mostly a little, sometimes set forward or back. */
 const anyMove = fc.oneof(
   { weight: 9, arbitrary: fc.nat(60) },
   fc.integer({ min: -5000, max: 5000 }),
@@ -55,14 +55,14 @@ interface Moment {
   readonly effects: readonly Effect[]
 }
 
-/** Runs the machine over a script. Tickets that the script made up stand for late and foreign answers. */
+/** Runs the machine over a script. Tickets invented by the script stand for late and foreign results. */
 function play(script: readonly (readonly [Event<string>, number])[]): Moment[] {
   const moments: Moment[] = []
   let before: State<string> = emptyState()
   let now = 0
   for (const [drawn, move] of [...script, [{ type: 'closed' } as const, 0] as const]) {
     now += move
-    const event = aimed(drawn, before)
+    const event = withRealTicket(drawn, before)
     const [after, ...effects] = step(before, event, now, policy)
     moments.push({ now, event, before, after, effects })
     before = after
@@ -70,22 +70,22 @@ function play(script: readonly (readonly [Event<string>, number])[]): Moment[] {
   return moments
 }
 
-/** Half of the answers are for the run that is really in flight, so that scripts get somewhere. */
-function aimed(event: Event<string>, { attempt, held }: State<string>): Event<string> {
+/** Gives half of the events the ticket in flight, so that scripts make progress. */
+function withRealTicket(event: Event<string>, { attempt, held }: State<string>): Event<string> {
   if (!('ticket' in event) || event.ticket % 2 === 1) return event
   const real = event.type === 'acquired' || event.type === 'failed' ? attempt?.ticket : held?.ticket
   return real === undefined ? event : { ...event, ticket: real }
 }
 
-/** Whether an event is about another run or credential than the one at hand. */
+/** Whether an event is about another run or credential than the current one. */
 function isForeign(event: Event<string>, { attempt, held }: State<string>): boolean {
   if (!('ticket' in event)) return false
   const isAnswer = event.type === 'acquired' || event.type === 'failed'
   return event.ticket !== (isAnswer ? attempt : held)?.ticket
 }
 
-/** What an event can move; a pause may also end because the clock was set. */
-function moved({
+/** The part of the state that only events change; a pause may also end because the clock was set. */
+function changeable({
   held,
   attempt,
   failures,
@@ -108,7 +108,7 @@ const ticketsOf = (moments: readonly Moment[], what: Effect['do']): number[] =>
     effects.flatMap((effect) => (effect.do === what && 'ticket' in effect ? [effect.ticket] : [])),
   )
 
-describe('whatever happens, the machine', () => {
+describe('after any sequence of events, the state machine', () => {
   it('retires every credential it ever held exactly once', () => {
     check((moments) => {
       const held = new Set(moments.flatMap(({ after }) => (after.held ? [after.held.ticket] : [])))
@@ -116,7 +116,7 @@ describe('whatever happens, the machine', () => {
     })
   })
 
-  it('never has two runs in flight, and never gives a ticket twice', () => {
+  it('never has two runs in flight, and never reuses a ticket', () => {
     check((moments) => {
       const started = ticketsOf(moments, 'acquire')
       expect(new Set(started).size).toBe(started.length)
@@ -128,15 +128,16 @@ describe('whatever happens, the machine', () => {
     })
   })
 
-  it('is not moved by an answer or a refusal that bears an old ticket', () => {
+  it('ignores results and refusals with an old ticket', () => {
     check((moments) => {
       for (const { event, before, after, effects } of moments) {
-        if (isForeign(event, before)) expect([moved(after), effects]).toEqual([moved(before), []])
+        if (isForeign(event, before))
+          expect([changeable(after), effects]).toEqual([changeable(before), []])
       }
     })
   })
 
-  it('hands out nothing that has expired', () => {
+  it('never hands out an expired credential', () => {
     check((moments) => {
       for (const { after, now } of moments) {
         const answer = verdict(after, now)
@@ -145,7 +146,7 @@ describe('whatever happens, the machine', () => {
     })
   })
 
-  it('always has an answer for somebody who asks: a credential, a run to wait for, or a reason', () => {
+  it('always gives a caller a credential, a run to wait for, or an error', () => {
     check((moments) => {
       for (const { after, now } of moments) {
         if (after.isClosed) continue
@@ -155,20 +156,20 @@ describe('whatever happens, the machine', () => {
     })
   })
 
-  it('tries again within its longest pause, also when the clock was set', () => {
+  it('tries again within the longest pause, also when the clock was set', () => {
     check((moments) => {
       for (const { after, now } of moments) {
         if (after.isClosed || after.held !== undefined || after.attempt !== undefined) continue
         const later = now + maxBackOff(policy)
         expect(step(after, { type: 'requested' }, later, policy)[0].attempt).toBeDefined()
-        // Set back by a year, nobody waits for a year.
+        // Setting the clock back by a year does not add a year of waiting.
         const earlier = now - 31_536_000_000
         expect(step(after, { type: 'requested' }, earlier, policy)[0].attempt).toBeDefined()
       }
     })
   })
 
-  it('starts no run ahead of time for a credential that nobody used, unless a person wants it', () => {
+  it('does not refresh an unused credential ahead of its expiry, unless the user asks for it', () => {
     check((moments) => {
       for (const { event, before, after } of moments) {
         const isAhead = after.attempt?.reason === 'ahead' && before.attempt === undefined

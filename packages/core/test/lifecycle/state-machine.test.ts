@@ -12,7 +12,7 @@ describe('an empty state', () => {
   })
 })
 
-describe('a credential in hand', () => {
+describe('the credential in use', () => {
   const begun: [number, Event<string>][] = [
     [0, requested],
     [0, acquired(1, tenMinutes)],
@@ -24,29 +24,29 @@ describe('a credential in hand', () => {
     expect(verdict(state, MINUTE)).toMatchObject({ is: 'use', held: { ticket: 1 } })
   })
 
-  it('is renewed ahead of its expiry while it still serves', () => {
+  it('is renewed ahead of its expiry while it is still used', () => {
     const { effects, state } = play(...begun, [MINUTE, requested], [9 * MINUTE, { type: 'woke' }])
     expect(effects.at(-1)).toBe('acquire 2')
     expect(state.attempt?.reason).toBe('ahead')
     expect(verdict(state, 9 * MINUTE)).toMatchObject({ is: 'use', held: { ticket: 1 } })
   })
 
-  it('is not renewed ahead of time when nobody used it since it came', () => {
+  it('is not renewed ahead of its expiry if it was not used since it was acquired', () => {
     const { effects } = play(...begun, [9 * MINUTE, { type: 'woke' }])
     expect(effects).not.toContain('acquire 2')
   })
 
-  it('is retired and replaced once expired, and not handed out any more', () => {
+  it('is retired and replaced once expired, and no longer handed out', () => {
     const { effects, state } = play(...begun, [11 * MINUTE, requested])
     expect(effects.slice(-2)).toEqual(['retire 1', 'acquire 2'])
     expect(verdict(state, 11 * MINUTE)).toEqual({ is: 'wait' })
   })
 
-  it('is retired at its expiry also when nobody asks', () => {
+  it('is retired at its expiry also without a request', () => {
     expect(play(...begun, [10 * MINUTE, { type: 'woke' }]).effects.at(-1)).toBe('retire 1')
   })
 
-  it('is fetched anew when the source has something newer, at once if it is in use, else when asked for', () => {
+  it('is fetched again when the source changes: at once if it is used, otherwise with the next request', () => {
     const changed = { type: 'changed' } as const
     const used = play(...begun, [1, requested], [2, changed])
     expect(used.state.attempt).toEqual({ ticket: 2, reason: 'ahead' })
@@ -59,7 +59,7 @@ describe('a credential in hand', () => {
     })
   })
 
-  it('is fetched once more when the source changes during the run that brings it', () => {
+  it('is fetched once more if the source changes during the run', () => {
     const changed = { type: 'changed' } as const
     const first = play([0, requested], [1, changed], [2, acquired(1, tenMinutes)], [2, requested])
     expect(verdict(first.state, 2)).toMatchObject({ is: 'use', held: { ticket: 1 } })
@@ -72,12 +72,12 @@ describe('a credential in hand', () => {
     })
   })
 
-  it('that came after the change is not fetched once more', () => {
+  it('is not fetched once more if the run started after the change', () => {
     const { state } = play(...begun, [1, requested], [2, { type: 'changed' }], [3, acquired(2)])
     expect(step(state, requested, 3, policy)[0].attempt).toBeUndefined()
   })
 
-  it('is fetched anew when a person wants it, used or not, while it still serves', () => {
+  it('is fetched again on renew, used or not, and stays in use meanwhile', () => {
     const { state, effects } = play(...begun, [2, { type: 'renew' }], [3, { type: 'renew' }])
     expect(effects.filter((effect) => String(effect).startsWith('acquire'))).toEqual([
       'acquire 1',
@@ -87,7 +87,7 @@ describe('a credential in hand', () => {
     expect(verdict(state, 3)).toMatchObject({ is: 'use', held: { ticket: 1 } })
   })
 
-  it('is fetched anew at a wish also during a pause, and when it has expired', () => {
+  it('is fetched again on renew also during a pause, and after it has expired', () => {
     const failing = play(...begun, [1, { type: 'renew' }], [1, failed(2)], [2, { type: 'renew' }])
     expect(failing.state.attempt).toEqual({ ticket: 3, reason: 'ahead' })
     const expired = play(...begun, [11 * MINUTE, { type: 'renew' }])
@@ -97,14 +97,14 @@ describe('a credential in hand', () => {
     expect(none.state.attempt).toEqual({ ticket: 2, reason: 'first' })
   })
 
-  it('is retired when a person wants it forgotten, and fetched when somebody asks', () => {
+  it('is retired on forget, and fetched with the next request', () => {
     const { state, effects } = play(...begun, [2, { type: 'forget' }], [3, { type: 'forget' }])
     expect(effects.filter((effect) => effect === 'retire 1')).toHaveLength(1)
     expect([state.held, state.attempt]).toEqual([undefined, undefined])
     expect(step(state, requested, 4, policy)[0].attempt).toEqual({ ticket: 2, reason: 'first' })
   })
 
-  it('keeps its ticket when the plugin gives the same again', () => {
+  it('keeps its ticket if the plugin returns the same credential again', () => {
     const same = acquired(2, { ...tenMinutes, isSame: true })
     const { state, effects } = play(
       ...begun,
@@ -116,7 +116,7 @@ describe('a credential in hand', () => {
     expect(effects).not.toContain('retire 1')
   })
 
-  it('asks a plugin with its own cache again after half the remaining time, at least 10 s', () => {
+  it('is fetched again after half the remaining time, at least 10 s, if the plugin returned it from its cache', () => {
     const same = acquired(2, { ...tenMinutes, isSame: true })
     const at = (now: number) =>
       play(...begun, [1, requested], [now, requested], [now, same]).state.held?.refreshAt
@@ -124,13 +124,13 @@ describe('a credential in hand', () => {
     expect(at(10 * MINUTE - 5000)).toBe(10 * MINUTE + 5000)
   })
 
-  it('ends with the certificate when that is earlier than the expiry', () => {
+  it('expires with its certificate if that is earlier than the expiry', () => {
     const certificate = { notBefore: 0, notAfter: 5 * MINUTE }
     const { state } = play([0, requested], [0, acquired(1, { ...tenMinutes, certificate })])
     expect(state.held?.expiresAt).toBe(5 * MINUTE)
   })
 
-  it('is used for a while although it came expired, and a warning says so', () => {
+  it('is used for a while if it arrived expired, with a warning', () => {
     const { state, effects } = play(
       [MINUTE, requested],
       [MINUTE, acquired(1, { expiresAt: MINUTE - 1 })],
@@ -139,7 +139,7 @@ describe('a credential in hand', () => {
     expect(state.held?.expiresAt).toBe(MINUTE + 10_000)
   })
 
-  it('that keeps coming expired is fetched at growing intervals', () => {
+  it('is fetched at growing intervals if it keeps arriving expired', () => {
     let now = 0
     let state: State<string> = emptyState()
     const lives: number[] = []
@@ -154,7 +154,7 @@ describe('a credential in hand', () => {
 })
 
 describe('a failed run', () => {
-  it('gives everybody its error at once, and the time of the next try', () => {
+  it('rejects all requests at once, with its error and the time of the next try', () => {
     const { state, effects } = play([0, requested], [100, failed(1)], [200, requested])
     expect(verdict(state, 200)).toEqual({ is: 'fail', error: 'why', nextTryAt: 1100 })
     expect(effects).toEqual(['acquire 1'])
@@ -165,7 +165,7 @@ describe('a failed run', () => {
     expect(effects).toEqual(['acquire 1', 'acquire 2'])
   })
 
-  it('waits longer each time, up to the limit', () => {
+  it('is followed by a pause that grows each time, up to the limit', () => {
     let state: State<string> = emptyState()
     let now = 0
     const pauses = Array.from({ length: 10 }, (_, index) => {
@@ -177,13 +177,13 @@ describe('a failed run', () => {
     expect(pauses).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 300])
   })
 
-  it('waits a little longer or shorter, by its jitter', () => {
+  it('is followed by a pause that varies with the jitter', () => {
     const [running] = step(emptyState<string>(), requested, 0, policy)
     const [state] = step(running, { ...failed(1), jitter: 1 }, 0, policy)
     expect(state.pausedUntil).toBe(1200)
   })
 
-  it('ahead of time is not noticed by anybody while the old credential is good', () => {
+  it('does not affect requests while the old credential is valid', () => {
     const { state } = play(
       [0, requested],
       [0, acquired(1, tenMinutes)],
@@ -196,8 +196,8 @@ describe('a failed run', () => {
     expect(state.attempt).toBeUndefined()
   })
 
-  it('ahead of time does not delay the run that may ask a person', () => {
-    const asking = { ...policy, mayAsk: true }
+  it('does not delay a run that may prompt the user if it was ahead of the expiry', () => {
+    const asking = { ...policy, mayPrompt: true }
     let state: State<string> = emptyState()
     const script: [number, Event<string>][] = [
       [0, requested],
@@ -211,14 +211,14 @@ describe('a failed run', () => {
     expect(state.attempt).toEqual({ ticket: 3, reason: 'expired' })
   })
 
-  it('is not waited for longer than any pause we give when the clock is set back', () => {
+  it('delays the next run by no more than the longest pause if the clock is set back', () => {
     const { effects } = play([1e12, requested], [1e12, failed(1)], [0, requested])
     expect(effects).toEqual(['acquire 1', 'acquire 2'])
   })
 })
 
 describe('a closed state', () => {
-  it('retires what it held, stops what ran, and stays closed', () => {
+  it('retires the held credential, aborts the run, and stays closed', () => {
     const { state, effects } = play(
       [0, requested],
       [0, acquired(1, tenMinutes)],

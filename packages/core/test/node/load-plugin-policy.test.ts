@@ -128,8 +128,8 @@ describe('no plugin may run', () => {
       'kind: Preference\napiVersion: kubectl.config.k8s.io/v9\n',
       /apiVersion is none of/,
     ],
-    ['is a list', '[]', /holds a list/],
-    ['has a number for a policy', `${HEAD}credentialPluginPolicy: 1\n`, /a number, not text/],
+    ['is a list', '[]', /contains a list/],
+    ['has a number for a policy', `${HEAD}credentialPluginPolicy: 1\n`, /a number, not a string/],
     [
       'has an unknown policy',
       `${HEAD}credentialPluginPolicy: denyall\n`,

@@ -30,7 +30,7 @@ function failureOf(answer: unknown, apiVersion?: ApiVersion): CredentialError & 
 }
 
 describe.each(API_VERSIONS)('an answer in %s', (apiVersion) => {
-  it('may be a token', () => {
+  it('can be a token', () => {
     const { token, certificate, expiresAt } = decode(
       withStatus({ token: 't' }, apiVersion),
       apiVersion,
@@ -40,20 +40,20 @@ describe.each(API_VERSIONS)('an answer in %s', (apiVersion) => {
     expect(expiresAt).toBe(Number.POSITIVE_INFINITY)
   })
 
-  it('may be a certificate with its key', () => {
+  it('can be a certificate with its key', () => {
     const { token, certificate } = decode(withStatus(PAIR, apiVersion), apiVersion)
     expect(token).toBeUndefined()
     expect([certificate?.chain, certificate?.key.expose()]).toEqual(['CERT', 'KEY'])
   })
 
-  it('may be both, with an end', () => {
+  it('can be both, with an expiry', () => {
     const status = { token: 't', ...PAIR, expirationTimestamp: '2030-01-31T12:00:00.5+01:00' }
     const answer = decode(withStatus(status, apiVersion), apiVersion)
     expect(Object.keys(answer).sort()).toEqual(['certificate', 'expiresAt', 'token'])
     expect(answer.expiresAt).toBe(Date.UTC(2030, 0, 31, 11, 0, 0, 500))
   })
 
-  it('must be in that version', () => {
+  it('must have that version', () => {
     for (const other of API_VERSIONS.filter((version) => version !== apiVersion)) {
       const error = failureOf(withStatus({ token: 't' }, other), apiVersion)
       expect(error.code).toBe('ERR_PLUGIN_VERSION')
@@ -63,12 +63,12 @@ describe.each(API_VERSIONS)('an answer in %s', (apiVersion) => {
   })
 })
 
-describe('what is forgiven', () => {
+describe('an answer is accepted with', () => {
   it.each([
     ['a missing kind', { apiVersion: V1, status: { token: 't' } }],
     ['an empty kind', { kind: '', apiVersion: V1, status: { token: 't' } }],
     ['a kind of null', { kind: null, apiVersion: V1, status: { token: 't' } }],
-    ['fields that nobody knows', { ...withStatus({ token: 't', x: 1 }), spec: {}, y: [] }],
+    ['unknown fields', { ...withStatus({ token: 't', x: 1 }), spec: {}, y: [] }],
     ['fields of null', withStatus({ token: 't', clientKeyData: null, expirationTimestamp: null })],
     [
       'empty certificate and key',
@@ -84,13 +84,13 @@ describe('what is forgiven', () => {
     expect(expiresAt).toBe(Number.POSITIVE_INFINITY)
   })
 
-  it('an expiry in the past: the server may see it otherwise', () => {
+  it('an expiry in the past, because the local clock may be wrong', () => {
     const answer = decode(withStatus({ token: 't', expirationTimestamp: '2006-01-02T15:04:05Z' }))
     expect(answer.expiresAt).toBe(Date.UTC(2006, 0, 2, 15, 4, 5))
   })
 })
 
-describe('what is refused, with the field that is wrong', () => {
+describe('an answer is rejected, with the name of the invalid field', () => {
   it.each([
     {
       answer: { ...withStatus({ token: 't' }), kind: 'Status' },
@@ -118,9 +118,21 @@ describe('what is refused, with the field that is wrong', () => {
     { answer: withStatus({ token: 12 }), path: 'status.token', says: 'a number as status.token' },
     { answer: withStatus({ token: ['t'] }), path: 'status.token', says: 'a list as status.token' },
     { answer: withStatus({ token: 't\n' }), path: 'status.token', says: 'a line break' },
-    { answer: withStatus({ token: ' t' }), path: 'status.token', says: 'no HTTP header' },
-    { answer: withStatus({ token: 'tö' }), path: 'status.token', says: 'no HTTP header' },
-    { answer: withStatus({ token: 't\u0000' }), path: 'status.token', says: 'no HTTP header' },
+    {
+      answer: withStatus({ token: ' t' }),
+      path: 'status.token',
+      says: 'not allowed in an HTTP header',
+    },
+    {
+      answer: withStatus({ token: 'tö' }),
+      path: 'status.token',
+      says: 'not allowed in an HTTP header',
+    },
+    {
+      answer: withStatus({ token: 't\u0000' }),
+      path: 'status.token',
+      says: 'not allowed in an HTTP header',
+    },
     {
       answer: withStatus({ clientCertificateData: 'C' }),
       path: 'status.clientKeyData',
@@ -161,7 +173,7 @@ describe('what is refused, with the field that is wrong', () => {
   it.each([undefined, null, ''])('an apiVersion of %o, with the one to print', (apiVersion) => {
     const error = failureOf({ kind: 'ExecCredential', apiVersion, status: { token: 't' } })
     expect(error.code).toBe('ERR_PLUGIN_VERSION')
-    expect(error.message).toContain('did not say which apiVersion')
+    expect(error.message).toContain('without an apiVersion')
     expect(error.hint).toContain(V1)
   })
 
@@ -175,35 +187,35 @@ describe('what is refused, with the field that is wrong', () => {
   )
 })
 
-describe('the flat answer of the first proposal', () => {
+describe('the flat form of the first proposal', () => {
   const flat = { kind: 'ExecCredentials', apiVersion: ALPHA, token: 't' }
 
-  it('is understood for v1alpha1, its expiry in unix seconds', () => {
+  it('is accepted for v1alpha1, with its expiry in unix seconds', () => {
     const { token, expiresAt } = decode({ ...flat, expiry: 1_900_000_000 }, ALPHA)
     expect(token?.expose()).toBe('t')
     expect(expiresAt).toBe(1_900_000_000_000)
   })
 
-  it.each([undefined, null, 0])('has no end with an expiry of %o', (expiry) => {
+  it.each([undefined, null, 0])('does not expire with an expiry of %o', (expiry) => {
     expect(decode({ ...flat, expiry }, ALPHA).expiresAt).toBe(Number.POSITIVE_INFINITY)
   })
 
-  it.each(['2030-01-31T12:00:00Z', -1, true])('is refused with an expiry of %o', (expiry) => {
+  it.each(['2030-01-31T12:00:00Z', -1, true])('is rejected with an expiry of %o', (expiry) => {
     expect(failureOf({ ...flat, expiry }, ALPHA)).toMatchObject({ path: 'expiry' })
   })
 
-  it('may carry a certificate', () => {
+  it('can have a certificate', () => {
     expect(decode({ apiVersion: ALPHA, ...PAIR }, ALPHA).certificate?.chain).toBe('CERT')
   })
 
-  it.each([V1, BETA])('is not understood for %s', (apiVersion) => {
+  it.each([V1, BETA])('is rejected for %s', (apiVersion) => {
     expect(failureOf({ ...flat, kind: 'ExecCredential', apiVersion }, apiVersion)).toMatchObject({
       path: 'status',
     })
   })
 })
 
-it('whatever a plugin prints, it ends in an answer or in an error without a secret', () => {
+it('any output of a plugin is decoded, or fails with an error without a secret', () => {
   const leaf = fc.oneof(fc.constantFrom('hunter2', V1, 'ExecCredential', null, 0), fc.jsonValue())
   const status = fc.record(
     { token: leaf, clientCertificateData: leaf, clientKeyData: leaf, expirationTimestamp: leaf },

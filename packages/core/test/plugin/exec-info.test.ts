@@ -6,14 +6,14 @@ import { type ExecInfo, encodeExecInfo } from '../../src/plugin/exec-info.ts'
 const [V1, BETA, ALPHA] = API_VERSIONS
 const written = (info: ExecInfo): unknown => JSON.parse(encodeExecInfo(info))
 
-describe.each([V1, BETA])('what a %s plugin is told', (apiVersion) => {
-  it('is kind, version and whether it may ask', () => {
+describe.each([V1, BETA])('the exec info of a %s plugin', (apiVersion) => {
+  it('has the kind, the version and whether the plugin may prompt', () => {
     expect(encodeExecInfo({ apiVersion, interactive: false })).toBe(
       `{"kind":"ExecCredential","apiVersion":"${apiVersion}","spec":{"interactive":false}}`,
     )
   })
 
-  it('is the cluster with the names of a kubeconfig, before interactive', () => {
+  it('has the cluster with the field names of a kubeconfig, before interactive', () => {
     const text = encodeExecInfo({
       apiVersion,
       interactive: true,
@@ -34,7 +34,7 @@ describe.each([V1, BETA])('what a %s plugin is told', (apiVersion) => {
     expect(text).toContain(`"spec":{"cluster":${cluster},"interactive":true}`)
   })
 
-  it('has nothing in it that is not set, but for server and config', () => {
+  it('leaves out unset fields except server and config', () => {
     const cluster = {
       server: '',
       tlsServerName: '',
@@ -53,7 +53,7 @@ describe.each([V1, BETA])('what a %s plugin is told', (apiVersion) => {
     )
   })
 
-  it('says nothing about the refusal of the last credential', () => {
+  it('does not contain the refusal of the last credential', () => {
     const refusal = { status: 401, headers: { 'www-authenticate': 'Bearer' } }
     expect(encodeExecInfo({ apiVersion, interactive: false, refusal })).toBe(
       encodeExecInfo({ apiVersion, interactive: false }),
@@ -66,8 +66,8 @@ describe.each([V1, BETA])('what a %s plugin is told', (apiVersion) => {
   })
 })
 
-describe('what a v1alpha1 plugin is told', () => {
-  it('stands in spec and at the top, for both forms of that version', () => {
+describe('the exec info of a v1alpha1 plugin', () => {
+  it('has its fields in spec and at the top level, for both forms of that version', () => {
     const refusal = { status: 401, headers: { 'www-authenticate': 'Bearer realm="x"' } }
     const response = { header: { 'Www-Authenticate': ['Bearer realm="x"'] }, code: 401 }
     const fields = { response, interactive: true }
@@ -86,7 +86,7 @@ describe('what a v1alpha1 plugin is told', () => {
     ['an empty value', { via: '' }, { Via: [''] }],
     ['no value', { via: undefined }, {}],
     ['no headers', {}, {}],
-  ])('has headers as Go writes them: %s', (_, headers, header) => {
+  ])('has headers in the form of Go: %s', (_, headers, header) => {
     const refusal = { status: 0, headers }
     const response = { code: 0, header }
     expect(written({ apiVersion: ALPHA, interactive: false, refusal })).toHaveProperty(
@@ -95,7 +95,7 @@ describe('what a v1alpha1 plugin is told', () => {
     )
   })
 
-  it('has no response the first time', () => {
+  it('has no response in the first run', () => {
     expect(written({ apiVersion: ALPHA, interactive: false })).toEqual({
       kind: 'ExecCredential',
       apiVersion: ALPHA,
@@ -104,14 +104,14 @@ describe('what a v1alpha1 plugin is told', () => {
     })
   })
 
-  it('never has the cluster in it', () => {
+  it('never has the cluster', () => {
     const cluster = { server: 'https://k' }
     expect(encodeExecInfo({ apiVersion: ALPHA, interactive: false, cluster })).not.toContain(
       'server',
     )
   })
 
-  it('is of kind ExecInfo where an option says so', () => {
+  it('has the kind ExecInfo if an option says so', () => {
     const info: ExecInfo = { apiVersion: ALPHA, interactive: false, kind: 'ExecInfo' }
     expect(written(info)).toMatchObject({ kind: 'ExecInfo' })
   })

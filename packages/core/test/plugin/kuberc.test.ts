@@ -7,22 +7,22 @@ const PATH = '/home/ann/.kube/kuberc'
 const HEAD = 'apiVersion: kubectl.config.k8s.io/v1beta1\nkind: Preference\n'
 const read = (rest: string) => parseKuberc(HEAD + rest, PATH)
 
-describe('a policy is read from kuberc', () => {
+describe('a kuberc', () => {
   it.each([
     ['no policy at all', ''],
     ['an empty policy', 'credentialPluginPolicy: ""'],
     ['null', 'credentialPluginPolicy:\ncredentialPluginAllowlist:'],
     ['AllowAll', 'credentialPluginPolicy: AllowAll'],
     ['preferences of other kinds', 'defaults: []\naliases: []\nunknown: {a: 1}'],
-  ])('%s allows everything', (_, text) => {
+  ])('with %s allows everything', (_, text) => {
     expect(read(text)).toBe(ALLOW_ALL)
   })
 
-  it('an empty file allows everything', () => {
+  it('allows everything if it is empty', () => {
     expect(parseKuberc('# nothing yet\n', PATH)).toBe(ALLOW_ALL)
   })
 
-  it('the older version is read, too', () => {
+  it('can have the version v1alpha1', () => {
     const text = HEAD.replace('v1beta1', 'v1alpha1')
     expect(parseKuberc(`${text}credentialPluginPolicy: DenyAll`, PATH)).toMatchObject({
       type: 'DenyAll',
@@ -32,25 +32,25 @@ describe('a policy is read from kuberc', () => {
   describe('with several documents', () => {
     const deny = `${HEAD}credentialPluginPolicy: DenyAll\n`
     it.each([
-      ['before it is nothing', `---\n---\n${deny}`],
-      ['before it is a comment', `# mine\n--- # empty\n# nothing\n---\r\n${deny}`],
-      ['before it is a version of the future', `${HEAD.replace('v1beta1', 'v9')}---\n${deny}`],
-      ['after it is another one', `${deny}---\n${HEAD}credentialPluginPolicy: AllowAll\n`],
-      ['after it is something that nobody reads', `${deny}---\na: [\n`],
-    ])('takes the first that it knows: %s', (_, text) => {
+      ['after empty documents', `---\n---\n${deny}`],
+      ['after a comment', `# mine\n--- # empty\n# nothing\n---\r\n${deny}`],
+      ['after an unknown version', `${HEAD.replace('v1beta1', 'v9')}---\n${deny}`],
+      ['before another one', `${deny}---\n${HEAD}credentialPluginPolicy: AllowAll\n`],
+      ['before invalid YAML', `${deny}---\na: [\n`],
+    ])('uses the first with a known version: %s', (_, text) => {
       expect(parseKuberc(text, PATH)).toMatchObject({ type: 'DenyAll' })
     })
 
-    it('names the line in the file when it cannot read one', () => {
+    it('names the line in the file if one is invalid', () => {
       expect(() => parseKuberc(`---\n---\nkind: [`, PATH)).toThrow(/line 3/)
     })
   })
 
-  it('DenyAll remembers where it came from', () => {
+  it('is the origin of a DenyAll policy', () => {
     expect(read('credentialPluginPolicy: DenyAll')).toEqual({ type: 'DenyAll', origin: PATH })
   })
 
-  it('an allowlist has commands, under the old name and the new, and digests', () => {
+  it('can have an allowlist with command, name (Kubernetes 1.35) and sha256', () => {
     const sha256 = 'ab'.repeat(32)
     const text = `credentialPluginPolicy: Allowlist
 credentialPluginAllowlist:
@@ -65,28 +65,28 @@ credentialPluginAllowlist:
   })
 })
 
-describe('a kuberc that cannot be relied on allows nothing', () => {
+describe('an invalid kuberc is rejected', () => {
   const allowlist = (entries: string) =>
     `credentialPluginPolicy: Allowlist\ncredentialPluginAllowlist: ${entries}`
   it.each([
     { text: 'kind: [', says: 'line' },
-    { text: 'just text', says: 'it holds a string' },
-    { text: '[]', says: 'it holds a list' },
+    { text: 'just text', says: 'it contains a string' },
+    { text: '[]', says: 'it contains a list' },
     { text: 'kind: Config\napiVersion: v1', says: 'kind is not Preference' },
     {
       text: 'kind: Preference\napiVersion: kubectl.config.k8s.io/v9',
       says: 'apiVersion is none of',
     },
     { text: 'kind: Preference', says: 'apiVersion is none of' },
-    { text: `${HEAD}credentialPluginPolicy: 1`, says: 'is a number, not text' },
-    { text: `${HEAD}credentialPluginPolicy: yes`, says: 'is a boolean, not text' },
+    { text: `${HEAD}credentialPluginPolicy: 1`, says: 'is a number, not a string' },
+    { text: `${HEAD}credentialPluginPolicy: yes`, says: 'is a boolean, not a string' },
     { text: `${HEAD}credentialPluginPolicy: Maybe`, says: 'unknown policy "Maybe"' },
     { text: `${HEAD}credentialPluginPolicy: Allowlist`, says: 'unspecified' },
     { text: HEAD + allowlist('[]'), says: 'empty' },
     { text: HEAD + allowlist('aws'), says: 'not a list' },
     { text: HEAD + allowlist('[aws]'), says: 'entry 1 is not an object' },
     { text: HEAD + allowlist('[{command: aws}, {}]'), says: 'entry 2 is empty' },
-    { text: HEAD + allowlist('[{command: 1}]'), says: 'entry 1 is not text' },
+    { text: HEAD + allowlist('[{command: 1}]'), says: 'entry 1 is not a string' },
     { text: HEAD + allowlist('[{command: a, name: a}]'), says: 'both name and command' },
     { text: HEAD + allowlist('[{command: ./a}]'), says: 'shortest form' },
     { text: HEAD + allowlist('[{command: a, sha256: abc}]'), says: '64 hexadecimal digits' },

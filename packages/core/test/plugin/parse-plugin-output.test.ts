@@ -17,23 +17,23 @@ function failureOf(output: Uint8Array): CredentialError {
   throw new Error('nothing was thrown')
 }
 
-describe('an object is read', () => {
+describe('an object is parsed', () => {
   it.each([
     ['JSON', '{"a":{"b":1}}'],
     ['JSON with white space around it', '\n\t {"a":{"b":1}} \r\n'],
     ['JSON with a byte order mark', '\ufeff{"a":{"b":1}}'],
     ['YAML', 'a:\n  b: 1\n'],
     ['YAML with a document marker', '---\na: {b: 1}\n'],
-    ['YAML of which only the first document counts', 'a: {b: 1}\n---\n{{{'],
-    ['JSON with a field twice', '{"a":2,"a":{"b":1}}'],
+    ['the first of several YAML documents', 'a: {b: 1}\n---\n{{{'],
+    ['JSON with a duplicate field', '{"a":2,"a":{"b":1}}'],
   ])('from %s', (_, text) => {
     expect(parse(text)).toEqual({ a: { b: 1 } })
   })
 })
 
-describe('output is refused', () => {
+describe('output is rejected', () => {
   it.each([
-    { name: 'nothing at all', text: '', code: 'ERR_PLUGIN_NO_OUTPUT', says: 'printed nothing' },
+    { name: 'empty output', text: '', code: 'ERR_PLUGIN_NO_OUTPUT', says: 'printed nothing' },
     { name: 'white space', text: ' \n\t', code: 'ERR_PLUGIN_NO_OUTPUT', says: 'printed nothing' },
     {
       name: 'JSON cut off',
@@ -42,13 +42,13 @@ describe('output is refused', () => {
       says: 'too early, after 7',
     },
     {
-      name: 'JSON cut off in a text',
+      name: 'JSON cut off in a string',
       text: '{"a": "hun',
       code: 'ERR_PLUGIN_SYNTAX',
       says: 'too early',
     },
     {
-      name: 'JSON and more',
+      name: 'JSON followed by text',
       text: '{"a":1} hunter2',
       code: 'ERR_PLUGIN_SYNTAX',
       says: 'character 8 of 15',
@@ -69,7 +69,7 @@ describe('output is refused', () => {
     { name: 'a list', text: '[1]', code: 'ERR_PLUGIN_SYNTAX', says: 'printed a list' },
     { name: 'a sentence', text: 'logged in', code: 'ERR_PLUGIN_SYNTAX', says: 'printed a string' },
     { name: 'a number', text: '42', code: 'ERR_PLUGIN_SYNTAX', says: 'printed a number' },
-    { name: 'null', text: 'null', code: 'ERR_PLUGIN_SYNTAX', says: 'printed nothing where' },
+    { name: 'null', text: 'null', code: 'ERR_PLUGIN_SYNTAX', says: 'printed nothing instead of' },
     {
       name: 'a message and an object',
       text: 'Hi: there: you\n{}',
@@ -88,13 +88,13 @@ describe('output is refused', () => {
     expect(error.hint).toContain('locale')
   })
 
-  it('JSON nested so deep that no reader could follow it', () => {
+  it('JSON that is nested too deeply', () => {
     const depth = 1_000_000
     const error = failureOf(bytes(`{"a":${'['.repeat(depth)}`))
     expect(error.code).toBe('ERR_PLUGIN_SYNTAX')
   })
 
-  it('without a word of it in the error', () => {
+  it('without quoting it in the error', () => {
     const piece = fc.constantFrom(
       'hunter2',
       'position 4711',
@@ -126,7 +126,7 @@ describe('output is refused', () => {
   })
 })
 
-describe('a type has a name for people', () => {
+describe('the name of a type in messages', () => {
   it.each<[unknown, string]>([
     [null, 'nothing'],
     [[], 'a list'],
@@ -135,7 +135,7 @@ describe('a type has a name for people', () => {
     [1n, 'a number'],
     ['x', 'a string'],
     [true, 'a boolean'],
-  ])('%o is %s', (value, name) => {
+  ])('for %o is %s', (value, name) => {
     expect(describeType(value)).toBe(name)
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { forSigners, pluginEnvironment } from '../../src/plugin/plugin-environment.ts'
+import { pluginEnvironment, signerEnvironment } from '../../src/plugin/plugin-environment.ts'
 
 const HOST = {
   PATH: '/bin',
@@ -14,7 +14,7 @@ const HOST = {
   KUBECRED_PKCS11_MODULES: '/lib/p11.so',
 }
 
-describe('of the variables of this process', () => {
+describe('of the host variables', () => {
   it('a plugin sees neither PINs nor requests to signers', () => {
     expect(pluginEnvironment(HOST)).toEqual({
       PATH: '/bin',
@@ -22,14 +22,14 @@ describe('of the variables of this process', () => {
     })
   })
 
-  it('not even when they are let through by name', () => {
+  it('a plugin does not see PINs even if passEnv names them', () => {
     expect(pluginEnvironment(HOST, ['PATH', 'KUBECRED_PKCS11_PIN', 'KUBECRED_SIGNER_FD'])).toEqual({
       PATH: '/bin',
     })
   })
 
-  it('a signer sees PINs, and no request of another one', () => {
-    expect(Object.keys(forSigners(HOST))).toEqual([
+  it('a signer sees PINs, but no request to another signer', () => {
+    expect(Object.keys(signerEnvironment(HOST))).toEqual([
       'PATH',
       'KUBECRED_PKCS11_PIN',
       'KUBECRED_PKCS11_PIN_WORK',
@@ -37,7 +37,7 @@ describe('of the variables of this process', () => {
       'kubecred_pkcs11_pin_lower',
       'KUBECRED_PKCS11_MODULES',
     ])
-    expect(forSigners(HOST, ['KUBECRED_PKCS11_PIN', 'KUBECRED_SIGNER_FD'])).toEqual({
+    expect(signerEnvironment(HOST, ['KUBECRED_PKCS11_PIN', 'KUBECRED_SIGNER_FD'])).toEqual({
       KUBECRED_PKCS11_PIN: '4711',
     })
   })

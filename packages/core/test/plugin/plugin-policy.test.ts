@@ -6,12 +6,12 @@ import {
   checkPluginPolicy,
   cleanPath,
   type FoundExecutable,
-  judgePlugin,
+  pluginDenialReason,
 } from '../../src/plugin/plugin-policy.ts'
 
 const list = (...commands: string[]) => commands.map((command) => ({ command }))
 
-describe('a policy is checked as client-go checks it', () => {
+describe('checkPluginPolicy, as in client-go', () => {
   const NON_NIL = 'an allowlist does nothing'
   it.each([
     { type: '', none: 'ok', empty: NON_NIL, some: NON_NIL },
@@ -22,7 +22,7 @@ describe('a policy is checked as client-go checks it', () => {
     { type: 'ALLOWALL', none: 'unknown policy', empty: 'unknown policy', some: 'unknown policy' },
     { type: 'toString', none: 'unknown policy', empty: 'unknown policy', some: 'unknown policy' },
   ])('$type: no list $none, empty list $empty, one entry $some', ({ type, none, empty, some }) => {
-    const verdictOn = (allowlist: ReturnType<typeof list> | undefined): string => {
+    const resultOf = (allowlist: ReturnType<typeof list> | undefined): string => {
       try {
         checkPluginPolicy({ type, allowlist }, '/kuberc')
         return 'ok'
@@ -30,12 +30,12 @@ describe('a policy is checked as client-go checks it', () => {
         return String(error)
       }
     }
-    expect(verdictOn(undefined)).toContain(none)
-    expect(verdictOn([])).toContain(empty)
-    expect(verdictOn(list('aws'))).toContain(some)
+    expect(resultOf(undefined)).toContain(none)
+    expect(resultOf([])).toContain(empty)
+    expect(resultOf(list('aws'))).toContain(some)
   })
 
-  it('a missing policy allows everything', () => {
+  it('allows everything if the policy is missing', () => {
     expect(checkPluginPolicy({ type: undefined, allowlist: undefined }, '/kuberc')).toBe(ALLOW_ALL)
   })
 
@@ -45,14 +45,14 @@ describe('a policy is checked as client-go checks it', () => {
     { entries: ['/usr//bin/aws'], says: 'shortest form' },
     { entries: ['/usr/bin/../bin/aws'], says: 'shortest form' },
     { entries: ['/usr/bin/'], says: 'shortest form' },
-  ])('the entries $entries are refused', ({ entries, says }) => {
+  ])('rejects the entries $entries', ({ entries, says }) => {
     const check = () => checkPluginPolicy({ type: 'Allowlist', allowlist: list(...entries) }, '/k')
     expect(check).toThrow(says)
     expect(check).toThrow('plugin policy in "/k"')
   })
 })
 
-/** A machine: what each command is found as. */
+/** A machine: where each command is found. */
 function machine(files: Readonly<Record<string, string | FoundExecutable>>) {
   const find = (command: string): FoundExecutable | undefined => {
     const found = files[command]
@@ -71,10 +71,10 @@ async function isAllowed(
 ): Promise<boolean> {
   const { found, lookup } = machine(files)
   const policy = checkPluginPolicy({ type: 'Allowlist', allowlist: [entry] }, '/kuberc')
-  return (await judgePlugin(policy, command, found(command), lookup)) === undefined
+  return (await pluginDenialReason(policy, command, found(command), lookup)) === undefined
 }
 
-describe('an allowlist decides as KEP-3104 says', () => {
+describe('an allowlist, as in KEP-3104', () => {
   const both = { '/usr/bin/x': '/usr/bin/x', '/usr/local/bin/x': '/usr/local/bin/x' }
   it.each([
     { entry: 'x', command: '/usr/bin/x', x: '/usr/local/bin/x', allowed: false },
@@ -93,30 +93,30 @@ describe('an allowlist decides as KEP-3104 says', () => {
     },
   )
 
-  it('one entry of many is enough', async () => {
+  it('allows a plugin that matches any entry', async () => {
     const { found, lookup } = machine({ x: '/usr/bin/x', y: '/usr/bin/y' })
     const policy = checkPluginPolicy({ type: 'Allowlist', allowlist: list('z', 'y', 'x') }, '/k')
-    expect(await judgePlugin(policy, 'x', found('x'), lookup)).toBeUndefined()
+    expect(await pluginDenialReason(policy, 'x', found('x'), lookup)).toBeUndefined()
   })
 
-  it('a refusal names the path and the file', async () => {
+  it('names the path and the file in a denial', async () => {
     const { found, lookup } = machine({ x: '/usr/bin/x' })
     const policy = checkPluginPolicy({ type: 'Allowlist', allowlist: list('y') }, '/kuberc')
-    expect(await judgePlugin(policy, 'x', found('x'), lookup)).toBe(
+    expect(await pluginDenialReason(policy, 'x', found('x'), lookup)).toBe(
       '"/usr/bin/x" is not in the allowlist of "/kuberc"',
     )
   })
 })
 
-describe('real paths only narrow', () => {
+describe('an allowlist, beyond KEP-3104', () => {
   const shim = { path: '/shims/x', realPath: '/opt/shim' }
 
-  it('another name of the same file is not allowed by it', async () => {
+  it('denies another name of the same file', async () => {
     const files = { '/shims/x': shim, '/shims/y': { path: '/shims/y', realPath: '/opt/shim' } }
     expect(await isAllowed({ command: '/shims/y' }, '/shims/x', files)).toBe(false)
   })
 
-  it('a link of the same name elsewhere is not allowed by it', async () => {
+  it('denies a link of the same name in another folder', async () => {
     const files = {
       x: { path: '/a/x', realPath: '/opt/x' },
       '/b/x': { path: '/b/x', realPath: '/opt/x' },
@@ -124,25 +124,27 @@ describe('real paths only narrow', () => {
     expect(await isAllowed({ command: 'x' }, '/b/x', files)).toBe(false)
   })
 
-  it('a link that was moved since the plugin was found does not match', async () => {
+  it('denies a link that was changed since the plugin was found', async () => {
     const { lookup } = machine({ '/usr/bin/x': { path: '/usr/bin/x', realPath: '/opt/new' } })
     const found = { path: '/usr/bin/x', realPath: '/opt/old' }
     const policy = checkPluginPolicy({ type: 'Allowlist', allowlist: list('/usr/bin/x') }, '/k')
-    expect(await judgePlugin(policy, '/usr/bin/x', found, lookup)).toContain('not in the allowlist')
+    expect(await pluginDenialReason(policy, '/usr/bin/x', found, lookup)).toContain(
+      'not in the allowlist',
+    )
   })
 
-  it('an entry that is no longer there allows nothing', async () => {
+  it('denies everything for an entry that does not exist', async () => {
     expect(await isAllowed({ command: '/usr/bin/x' }, 'x', { x: '/usr/bin/x' })).toBe(false)
   })
 
-  it('a digest must fit the file, in capitals or not', async () => {
+  it('requires the digest, in upper or lower case', async () => {
     const files = { x: '/usr/bin/x' }
     expect(await isAllowed({ command: 'x', sha256: 'AB'.repeat(32) }, 'x', files)).toBe(true)
     expect(await isAllowed({ command: 'x', sha256: 'cd'.repeat(32) }, 'x', files)).toBe(false)
   })
 })
 
-describe('a path is shortened as Go shortens it', () => {
+describe('cleanPath', () => {
   it.each([
     ['', '.'],
     ['.', '.'],
@@ -157,11 +159,11 @@ describe('a path is shortened as Go shortens it', () => {
     ['/../a', '/a'],
     ['//a', '/a'],
     ['/', '/'],
-  ])('%j becomes %j', (path, shortest) => {
+  ])('turns %j into %j', (path, shortest) => {
     expect(cleanPath(path)).toBe(shortest)
   })
 
-  it('to the form that Node gives, but for the final slash', () => {
+  it('agrees with path.posix.normalize except for a trailing slash', () => {
     const part = fc.constantFrom('..', '.', '', 'a', 'b', '...')
     fc.assert(
       fc.property(fc.array(part), fc.boolean(), (parts, rooted) => {
@@ -172,7 +174,7 @@ describe('a path is shortened as Go shortens it', () => {
     )
   })
 
-  it('once and for all', () => {
+  it('is idempotent', () => {
     fc.assert(
       fc.property(fc.string(), (path) => {
         expect(cleanPath(cleanPath(path))).toBe(cleanPath(path))

@@ -16,7 +16,7 @@ function blocks(language: string): string[] {
 describe('docs/signer.md', () => {
   const [request, response] = blocks('json').map((text) => JSON.parse(text))
 
-  it('has a stanza that we read', () => {
+  it('has a valid stanza', () => {
     const [stanza = ''] = blocks('yaml')
     const { users } = parseYaml(stanza) as { users: { user: object }[] }
     const { externalSigner } = connectionWith({ user: users[0]?.user ?? {} }).user
@@ -24,7 +24,7 @@ describe('docs/signer.md', () => {
     expect(externalSigner?.parameters.size).toBe(5)
   })
 
-  it('shows what we really write', () => {
+  it('shows the request as it is encoded', () => {
     const { configuration, digest } = request as {
       configuration: Record<string, string>
       digest: string
@@ -40,13 +40,13 @@ describe('docs/signer.md', () => {
     expect(text).toBe(JSON.stringify(request))
   })
 
-  it('shows an answer that we take, and lines before it', () => {
-    const asked = { wish: 'signature', protocol: 'specification', signer: '"s"' } as const
-    expect(readSignerMessage(response, asked)).toMatchObject({ is: 'answer' })
+  it('shows a valid answer, and valid lines before it', () => {
+    const expected = { wish: 'signature', protocol: 'specification', signer: '"s"' } as const
+    expect(readSignerMessage(response, expected)).toMatchObject({ is: 'answer' })
     const lines = [...page.matchAll(/`(\{"apiVersion":…[^`]*\})`/g)].map(([, text = '']) =>
       readSignerMessage(
         { ...JSON.parse(text.replace('…', '""')), apiVersion: response.apiVersion },
-        asked,
+        expected,
       ),
     )
     expect(lines).toEqual([

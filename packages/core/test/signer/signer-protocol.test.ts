@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import {
   SIGNER_API_VERSION as apiVersion,
+  type ExpectedResponse,
   readSignerMessage,
-  type SignerAsked,
 } from '../../src/signer/signer-protocol.ts'
 
-const ASKED: SignerAsked = { wish: 'signature', protocol: 'specification', signer: '"s"' }
-const OLD: SignerAsked = { ...ASKED, protocol: 'reference2020' }
+const EXPECTED: ExpectedResponse = { wish: 'signature', protocol: 'specification', signer: '"s"' }
+const OLD: ExpectedResponse = { ...EXPECTED, protocol: 'reference2020' }
 const good = { apiVersion, kind: 'SignResponse', signature: 'AAEC' }
 
-describe('a message of a signer', () => {
+describe('a message from a signer', () => {
   it.each([
     ['a signature', good, { is: 'answer', bytes: Uint8Array.of(0, 1, 2) }],
     ['unknown fields', { ...good, id: 7, certificate: 7 }, { is: 'answer' }],
@@ -24,11 +24,11 @@ describe('a message of a signer', () => {
       { apiVersion, kind: 'SignerError', message: 'locked' },
       { is: 'failure', text: 'locked' },
     ],
-  ])('is read: %s', (_, sent, expected) => {
-    expect(readSignerMessage(sent, ASKED)).toMatchObject(expected)
+  ])('is accepted: %s', (_, sent, expected) => {
+    expect(readSignerMessage(sent, EXPECTED)).toMatchObject(expected)
   })
 
-  it('has the kinds of 2020 where those are spoken', () => {
+  it('has other kinds in the protocol of 2020', () => {
     const sent = { ...good, kind: 'ExternalSigner' }
     expect(readSignerMessage(sent, OLD)).toMatchObject({ is: 'answer' })
     const certificate = { apiVersion, kind: 'ExternalPublicKey', certificate: 'AA==' }
@@ -36,41 +36,39 @@ describe('a message of a signer', () => {
   })
 
   it.each([
-    ['no version', { ...good, apiVersion: undefined }, /without an apiVersion, where external-/],
-    ['another version', { ...good, apiVersion: 'v2' }, /in another apiVersion, where external-/],
+    ['no version', { ...good, apiVersion: undefined }, /without an apiVersion, but external-/],
+    ['another version', { ...good, apiVersion: 'v2' }, /in another apiVersion, but external-/],
     ['a version in a list', { ...good, apiVersion: [apiVersion] }, /in another apiVersion/],
-    ['no kind', { ...good, kind: null }, /without a kind, where SignResponse was expected/],
-    ['a kind that is none', { ...good, kind: 7 }, /with another kind, where SignResponse/],
-    ['a kind that is long', { ...good, kind: 'x'.repeat(99) }, /with another kind/],
-    ['another kind', { ...good, kind: 'SignRequest' }, /the kind SignRequest, where SignResp/],
+    ['no kind', { ...good, kind: null }, /without a kind, but SignResponse was expected/],
+    ['a kind that is a number', { ...good, kind: 7 }, /with another kind, but SignResponse/],
+    ['a kind that is too long', { ...good, kind: 'x'.repeat(99) }, /with another kind/],
+    ['another kind', { ...good, kind: 'SignRequest' }, /the kind SignRequest, but SignResp/],
     ['an empty signature', { ...good, signature: '' }, /with an empty signature/],
     ['a signature of line breaks', { ...good, signature: '\n' }, /with an empty signature/],
     ['no signature', { ...good, signature: undefined }, /with an empty signature/],
-    ['a number', { ...good, signature: 7 }, /with a number as signature, where text/],
-    ['no text', { ...good, signature: null }, /with nothing as signature/],
-    [
-      'base64 of the web',
-      { ...good, signature: 'A-_=' },
-      /a signature that is not standard base64/,
-    ],
-    ['base64 without its end', { ...good, signature: 'AAA' }, /not standard base64/],
+    ['a number', { ...good, signature: 7 }, /with a number as signature, but a string/],
+    ['null', { ...good, signature: null }, /with nothing as signature/],
+    ['URL-safe base64', { ...good, signature: 'A-_=' }, /a signature that is not standard base64/],
+    ['base64 without padding', { ...good, signature: 'AAA' }, /not standard base64/],
     ['spaces in base64', { ...good, signature: 'AA EC' }, /not standard base64/],
-    ['an error without words', { apiVersion, kind: 'SignerError' }, /with an empty message/],
+    ['an error without a message', { apiVersion, kind: 'SignerError' }, /with an empty message/],
     ['an empty prompt', { apiVersion, kind: 'UserPrompt', prompt: '' }, /with an empty prompt/],
-  ])('is refused for %s', (_, sent, message) => {
-    expect(() => readSignerMessage(sent, ASKED)).toThrow(message)
+  ])('is rejected for %s', (_, sent, message) => {
+    expect(() => readSignerMessage(sent, EXPECTED)).toThrow(message)
   })
 
-  it('in the words of the other protocol says how to change that', () => {
-    const hintOf = (sent: object, asked: SignerAsked): unknown => {
+  it('with a kind of the other protocol is rejected with a hint to set signerProtocol', () => {
+    const hintOf = (sent: object, expected: ExpectedResponse): unknown => {
       try {
-        return readSignerMessage({ ...sent }, asked)
+        return readSignerMessage({ ...sent }, expected)
       } catch (error) {
         return (error as { hint: string }).hint
       }
     }
-    expect(hintOf({ ...good, kind: 'ExternalSigner' }, ASKED)).toContain('signerProtocol: "2020"')
+    expect(hintOf({ ...good, kind: 'ExternalSigner' }, EXPECTED)).toContain(
+      'signerProtocol: "2020"',
+    )
     expect(hintOf(good, OLD)).toContain('signerProtocol: "v1alpha1"')
-    expect(hintOf({ ...good, kind: 'Other' }, ASKED)).not.toContain('signerProtocol')
+    expect(hintOf({ ...good, kind: 'Other' }, EXPECTED)).not.toContain('signerProtocol')
   })
 })

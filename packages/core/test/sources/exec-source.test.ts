@@ -5,36 +5,36 @@ import { nodePrograms } from '../../src/node/node-programs.ts'
 import type { RunOutcome } from '../../src/ports/programs.ts'
 import {
   answered,
+  FIRST_RUN,
   listening,
   makeSource,
-  NOBODY,
   type SourceOptions,
 } from '../fixtures/exec-source.ts'
 import { makePlugin, type PluginFolder } from '../fixtures/plugin-folder.ts'
 
-interface Told {
+interface PluginInput {
   readonly argv0: string
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>
 }
 
-/** Runs a real plugin and returns what it was told. */
-async function told(
+/** Runs a real plugin and returns its arguments and environment. */
+async function inputOf(
   plugin: PluginFolder,
   options: SourceOptions,
   folders?: string[],
-): Promise<Told> {
+): Promise<PluginInput> {
   plugin.answer({ token: 'a-token' })
   plugin.behave('reports')
   const programs = nodePrograms(options.hostEnv ?? {}, folders)
-  await makeSource({ command: plugin.path, ...options }, programs).source.acquire(NOBODY)
+  await makeSource({ command: plugin.path, ...options }, programs).source.acquire(FIRST_RUN)
   return JSON.parse(plugin.read('runs').trim().split('\n').at(-1) ?? '')
 }
 
 describe('the environment of a plugin', () => {
-  it('is the host’s, then the stanza’s, then the input', async () => {
+  it('is the host environment, then exec.env, then the exec info', async () => {
     using plugin = makePlugin()
-    const { env } = await told(plugin, {
+    const { env } = await inputOf(plugin, {
       hostEnv: { A: 'host', B: 'host', KUBERNETES_EXEC_INFO: 'host', NONE: undefined },
       env: { B: 'stanza', C: 'stanza', KUBERNETES_EXEC_INFO: 'stanza' },
     })
@@ -43,18 +43,18 @@ describe('the environment of a plugin', () => {
     expect(JSON.parse(info)).toMatchObject({ kind: 'ExecCredential', spec: { interactive: false } })
   })
 
-  it('has only the host’s variables that are let through, but all of the stanza’s', async () => {
+  it('has only the host variables that passEnv allows, but all of exec.env', async () => {
     using plugin = makePlugin()
     const hostEnv = { PATH: '/bin', AWS_PROFILE: 'prod', SECRET: 'x' }
     const options = { hostEnv, env: { OWN: 'y' } }
     const passEnv = ['PATH', 'MISSING']
-    const { env } = await told(plugin, { ...options, plugin: { passEnv } })
+    const { env } = await inputOf(plugin, { ...options, plugin: { passEnv } })
     expect(Object.keys(env).sort()).toEqual(['KUBERNETES_EXEC_INFO', 'OWN', 'PATH'])
-    const none = await told(plugin, { ...options, plugin: { passEnv: [] } })
+    const none = await inputOf(plugin, { ...options, plugin: { passEnv: [] } })
     expect(Object.keys(none.env).sort()).toEqual(['KUBERNETES_EXEC_INFO', 'OWN'])
   })
 
-  it('has no PIN of a signer, and no request to one, unless the stanza says so', async () => {
+  it('has no PIN and no request of a signer, unless exec.env sets it', async () => {
     const hostEnv = {
       HOST: 'yes',
       EXTERNAL_SIGNER_PLUGIN_CONFIG: '{"pin":"4711"}',
@@ -63,34 +63,34 @@ describe('the environment of a plugin', () => {
       KUBECRED_PKCS11_PIN: '4711',
       KUBECRED_PKCS11_PIN_WORK: '4711',
     }
-    const env = { KUBECRED_PKCS11_PIN_OWN: 'given' }
-    const { source, requests } = makeSource({ hostEnv, env })
-    await source.acquire(NOBODY)
-    const { KUBERNETES_EXEC_INFO: _, ...told } = requests[0]?.env ?? {}
-    expect(told).toEqual({ HOST: 'yes', ...env })
+    const stanzaEnv = { KUBECRED_PKCS11_PIN_OWN: 'given' }
+    const { source, requests } = makeSource({ hostEnv, env: stanzaEnv })
+    await source.acquire(FIRST_RUN)
+    const { KUBERNETES_EXEC_INFO: _, ...env } = requests[0]?.env ?? {}
+    expect(env).toEqual({ HOST: 'yes', ...stanzaEnv })
   })
 
-  it('of two equal names in the stanza has the last', async () => {
+  it('has the last value if a name appears twice in exec.env', async () => {
     const env = [
       ['A', 'first'],
       ['A', 'last'],
     ] as const
     const { source, requests } = makeSource({ env })
-    await source.acquire(NOBODY)
+    await source.acquire(FIRST_RUN)
     expect(requests[0]?.env['A']).toBe('last')
   })
 })
 
-describe('a plugin is found', () => {
-  it('through the host’s PATH, not through the one it is given', async () => {
+describe('the executable of a plugin', () => {
+  it('is found through the PATH of the host, not that of exec.env', async () => {
     using plugin = makePlugin('my-plugin')
-    const { env } = await told(plugin, {
+    const { env } = await inputOf(plugin, {
       command: 'my-plugin',
       hostEnv: { PATH: plugin.folder },
       env: { PATH: '/nowhere' },
     })
     expect(env['PATH']).toBe('/nowhere')
-    const lost = told(plugin, {
+    const lost = inputOf(plugin, {
       command: 'my-plugin',
       hostEnv: { PATH: '/nowhere' },
       env: { PATH: plugin.folder },
@@ -98,37 +98,37 @@ describe('a plugin is found', () => {
     await expect(lost).rejects.toMatchObject({ code: 'ERR_PLUGIN_NOT_FOUND' })
   })
 
-  it('in extra folders, also without a PATH', async () => {
+  it('is found in extra folders, also without a PATH', async () => {
     using plugin = makePlugin('my-plugin')
-    const { args } = await told(plugin, { command: 'my-plugin', args: ['a b'] }, [plugin.folder])
+    const { args } = await inputOf(plugin, { command: 'my-plugin', args: ['a b'] }, [plugin.folder])
     expect(args).toEqual(['a b'])
   })
 
-  it('and started as it was configured, from the path that was checked', async () => {
+  it('is started from the path that was checked, under its configured name', async () => {
     const found = { is: 'found', path: '/bin/real', realPath: '/opt/real' } as const
     const { source, requests } = makeSource({ command: 'my-plugin' }, { locate: async () => found })
-    await source.acquire(NOBODY)
+    await source.acquire(FIRST_RUN)
     expect(requests).toMatchObject([{ command: 'my-plugin', path: '/bin/real' }])
   })
 
-  it('or not, and then its own install hint is shown', async () => {
+  it('has its installHint in the error if it is not found', async () => {
     const options = { command: 'my-plugin', installHint: 'Run brew install my-plugin.' }
-    const lost = makeSource(options, nodePrograms({ PATH: '/nowhere' })).source.acquire(NOBODY)
+    const lost = makeSource(options, nodePrograms({ PATH: '/nowhere' })).source.acquire(FIRST_RUN)
     await expect(lost).rejects.toMatchObject({ hint: 'Run brew install my-plugin.' })
   })
 
-  it('or not, and then no control character of its name reaches the terminal', async () => {
+  it('is named without control characters in the error', async () => {
     for (const command of ['/nowhere/\u001b[2J/plugin', `/bin/sh/../${'\u001b'.repeat(300)}`]) {
-      const lost = makeSource({ command }, nodePrograms({})).source.acquire(NOBODY)
+      const lost = makeSource({ command }, nodePrograms({})).source.acquire(FIRST_RUN)
       const { message } = await lost.catch((error) => error)
       expect(message).not.toContain('\u001b')
     }
   })
 })
 
-describe('whether a plugin may ask a person', () => {
+describe('whether a plugin can prompt the user', () => {
   const NO_TERMINAL = 'standard input is not a terminal'
-  // Mode, terminal, who reads standard input, whether the run is ahead of time; then what follows.
+  // interactiveMode, terminal, what else uses standard input, whether the run is ahead of the expiry; the result.
   it.each<[InteractiveMode, boolean, string | undefined, boolean, boolean | string]>([
     ['Never', false, undefined, false, false],
     ['Never', true, undefined, false, false],
@@ -144,14 +144,14 @@ describe('whether a plugin may ask a person', () => {
     ['Always', true, 'used by -f -', false, 'standard input is unavailable: used by -f -'],
     ['Always', true, undefined, true, 'nobody is waiting for this run'],
   ])(
-    '%s, terminal %s, read by %s, ahead %s: %s',
+    '%s, terminal %s, stdin used by %s, ahead %s: %s',
     async (mode, isTerminal, reader, ahead, expected) => {
       const plugin = reader === undefined ? {} : { stdinUnavailable: reader }
       const { source, requests } = makeSource({ interactiveMode: mode, isTerminal, plugin })
       const asking = source.acquire(listening({ reason: ahead ? 'ahead' : 'first' }).ask)
       if (typeof expected === 'string') {
         await expect(asking).rejects.toThrow(PluginNeedsTerminalError)
-        await expect(asking).rejects.toThrow(`cannot ask you anything: ${expected}`)
+        await expect(asking).rejects.toThrow(`cannot prompt the user: ${expected}`)
         expect(requests).toEqual([])
         return
       }
@@ -167,12 +167,15 @@ describe('whether a plugin may ask a person', () => {
     ['Never', true, false],
     ['IfAvailable', true, true],
     ['Always', false, true],
-  ])('%s: a run ahead of time %s, one that asks %s', (interactiveMode, mayRunAhead, mayAsk) => {
-    expect(makeSource({ interactiveMode }).lifecycle).toEqual({ mayRunAhead, mayAsk })
-  })
+  ])(
+    '%s: may run ahead of the expiry %s, may prompt %s',
+    (interactiveMode, mayRunAhead, mayPrompt) => {
+      expect(makeSource({ interactiveMode }).lifecycle).toEqual({ mayRunAhead, mayPrompt })
+    },
+  )
 })
 
-describe('the policy', () => {
+describe('the plugin policy', () => {
   const pinned = {
     type: 'Allowlist',
     origin: 'kuberc',
@@ -182,11 +185,11 @@ describe('the policy', () => {
   it('denies a program whose digest cannot be read', async () => {
     const sha256 = () => Promise.reject(new Error('EACCES'))
     const { source, requests } = makeSource({ policy: pinned }, { sha256 })
-    await expect(source.acquire(NOBODY)).rejects.toThrow(PluginDeniedError)
+    await expect(source.acquire(FIRST_RUN)).rejects.toThrow(PluginDeniedError)
     expect(requests).toEqual([])
   })
 
-  it('looks nothing up when it denies all', async () => {
+  it('looks up nothing if it denies all plugins', async () => {
     const locate = () => Promise.reject(new Error('looked up'))
     const { source } = makeSource({ policy: { type: 'DenyAll', origin: 'kuberc' } }, { locate })
     const { ask, reports } = listening()
@@ -194,14 +197,14 @@ describe('the policy', () => {
     expect(reports).toEqual([{ type: 'policy', verdict: 'denied', command: '/bin/plugin' }])
   })
 
-  it('is told when it allows', async () => {
+  it('reports an allowed plugin', async () => {
     const { ask, reports } = listening()
     await makeSource().source.acquire(ask)
     expect(reports).toContainEqual({ type: 'policy', verdict: 'allowed', command: '/bin/plugin' })
   })
 })
 
-it('tells what the operating system said when it knows no better', async () => {
+it('an unknown start error shows the error of the operating system', async () => {
   const outcome: RunOutcome = {
     ended: 'not-started',
     errno: 'EMFILE',
@@ -211,15 +214,15 @@ it('tells what the operating system said when it knows no better', async () => {
   }
   const { source } = makeSource({}, { run: async () => outcome })
   const message = 'credential plugin "/bin/plugin" cannot start: EMFILE (spawn EMFILE)'
-  await expect(source.acquire(NOBODY)).rejects.toMatchObject({
+  await expect(source.acquire(FIRST_RUN)).rejects.toMatchObject({
     code: 'ERR_PLUGIN_NOT_STARTED',
     message,
   })
 })
 
-it('keeps nothing: each time it is asked, the plugin runs', async () => {
+it('the source does not cache: it runs the plugin every time', async () => {
   let runs = 0
   const { source } = makeSource({}, { run: async () => answered({ token: `token-${++runs}` }) })
-  const tokens = [await source.acquire(NOBODY), await source.acquire(NOBODY)]
+  const tokens = [await source.acquire(FIRST_RUN), await source.acquire(FIRST_RUN)]
   expect(tokens.map(({ credential }) => credential.token?.expose())).toEqual(['token-1', 'token-2'])
 })

@@ -15,7 +15,7 @@ beforeAll(async () => {
   ;[pair, expired] = await Promise.all([makePair(), makePair({ lifetimeMs: -60_000 })])
 })
 
-/** Files that can be changed between two looks. */
+/** Files that can be changed between two reads. */
 function world(contents: Record<string, string>) {
   const read = async (path: string): Promise<string> => {
     const text = contents[path]
@@ -34,7 +34,7 @@ async function acquire(source: Source) {
 }
 
 describe('a token file', () => {
-  it('is read, trimmed, and good for a minute', async () => {
+  it('is read, trimmed, and used for a minute', async () => {
     const { ports } = world({ '/t': ' a-token\n' })
     const { token, expiresAt, reports } = await acquire(tokenFileSource('/t', ports))
     expect([token, expiresAt - NOW, reports]).toEqual(['a-token', 60_000, []])
@@ -44,15 +44,15 @@ describe('a token file', () => {
     [undefined, 'it does not exist'],
     ['', 'it is empty'],
     [' \n', 'it is empty'],
-    ['two\nlines', 'it holds more than one line, or binary data'],
-    ['\u0000', 'it holds more than one line, or binary data'],
-  ])('is refused when it holds %o, and its content is not shown', async (content, reason) => {
+    ['two\nlines', 'it contains more than one line, or binary data'],
+    ['\u0000', 'it contains more than one line, or binary data'],
+  ])('is rejected if it contains %o, without showing its content', async (content, reason) => {
     const { ports } = world(content === undefined ? {} : { '/t': content })
     const message = `token file "/t" cannot be used: ${reason}`
     await expect(acquire(tokenFileSource('/t', ports))).rejects.toMatchObject({ message })
   })
 
-  it('that is gone or half-written for a moment leaves the last good value, with a warning', async () => {
+  it('keeps its last good value, with a warning, while it is missing or half-written', async () => {
     const { ports, contents } = world({ '/t': 'one' })
     const source = tokenFileSource('/t', ports)
     await acquire(source)
@@ -64,7 +64,7 @@ describe('a token file', () => {
     expect(await acquire(source)).toMatchObject({ token: 'two', reports: [] })
   })
 
-  it('that was never there leaves the token beside it, until it is', async () => {
+  it('falls back to the inline token until it can be read', async () => {
     const { ports, contents } = world({})
     const source = tokenFileSource('/t', ports, new Secret('inline'))
     const { token, reports } = await acquire(source)
@@ -77,7 +77,7 @@ describe('a token file', () => {
 })
 
 describe('certificate files', () => {
-  it('may be one file and one given value', async () => {
+  it('can be one file and one inline value', async () => {
     const { ports } = world({ '/c': pair.certificate })
     const parts = { chain: { path: '/c' }, key: { pem: new Secret(pair.key) } }
     const source = certificateFilesSource(parts, ports)
@@ -86,7 +86,7 @@ describe('certificate files', () => {
     expect(source.label).toEqual({ kind: 'certificate-files', name: '/c, inline' })
   })
 
-  it('that are changed one after the other never make a pair that does not fit', async () => {
+  it('never make a mismatched pair while they are changed one after the other', async () => {
     const { ports, contents } = world({ '/c': pair.certificate, '/k': pair.key })
     const source = certificateFilesSource({ chain: { path: '/c' }, key: { path: '/k' } }, ports)
     await acquire(source)
@@ -100,7 +100,7 @@ describe('certificate files', () => {
     expect((await acquire(source)).credential.certificate?.chain).toBe(expired.certificate)
   })
 
-  it('that do not fit are read once more: one may have been replaced after the other was read', async () => {
+  it('are read once more if they do not match, because one may have been replaced between the reads', async () => {
     const { ports, contents } = world({ '/c': pair.certificate, '/k': pair.key })
     const reads: string[] = []
     const read = async (path: string): Promise<string> => {
@@ -124,7 +124,7 @@ describe('certificate files', () => {
     expect(reads.slice(1)).toEqual(['/c', '/k', '/c', '/k'])
   })
 
-  it('that are one file are read in one go', async () => {
+  it('are read once if they are the same file', async () => {
     const { ports, contents } = world({ '/bundle': pair.key + pair.certificate })
     let reads = 0
     const read = async (path: string): Promise<string> => {
@@ -142,7 +142,7 @@ describe('certificate files', () => {
     expect((await acquire(source)).credential.certificate?.chain).toBe(expired.certificate)
   })
 
-  it('are refused with the reason when they were never good', async () => {
+  it('are rejected with the reason if they were never valid', async () => {
     const { ports } = world({ '/c': pair.certificate, '/k': 'no key' })
     const source = certificateFilesSource({ chain: { path: '/c' }, key: { path: '/k' } }, ports)
     await expect(acquire(source)).rejects.toThrow('/c, /k: the key is not PEM')
@@ -152,7 +152,7 @@ describe('certificate files', () => {
 describe('a user entry without a plugin', () => {
   const kinds = (credential: Credential): string[] => Object.keys(credential).sort()
 
-  it('that says nothing is anonymous', async () => {
+  it('is anonymous if it is empty', async () => {
     const source = chooseSource({}, world({}).ports)
     expect(source.label.kind).toBe('anonymous')
     expect((await acquire(source)).credential).toEqual({})
@@ -168,7 +168,7 @@ describe('a user entry without a plugin', () => {
     expect([kinds(credential), expiresAt - NOW]).toEqual([['certificate', 'token'], 60_000])
   })
 
-  it('uses an expired certificate with a warning: the server may know better', async () => {
+  it('uses an expired certificate with a warning, because the local clock may be wrong', async () => {
     const certificate = {
       chain: { from: 'data', data: expired.certificate },
       key: { from: 'data', data: new Secret(expired.key) },

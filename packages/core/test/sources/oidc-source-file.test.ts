@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { boxed, grant, HOUR, idToken, makeLogin, spent } from '../fixtures/oidc-login.ts'
 
-describe('what somebody else wrote into the kubeconfig', () => {
-  it('is taken before the issuer is asked', async () => {
+describe('tokens that another program wrote to the kubeconfig', () => {
+  it('are used before the issuer is asked', async () => {
     const { entry, asked, answer, acquire } = makeLogin(boxed(idToken(-1), 'r1'))
     entry.now = boxed(idToken(HOUR, 'theirs'), 'r2')
     expect((await acquire()).token).toBe(idToken(HOUR, 'theirs'))
@@ -12,7 +12,7 @@ describe('what somebody else wrote into the kubeconfig', () => {
     expect(asked).toEqual(['r2'])
   })
 
-  it('heals a login that had ended, without a restart', async () => {
+  it('revive a login that had ended, without a restart', async () => {
     const { entry, asked, answer, acquire } = makeLogin(boxed(undefined, 'r1'))
     answer(spent(), grant(idToken(HOUR)))
     await expect(acquire()).rejects.toMatchObject({ reason: 'invalid_grant' })
@@ -22,30 +22,27 @@ describe('what somebody else wrote into the kubeconfig', () => {
   })
 
   it.each([
-    ['and an id token that serves', idToken(HOUR), ['r1']],
-    ['and no id token that serves', idToken(-1), ['r1', 'r2']],
-  ])(
-    'while we were refused is looked at once more: a refresh token %s',
-    async (_, id, expected) => {
-      const { entry, asked, answer, acquire } = makeLogin(boxed(undefined, 'r1'))
-      const theirs = boxed(id, 'r2')
-      answer(spent(), grant(idToken(HOUR, 'x')))
-      const seen = entry.now
-      let looks = 0
-      entry.read = async () => (looks++ === 0 ? seen : theirs)
-      await acquire()
-      expect(asked).toEqual(expected)
-    },
-  )
+    ['a valid id token', idToken(HOUR), ['r1']],
+    ['an expired id token', idToken(-1), ['r1', 'r2']],
+  ])('are read again after invalid_grant: a refresh token with %s', async (_, id, expected) => {
+    const { entry, asked, answer, acquire } = makeLogin(boxed(undefined, 'r1'))
+    const theirs = boxed(id, 'r2')
+    answer(spent(), grant(idToken(HOUR, 'x')))
+    const seen = entry.now
+    let looks = 0
+    entry.read = async () => (looks++ === 0 ? seen : theirs)
+    await acquire()
+    expect(asked).toEqual(expected)
+  })
 
-  it('and cannot be read any more changes nothing', async () => {
+  it('are not needed: a kubeconfig that can no longer be read changes nothing', async () => {
     const { entry, acquire } = makeLogin(boxed(idToken(HOUR), 'r1'))
     entry.now = undefined
     expect((await acquire()).token).toBe(idToken(HOUR))
   })
 })
 
-describe('saving', () => {
+describe('saving tokens', () => {
   it('happens for every new token, and without a warning', async () => {
     const { entry, reports, answer, acquire } = makeLogin(boxed(idToken(HOUR), 'r1'), {
       isSaved: true,
@@ -60,7 +57,7 @@ describe('saving', () => {
     expect([entry.saved, reports]).toEqual([1, []])
   })
 
-  it('that fails is a warning, not a failed run, and is tried again', async () => {
+  it('only warns if it fails, and is tried again', async () => {
     const { entry, reports, answer, acquire } = makeLogin(boxed(undefined, 'r1'), { isSaved: true })
     const { save } = entry
     entry.save = () => Promise.reject(new Error('the disk is full'))
@@ -77,7 +74,7 @@ describe('saving', () => {
     expect(entry.saved).toBe(1)
   })
 
-  it('that would overwrite others is left out, and theirs are used next', async () => {
+  it('does not overwrite tokens of another program, and uses those next', async () => {
     const { entry, reports, answer, acquire } = makeLogin(boxed(undefined, 'r1'), { isSaved: true })
     entry.save = async () => {
       entry.now = boxed(idToken(HOUR, 'theirs'), 'r9')
@@ -86,13 +83,13 @@ describe('saving', () => {
     answer(grant(idToken(HOUR), 'r2'))
     await acquire()
     expect(reports).toEqual([
-      { type: 'warning', message: expect.stringContaining('somebody else changed them') },
+      { type: 'warning', message: expect.stringContaining('another program changed them') },
     ])
     expect((await acquire('refused')).token).toBe(idToken(HOUR, 'theirs'))
   })
 })
 
-it('a connection that joins with a newer id token brings it along', async () => {
+it('a connection that joins with a newer id token updates the session', async () => {
   const { session, entry, acquire } = makeLogin(boxed(idToken(-1), 'r1'))
   const newer = boxed(idToken(HOUR, 'newer'), 'r1')
   session.join({ ...entry, read: async () => newer }, newer)

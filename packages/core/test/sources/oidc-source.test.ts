@@ -7,7 +7,7 @@ import { expectNoLeak } from '../fixtures/no-leak.ts'
 import { boxed, CONFIG, grant, HOUR, idToken, makeLogin, spent } from '../fixtures/oidc-login.ts'
 
 describe('the id token of the kubeconfig', () => {
-  it('is used until ten seconds before its end, without asking the issuer', async () => {
+  it('is used until ten seconds before its expiry, without asking the issuer', async () => {
     const { asked, acquire } = makeLogin(boxed(idToken(HOUR), 'r1'))
     expect(await acquire()).toEqual({ token: idToken(HOUR), leftMs: HOUR - 10_000 })
     expect(asked).toEqual([])
@@ -17,7 +17,7 @@ describe('the id token of the kubeconfig', () => {
     ['absent', undefined],
     ['expired', idToken(-HOUR)],
     ['in its last ten seconds', idToken(9_999)],
-    ['no JWT', 'opaque'],
+    ['not a JWT', 'opaque'],
   ])('is refreshed when it is %s', async (_, old) => {
     const { asked, answer, acquire } = makeLogin(boxed(old, 'r1'))
     answer(grant(idToken(HOUR, 'new')))
@@ -25,7 +25,7 @@ describe('the id token of the kubeconfig', () => {
     expect(asked).toEqual(['r1'])
   })
 
-  it('is refreshed after a refusal although it has not ended', async () => {
+  it('is refreshed after a refusal although it has not expired', async () => {
     const { asked, answer, acquire } = makeLogin(boxed(idToken(HOUR), 'r1'))
     answer(grant(idToken(HOUR, 'new')))
     await acquire()
@@ -33,7 +33,7 @@ describe('the id token of the kubeconfig', () => {
     expect(asked).toEqual(['r1'])
   })
 
-  it('is refreshed ahead of its end, but not for the sake of a certificate file beside it', async () => {
+  it('is refreshed ahead of its expiry, but not when only the certificate file it is combined with is due', async () => {
     const { clock, asked, answer, acquire } = makeLogin(boxed(idToken(HOUR), 'r1'))
     answer(grant(idToken(2 * HOUR)))
     await acquire()
@@ -47,7 +47,7 @@ describe('the id token of the kubeconfig', () => {
 })
 
 describe('without a refresh token', () => {
-  it('the id token serves, also when asked ahead of time', async () => {
+  it('the id token is used until it expires, also for early runs', async () => {
     const { clock, acquire } = makeLogin(boxed(idToken(HOUR)))
     await acquire()
     clock.advance(HOUR - 60_000)
@@ -57,9 +57,9 @@ describe('without a refresh token', () => {
   it.each([
     ['first', undefined, 'no id-token either'],
     ['first', idToken(-HOUR), 'its id-token expired at 2027-01-15T07:00:00Z'],
-    ['first', 'opaque', 'its id-token is no JWT with an expiry'],
+    ['first', 'opaque', 'its id-token is not a JWT with an expiry'],
     ['refused', idToken(HOUR), 'the server refused its id-token'],
-  ] as const)('%s: a token that is no good is an error that says why', async (reason, id, says) => {
+  ] as const)('%s: an unusable id token is an error with the reason', async (reason, id, says) => {
     const { acquire } = makeLogin(boxed(id))
     if (reason === 'refused') await acquire()
     await expect(acquire(reason)).rejects.toMatchObject({
@@ -71,7 +71,7 @@ describe('without a refresh token', () => {
 })
 
 describe('a refresh token', () => {
-  it('that the issuer does not repeat stays', async () => {
+  it('stays valid if the issuer does not return a new one', async () => {
     const { reports, asked, answer, acquire } = makeLogin(boxed(undefined, 'r1'))
     answer(grant(idToken(HOUR)), grant(idToken(HOUR, 'new')))
     await acquire()
@@ -80,7 +80,7 @@ describe('a refresh token', () => {
     expect(reports).toEqual([])
   })
 
-  it('that is rotated replaces the old one, with one warning that names the option', async () => {
+  it('is replaced when the issuer rotates it, with one warning that names the option', async () => {
     const rotated: string[] = []
     const onRotated = (next: Secret): void => void rotated.push(next.expose())
     const { entry, reports, asked, answer, acquire } = makeLogin(boxed(undefined, 'r1'), {
@@ -97,14 +97,14 @@ describe('a refresh token', () => {
     expect(entry.saved).toBe(0)
   })
 
-  it('is kept even when the id token that came with it is no good', async () => {
+  it('is kept even if the id token that came with it is unusable', async () => {
     const { session, answer, acquire } = makeLogin(boxed(undefined, 'r1'))
     answer(grant('opaque', 'r2'))
     await expect(acquire()).rejects.toMatchObject({ code: 'ERR_OIDC_REFUSED' })
     expect(session.tokens.refreshToken?.expose()).toBe('r2')
   })
 
-  it('is used by one at a time, whoever asks', async () => {
+  it('is never used by two sources at the same time', async () => {
     const { session, clock, answer, acquire } = makeLogin(boxed(undefined, 'r1'))
     const other = oidcSource(CONFIG, session, {
       issuer: { refresh: () => Promise.reject(new Error('asked again')) },
@@ -115,7 +115,7 @@ describe('a refresh token', () => {
     expect(theirs.credential.token?.expose()).toBe(mine.token)
   })
 
-  it('that fails is the error, and the next one may try again', async () => {
+  it('can be used again after the issuer was unreachable', async () => {
     const { answer, acquire } = makeLogin(boxed(undefined, 'r1'))
     answer(new OidcUnreachableError(CONFIG.issuer, 'down'), grant(idToken(HOUR)))
     await expect(acquire()).rejects.toMatchObject({ code: 'ERR_OIDC_UNREACHABLE' })
@@ -123,7 +123,7 @@ describe('a refresh token', () => {
   })
 })
 
-it('shows no token to anybody', async () => {
+it('tokens appear in no event, error or inspection', async () => {
   const secrets = [idToken(-HOUR), 'marked-refresh-1', 'marked-refresh-2', idToken(HOUR)]
   const { session, entry, reports, answer, acquire } = makeLogin(boxed(secrets[0], secrets[1]), {
     isSaved: true,

@@ -10,7 +10,7 @@ import { expectNoLeak } from '../fixtures/no-leak.ts'
 const SECRET = 'kq7-vw3zx-81jp-t5d'
 const SECRETS = [new Secret(SECRET)]
 
-/** What is passed on and kept when a plugin prints these pieces, each in a write of its own. */
+/** What is reported and kept when a plugin prints these pieces, each in a separate write. */
 async function follow(pieces: readonly (string | Uint8Array)[]) {
   const stream = new PassThrough()
   const passed: string[] = []
@@ -27,7 +27,7 @@ async function follow(pieces: readonly (string | Uint8Array)[]) {
   return { early, passed, all: passed.join(''), tail: tail(), shown }
 }
 
-describe('what a plugin says is passed on', () => {
+describe('the standard error of a plugin is reported', () => {
   it('in whole lines, and the rest when it ends', async () => {
     const { early, passed } = await follow(['one\ntw', 'o\nth', 'ree'])
     expect([early, passed]).toEqual(['one\ntwo\n', ['one\n', 'two\n', 'three']])
@@ -39,7 +39,7 @@ describe('what a plugin says is passed on', () => {
     expect([all, tail]).toEqual(['grüße\n', 'grüße\n'])
   })
 
-  it('without a line that is too long to wait for, and with what comes after', async () => {
+  it('without lines that are too long, and with what follows them', async () => {
     const { all } = await follow(['one\n', 'x'.repeat(70_000), 'x'.repeat(70_000), 'x\ntwo\n'])
     expect(all).toBe('one\n[a line too long to show]\ntwo\n')
   })
@@ -49,7 +49,7 @@ describe('what a plugin says is passed on', () => {
     expect(all.length).toBeLessThan(300_000)
   })
 
-  it('with a private key in one piece, so that it is known for one', async () => {
+  it('with a private key in one piece, so that the scrubber recognises it', async () => {
     const key = `-----BEGIN PRIVATE KEY-----\n${'A1b2'.repeat(16)}\n${'C3d4'.repeat(16)}\n-----END PRIVATE KEY-----\n`
     const { passed, early } = await follow([...`key: ${key}`.split(/(?<=\n)/), 'done\n'])
     expect(early).toContain('done\n')
@@ -57,8 +57,8 @@ describe('what a plugin says is passed on', () => {
   })
 })
 
-describe('of what a plugin says, no piece of a secret is shown', () => {
-  it('however it falls between writes', async () => {
+describe('no part of a secret in standard error is shown', () => {
+  it('however it is split between writes', async () => {
     const pieces = fc.array(fc.constantFrom(SECRET, 'a', ' ', '\n', 'words '), { maxLength: 60 })
     const cuts = fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 20 })
     await fc.assert(
@@ -77,21 +77,21 @@ describe('of what a plugin says, no piece of a secret is shown', () => {
     )
   })
 
-  it.each([4084, 8180, 65_524])('where the tail of %d characters is cut', async (length) => {
+  it.each([4084, 8180, 65_524])('if the tail is cut after %d characters', async (length) => {
     for (const filler of ['x'.repeat(length), `${'x'.repeat(length - 5)}\nend\n`]) {
       const { passed, shown } = await follow([SECRET + filler])
       expectNoLeak([passed.map((each) => scrub(each, SECRETS)), shown], [SECRET])
     }
   })
 
-  it('where it says nothing but the secret, for ever', async () => {
+  it('if the plugin prints nothing but the secret, endlessly', async () => {
     const { passed, shown } = await follow(Array.from({ length: 40 }, () => SECRET.repeat(500)))
     expectNoLeak([passed.map((each) => scrub(each, SECRETS)), shown], [SECRET])
   })
 })
 
-describe('the tail that an error carries', () => {
-  it('is the end of what was said', async () => {
+describe('the stderr tail of an error', () => {
+  it('is the end of the output', async () => {
     const lines = Array.from({ length: 20_000 }, (_, i) => `line ${i}\n`)
     const { tail, shown } = await follow([lines.join('')])
     expect(tail).toMatch(/^line \d+\n/)
@@ -99,12 +99,12 @@ describe('the tail that an error carries', () => {
     expect(shown.length).toBeLessThanOrEqual(4096)
   })
 
-  it('is not there when nothing was said', () => {
+  it('is missing if there was no output', () => {
     const outcome = { ended: 'timed-out', tookMs: 5, stderrTail: ' \n' } as const
     expect(runFacts(outcome, [])).toEqual({ tookMs: 5 })
   })
 
-  it('shows control characters instead of sending them to a terminal', async () => {
+  it('shows control characters as code points', async () => {
     expect((await follow(['\u001b]0;title\u0007\u009b2J\n'])).shown).toBe(
       'U+001B]0;titleU+0007U+009B2J',
     )

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isCredentialError } from '../../src/errors/index.ts'
 import { loadPluginPolicy } from '../../src/node/load-plugin-policy.ts'
 import { nodePrograms } from '../../src/node/node-programs.ts'
-import { makeSource, NOBODY } from '../fixtures/exec-source.ts'
+import { FIRST_RUN, makeSource } from '../fixtures/exec-source.ts'
 
 let folder = ''
 beforeAll(() => {
@@ -60,7 +60,7 @@ function expectedOf({ policy, list, plugin, entry }: Case): RegExp {
   return policy === 'Allowlist' && !entry.exists ? /^ERR_PLUGIN_DENIED/ : /^allowed$/
 }
 
-async function judge(each: Case, turn: number): Promise<string> {
+async function outcomeOf(each: Case, turn: number): Promise<string> {
   const kuberc = join(folder, 'kuberc')
   const content = {
     apiVersion: 'kubectl.config.k8s.io/v1beta1',
@@ -73,7 +73,7 @@ async function judge(each: Case, turn: number): Promise<string> {
     const policy = await loadPluginPolicy({ kuberc, env: {}, home: folder })
     const command = commandOf(each.plugin, 'missing-plugin')
     const { locate, sha256 } = nodePrograms({ PATH: folder })
-    await makeSource({ policy, command }, { locate, sha256 }).source.acquire(NOBODY)
+    await makeSource({ policy, command }, { locate, sha256 }).source.acquire(FIRST_RUN)
     return 'allowed'
   } catch (error) {
     if (!isCredentialError(error)) throw error
@@ -82,11 +82,11 @@ async function judge(each: Case, turn: number): Promise<string> {
 }
 
 describe.each(POLICIES)('under the policy "%s"', (policy) => {
-  it.each(LISTS)('with the allowlist %s, upstream’s verdicts hold', async (list) => {
+  it.each(LISTS)('with the allowlist %s, the results are those of client-go', async (list) => {
     const cases = CASES.filter((each) => each.policy === policy && each.list === list)
     expect(cases).toHaveLength(16)
     for (const [turn, each] of cases.entries()) {
-      expect(await judge(each, turn), JSON.stringify(each)).toMatch(expectedOf(each))
+      expect(await outcomeOf(each, turn), JSON.stringify(each)).toMatch(expectedOf(each))
     }
   })
 })

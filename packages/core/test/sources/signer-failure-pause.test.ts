@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { SignerResponseInvalidError } from '../../src/errors/index.ts'
 import { FailurePause } from '../../src/sources/signer-device.ts'
 
-describe('the pause of a signer that failed', () => {
-  it('doubles with each failure, up to the limit, and begins anew after a signature', () => {
+describe('the pause after a failed signature', () => {
+  it('doubles with each failure, up to the limit, and starts over after a signature', () => {
     const limits = { backoffFirstMs: 1000, backoffLimitMs: 5000 }
     let now = 0
     const pause = new FailurePause(

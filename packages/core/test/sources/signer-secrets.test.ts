@@ -9,13 +9,13 @@ const scrub = (text: string, parameters: Record<string, string>, pins?: string[]
   return signerScrubber(new Map(boxed), pins)(text)
 }
 
-describe('what a signer said is shown without', () => {
+describe('the output of a signer is shown without', () => {
   it.each<[string, Record<string, string>, string, string]>([
     ['a PIN', { pin: '123456' }, 'pin was 123456!', 'pin was [secret]!'],
     ['a short PIN', { pin: '4711' }, 'x4711y 47114711', 'x[secret]y [secret][secret]'],
     ['a PUK', { puk: '87654321' }, 'puk 87654321', 'puk [secret]'],
     ['a password of one letter', { passphrase: 'q' }, 'a q b', 'a [secret] b'],
-    ['any other value that can be told from words', { note: 'marked' }, 'a marked', 'a [secret]'],
+    ['any other value that is not a common word', { note: 'marked' }, 'a marked', 'a [secret]'],
     [
       'a PIN in a URI',
       { uri: 'pkcs11:id=%02?pin-value=4%371%31' },
@@ -23,7 +23,7 @@ describe('what a signer said is shown without', () => {
       'no [secret], no [secret]',
     ],
     [
-      'what is named like a secret, also where its last word is not',
+      'parameters named like a secret, also if the last word is harmless',
       {
         authTokenId: 'abcdef',
         session_name: 'ghijkl',
@@ -34,7 +34,7 @@ describe('what a signer said is shown without', () => {
       '[secret] [secret] [secret] [secret]',
     ],
     [
-      'what looks like a secret, whatever its name',
+      'values that look like a secret, whatever their name',
       { keyId: 'A1b2C3d4E5f6G7h8I9j0', url: 'https://u:hunter2@h/', host: 'https://h/?sig=abc' },
       'A1b2C3d4E5f6G7h8I9j0 at https://u:hunter2@h/ or https://h/?sig=abc',
       '[secret] at [secret] or [secret]',
@@ -62,18 +62,18 @@ describe('what a signer said is shown without', () => {
   })
 })
 
-describe('what a signer said keeps', () => {
+describe('the output of a signer still shows', () => {
   it.each<[string, Record<string, string>, string]>([
     ['where the signer is', { pathExec: '/usr/bin/signer' }, 'no /usr/bin/signer'],
     [
-      'which token and key are meant',
+      'the token and the module',
       { tokenLabel: 'work-card', pathLib: '/usr/lib/x/lib.so' },
       'no token work-card behind /usr/lib/x/lib.so',
     ],
-    ['numbers that are everywhere', { slotId: '0', objectId: '12' }, 'slot 0 of 120'],
-    ['words that say where a PIN is', { pinSource: 'env' }, 'the environment has no PIN'],
+    ['small numbers', { slotId: '0', objectId: '12' }, 'slot 0 of 120'],
+    ['words that say where the PIN is', { pinSource: 'env' }, 'the environment has no PIN'],
     [
-      'which key of a cloud is meant, and for whom',
+      'the key of a cloud, its region and profile',
       {
         keyId: '1234abcd-12ab-34cd-56ef-1234567890ab',
         region: 'eu-central-1',
@@ -82,7 +82,7 @@ describe('what a signer said keeps', () => {
       'AccessDenied: kms:Sign on 1234abcd-12ab-34cd-56ef-1234567890ab in eu-central-1 (profile dev-team)',
     ],
     [
-      'an ARN, a path, a resource',
+      'an ARN, a path, a cloud resource',
       {
         key: 'arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab',
         other: 'projects/p/locations/global/keyRings/r/cryptoKeys/k',
@@ -91,14 +91,14 @@ describe('what a signer said keeps', () => {
       },
       'arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab projects/p/locations/global/keyRings/r/cryptoKeys/k /run/user/1000/pin eu-north-1',
     ],
-    ['all of a URI but its PIN', { uri: 'pkcs11:object=work' }, 'no pkcs11:object=work'],
-    ['everything beside an empty PIN', { pin: '' }, 'hello'],
+    ['a URI without a PIN', { uri: 'pkcs11:object=work' }, 'no pkcs11:object=work'],
+    ['everything if the PIN is empty', { pin: '' }, 'hello'],
   ])('%s', (_, parameters, text) => {
     expect(scrub(text, parameters)).toBe(text)
   })
 })
 
-it('a line is cut, and one', () => {
+it('oneLine joins lines and cuts at the limit', () => {
   expect(oneLine(' a\r\n\tb ', 10)).toBe('a b')
   expect(oneLine('abcdef', 3)).toBe('abc…')
 })

@@ -16,42 +16,45 @@ afterEach(expectNoProcessesLeft)
 
 const SECRETS = { pin: '4711', other: 'secret-parameter' }
 
-describe('a signer that', () => {
+describe('a misbehaving signer', () => {
   it.each([
     [
       'garbage',
       'ERR_SIGNER_RESPONSE_INVALID',
-      /printed something that is no JSON object, where SignResponse/,
+      /printed something that is not a JSON object, but SignResponse/,
     ],
     ['binary', 'ERR_SIGNER_RESPONSE_INVALID', /bytes that are not UTF-8/],
     ['huge', 'ERR_SIGNER_RESPONSE_INVALID', /printed more than 1048576 bytes/],
     [
       'silent',
       'ERR_SIGNER_RESPONSE_INVALID',
-      /ended with status 0 without an answer, where SignResponse/,
+      /ended with status 0 without an answer, but SignResponse/,
     ],
-    ['fails', 'ERR_SIGNER_FAILED', /ended with status 7 and gave no signature/],
-    ['killed', 'ERR_SIGNER_FAILED', /was ended by SIGKILL and gave no signature/],
+    ['fails', 'ERR_SIGNER_FAILED', /ended with status 7 and returned no signature/],
+    ['killed', 'ERR_SIGNER_FAILED', /was ended by SIGKILL and returned no signature/],
     ['twice', 'ERR_SIGNER_RESPONSE_INVALID', /more than one answer/],
-    ['refuses', 'ERR_SIGNER_FAILED', /gave no signature: the PIN \[secret\] is wrong$/],
+    ['refuses', 'ERR_SIGNER_FAILED', /returned no signature: the PIN \[secret\] is wrong$/],
     [
       'certificateOnly',
       'ERR_SIGNER_RESPONSE_INVALID',
-      /kind CertificateResponse, where SignResponse/,
+      /kind CertificateResponse, but SignResponse/,
     ],
-    ['other kind', 'ERR_SIGNER_RESPONSE_INVALID', /kind Certificate, where SignResponse/],
-  ])('%s gives %s, and no secret with it', async (behaviour, code, message) => {
-    await using scene = new SignerFixture(pair)
-    const key = await scene.key({ ...SECRETS, behaviour, only: 'signature' })
-    const error = await key.sign(toSign('x')).catch((thrown: unknown) => thrown)
-    expect(error).toMatchObject({ code, message: expect.stringMatching(message) })
-    const shown = [error, scene.events]
-    expectNoLeak(shown, Object.values(SECRETS))
-    expect(JSON.stringify(shown)).not.toContain('4711')
-    expect(scene.eventsOf('sign-failed')).toMatchObject([{ error: { code } }])
-  })
+    ['other kind', 'ERR_SIGNER_RESPONSE_INVALID', /kind Certificate, but SignResponse/],
+  ])(
+    'with the behaviour "%s" fails with %s, without a secret',
+    async (behaviour, code, message) => {
+      await using scene = new SignerFixture(pair)
+      const key = await scene.key({ ...SECRETS, behaviour, only: 'signature' })
+      const error = await key.sign(toSign('x')).catch((thrown: unknown) => thrown)
+      expect(error).toMatchObject({ code, message: expect.stringMatching(message) })
+      const shown = [error, scene.events]
+      expectNoLeak(shown, Object.values(SECRETS))
+      expect(JSON.stringify(shown)).not.toContain('4711')
+      expect(scene.eventsOf('sign-failed')).toMatchObject([{ error: { code } }])
+    },
+  )
 
-  it('fails has the end of its standard error in the error, scrubbed', async () => {
+  it('that exits with an error has the end of its standard error in the error, scrubbed', async () => {
     await using scene = new SignerFixture(pair)
     await expect(scene.key({ ...SECRETS, behaviour: 'fails' })).rejects.toMatchObject({
       exitStatus: 7,
@@ -62,7 +65,7 @@ describe('a signer that', () => {
     ])
   })
 
-  it('does not answer is stopped with its children', async () => {
+  it('that does not answer is stopped with its children', async () => {
     await using scene = new SignerFixture(pair)
     const parameters = { stays: 'yes', behaviour: 'hangs', only: 'signature' }
     const key = await scene.key(parameters, { limits: { timeoutMs: 3000 } })
@@ -74,7 +77,7 @@ describe('a signer that', () => {
     await vi.waitFor(() => expect([pid, child].filter(isRunning)).toEqual([]), 10_000)
   })
 
-  it('says something it was not asked for is ended, and the next request starts it again', async () => {
+  it('that prints unexpected output is stopped, and the next request starts it again', async () => {
     await using scene = new SignerFixture(pair)
     const source = scene.source({ stays: 'yes' })
     // It answers the request, and later once more.
@@ -83,7 +86,7 @@ describe('a signer that', () => {
     writeFileSync(scene.program, code.replace('if (configuration.stays', `${late}\n$&`))
     await scene.acquire(source)
     await vi.waitFor(() => expect(scene.eventsOf('warning')).toHaveLength(1))
-    expect(scene.eventsOf('warning')[0]?.message).toContain('was not asked for')
+    expect(scene.eventsOf('warning')[0]?.message).toContain('printed unexpected output')
     writeFileSync(scene.program, code)
     await scene.acquire(source)
     expect(scene.asked()).toEqual(Array(2).fill('CertificateRequest by variable'))
@@ -94,7 +97,7 @@ describe('a signer that', () => {
     ['half a certificate', 'half'],
     ['a certificate and more', 'more'],
     ['PEM without a certificate', '-----BEGIN X-----\nAAAA\n-----END X-----'],
-  ])('gives %s for a certificate is told so', async (_, what) => {
+  ])('that returns %s as its certificate fails', async (_, what) => {
     await using scene = new SignerFixture(pair)
     const der = Buffer.from(pair.certificate.split('\n').slice(1, -2).join(''), 'base64')
     const bytes =
@@ -108,7 +111,7 @@ describe('a signer that', () => {
     await expect(scene.key({ print })).rejects.toMatchObject({ code: 'ERR_SIGNER_CERTIFICATE' })
   })
 
-  it('gives a chain that no server takes is told so', async () => {
+  it('that returns a chain too long for any server fails', async () => {
     await using scene = new SignerFixture(pair)
     writeFileSync(join(scene.folder, 'certificate.pem'), pair.certificate.repeat(1000))
     await expect(scene.key({ chain: 'yes' })).rejects.toMatchObject({
@@ -117,7 +120,7 @@ describe('a signer that', () => {
     })
   })
 
-  it('gives a certificate that has expired, or for a key of another kind', async () => {
+  it('that returns an expired certificate, or one with an unsupported key, fails', async () => {
     await using old = new SignerFixture(await makePair({ lifetimeMs: -60_000 }))
     await expect(old.key()).rejects.toMatchObject({
       code: 'ERR_SIGNER_CERTIFICATE',
@@ -140,7 +143,7 @@ describe('a signer that', () => {
 })
 
 describe('a wrong PIN', () => {
-  it('is tried once for all who wait, and then not before a pause', async () => {
+  it('is tried once for all queued requests, and then not before a pause', async () => {
     await using scene = new SignerFixture(pair)
     const clock = new FakeClock(Date.now())
     const parameters = { stays: 'yes', behaviour: 'refuses', only: 'signature', delay: '50' }

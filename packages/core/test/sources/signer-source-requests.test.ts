@@ -14,8 +14,8 @@ beforeAll(async () => {
 })
 afterEach(expectNoProcessesLeft)
 
-describe('one thing at a time', () => {
-  it('is asked of a device, whoever asks', async () => {
+describe('requests to a device', () => {
+  it('are sent one at a time, also from several keys', async () => {
     await using scene = new SignerFixture(pair)
     const turns = new Semaphore(1)
     const parameters = { exclusive: 'yes', delay: '30' }
@@ -31,7 +31,7 @@ describe('one thing at a time', () => {
     }
   })
 
-  it('and who gives up in line leaves alone', async () => {
+  it('can be aborted while queued, without affecting the others', async () => {
     await using scene = new SignerFixture(pair)
     const key = await scene.key({ stays: 'yes', delay: '200' })
     const impatient = new AbortController()
@@ -45,7 +45,7 @@ describe('one thing at a time', () => {
     expect(new Set(scene.log().map(({ pid }) => pid)).size).toBe(1)
   })
 
-  it('and who gives up while the signer works takes it along, prompt and all', async () => {
+  it('stop the signer and its children if aborted while it works', async () => {
     await using scene = new SignerFixture(pair)
     const key = await scene.key({ stays: 'yes', behaviour: 'hangs', only: 'signature' })
     const impatient = new AbortController()
@@ -60,7 +60,7 @@ describe('one thing at a time', () => {
 })
 
 describe('a device', () => {
-  it('is free again when the signer that was given up is gone', async () => {
+  it('is free again once the signer of an aborted request has ended', async () => {
     await using scene = new SignerFixture(pair)
     const ports = { turns: new Semaphore(1) }
     const stuck = await scene.key({ behaviour: 'hangs', only: 'signature' }, { ports })
@@ -77,26 +77,26 @@ describe('a device', () => {
 })
 
 describe('prompts', () => {
-  it('are told until the answer is there', async () => {
+  it('are reported until the answer arrives', async () => {
     await using scene = new SignerFixture(pair)
     const key = await scene.key({ behaviour: 'prompts', only: 'signature' })
     await key.sign(toSign('x'))
-    const told = scene.events.filter(({ type }) => /prompt|signed/.test(type))
-    expect(told).toMatchObject([
+    const reported = scene.events.filter(({ type }) => /prompt|signed/.test(type))
+    expect(reported).toMatchObject([
       { type: 'user-prompt', text: 'Touch the device' },
       { type: 'prompt-ended' },
       { type: 'signed' },
     ])
   })
 
-  it('are few, however many the signer sends', async () => {
+  it('are limited in number', async () => {
     await using scene = new SignerFixture(pair)
     await (await scene.key({ behaviour: 'floods', only: 'signature' })).sign(toSign('x'))
     expect(scene.eventsOf('user-prompt')).toHaveLength(20)
     expect(scene.eventsOf('prompt-ended')).toHaveLength(1)
   })
 
-  it('give the person time', async () => {
+  it('extend the timeout', async () => {
     await using scene = new SignerFixture(pair)
     const limits = { timeoutMs: 1000, interactiveTimeoutMs: 20_000 }
     const prompt = { apiVersion: 'external-signer.authentication.k8s.io/v1alpha1' }
@@ -110,7 +110,7 @@ describe('prompts', () => {
     )
     await expect(scene.acquire(scene.source({}, { limits }))).rejects.toMatchObject({
       code: 'ERR_SIGNER_FAILED',
-      message: expect.stringMatching(/gave no certificate: the device waited too long$/),
+      message: expect.stringMatching(/returned no certificate: the device waited too long$/),
     })
   })
 })
@@ -126,7 +126,7 @@ describe('the environment of a signer', () => {
     KUBECRED_PKCS11_MODULES: '/lib/x.so',
   }
 
-  it('has the request and PINs', async () => {
+  it('contains the request and PINs', async () => {
     await using scene = new SignerFixture(pair)
     const key = await scene.key({}, { ports: { hostEnv: () => hostEnv } })
     await key.sign(toSign('x'))
@@ -143,7 +143,7 @@ describe('the environment of a signer', () => {
     expect(signature).toEqual(['EXTERNAL_SIGNER_PLUGIN_CONFIG', ...pins, 'KUBECRED_SIGNER_MESSAGE'])
   })
 
-  it('has only what is let through of the host’s', async () => {
+  it('contains only the host variables that passEnv allows', async () => {
     await using scene = new SignerFixture(pair)
     const passEnv = ['KUBECRED_PKCS11_PIN_WORK']
     await scene.key({}, { ports: { hostEnv: () => hostEnv }, signer: { passEnv } })
@@ -155,8 +155,8 @@ describe('the environment of a signer', () => {
   })
 })
 
-describe('a signer that may not or cannot run', () => {
-  it('is refused by the policy, before it is looked for', async () => {
+describe('a signer that cannot run', () => {
+  it('is denied by the policy before it is looked up', async () => {
     await using scene = new SignerFixture(pair)
     const policy = { type: 'DenyAll', origin: '/kuberc' } as const
     await expect(scene.key({}, { signer: { policy } })).rejects.toMatchObject({
@@ -165,7 +165,7 @@ describe('a signer that may not or cannot run', () => {
     expect(scene.log()).toEqual([])
   })
 
-  it('is not found, and the hint names the parameter', async () => {
+  it('has a hint that names the parameter if it is not found', async () => {
     await using scene = new SignerFixture(pair)
     const at = { kind: 'program', command: join(scene.folder, 'nothing') } as const
     await expect(scene.key({}, { at })).rejects.toMatchObject({
@@ -175,7 +175,7 @@ describe('a signer that may not or cannot run', () => {
     })
   })
 
-  it('is no program', async () => {
+  it('is reported if it is not a program', async () => {
     await using scene = new SignerFixture(pair)
     writeFileSync(scene.program, 'a text')
     await expect(scene.key()).rejects.toMatchObject({ code: 'ERR_PLUGIN_EXEC_FORMAT' })

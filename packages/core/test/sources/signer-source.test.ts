@@ -16,8 +16,8 @@ beforeAll(async () => {
 })
 afterEach(expectNoProcessesLeft)
 
-describe('a signer that answers once', () => {
-  it('gives its certificate, and is started for every signature', async () => {
+describe('a signer that exits after each answer', () => {
+  it('returns its certificate, and is started for every signature', async () => {
     await using scene = new SignerFixture(pair)
     const acquired = await scene.acquire(scene.source())
     expect(acquired.credential.certificate).toMatchObject({
@@ -37,13 +37,13 @@ describe('a signer that answers once', () => {
     expect(scene.eventsOf('signed').map(({ scheme }) => scheme)).toEqual([SCHEME, SCHEME])
   })
 
-  it('may print its answer over several lines', async () => {
+  it('can print its answer over several lines', async () => {
     await using scene = new SignerFixture(pair)
     const key = await scene.key({ behaviour: 'pretty' })
     expect(scene.isValid(SCHEME, Buffer.from('x'), await key.sign(toSign('x')))).toBe(true)
   })
 
-  it('may give a whole chain as PEM', async () => {
+  it('can return a chain in PEM', async () => {
     const chained = await makePair({ intermediate: true })
     await using scene = new SignerFixture(chained)
     const { credential } = await scene.acquire(scene.source({ chain: 'yes' }))
@@ -51,7 +51,7 @@ describe('a signer that answers once', () => {
   })
 })
 
-describe('a signer that stays', () => {
+describe('a long-running signer', () => {
   it('gets further requests as lines, and ends with the keeper', async () => {
     await using scene = new SignerFixture(pair)
     const key = await scene.key({ stays: 'yes' })
@@ -71,7 +71,7 @@ describe('a signer that stays', () => {
     await expect(key.sign(toSign('x'))).rejects.toMatchObject({ code: 'ERR_CLOSED' })
   })
 
-  it('is ended when it was not asked for long, and started again when it is', async () => {
+  it('is ended after its idle time, and started again for the next request', async () => {
     await using scene = new SignerFixture(pair)
     const key = await scene.key({ stays: 'yes' }, { limits: { idleMs: 50 } })
     const [{ pid } = { pid: 0 }] = scene.log()
@@ -80,7 +80,7 @@ describe('a signer that stays', () => {
     expect(scene.asked()).toEqual(['CertificateRequest by variable', 'SignRequest by variable'])
   })
 
-  it('is ended by force when it does not hear that nothing more comes', async () => {
+  it('is killed if it does not exit when its input ends', async () => {
     await using scene = new SignerFixture(pair)
     await scene.key({ stays: 'yes', deaf: 'yes' })
     const [{ pid } = { pid: 0 }] = scene.log()
@@ -89,7 +89,7 @@ describe('a signer that stays', () => {
     await vi.waitFor(() => expect(isRunning(pid)).toBe(false), 10_000)
   })
 
-  it('has the device for itself until it is gone', async () => {
+  it('has exclusive use of the device until it has ended', async () => {
     await using scene = new SignerFixture(pair)
     const key = await scene.key({ stays: 'yes', deaf: 'yes' }, { limits: { idleMs: 50 } })
     const [{ pid } = { pid: 0 }] = scene.log()
@@ -100,7 +100,7 @@ describe('a signer that stays', () => {
     expect(scene.isValid(SCHEME, Buffer.from('x'), signature)).toBe(true)
   })
 
-  it('is started again when it died between two requests', async () => {
+  it('is started again if it died between two requests', async () => {
     await using scene = new SignerFixture(pair)
     const key = await scene.key({ stays: 'yes' })
     const [{ pid } = { pid: 0 }] = scene.log()
@@ -110,7 +110,7 @@ describe('a signer that stays', () => {
     expect(scene.asked()).toEqual(['CertificateRequest by variable', 'SignRequest by variable'])
   })
 
-  it('gets the terminal when somebody waits who can be asked, also when it was started without', async () => {
+  it('is restarted with the terminal when the user can be prompted and it was started without', async () => {
     await using scene = new SignerFixture(pair)
     let isTerminal = true
     const ports = { terminal: { isTerminal: () => isTerminal } }
@@ -118,7 +118,7 @@ describe('a signer that stays', () => {
     const key = keyOf(await scene.acquire(source, { reason: 'ahead' }))
     await key.sign(toSign('x'))
     await key.sign(toSign('x'))
-    // A refresh ahead of time asks the one that is there: it may be unlocked.
+    // A refresh ahead of the expiry asks the running signer, which may be unlocked.
     await scene.acquire(source, { reason: 'ahead' })
     isTerminal = false
     await key.sign(toSign('x'))
@@ -132,7 +132,7 @@ describe('a signer that stays', () => {
   })
 })
 
-describe('every kind of key', () => {
+describe('a signer with a key', () => {
   const RSA = ['rsa_pss_rsae_sha256', 'rsa_pss_rsae_sha384', 'rsa_pss_rsae_sha512'] as const
   it.each([
     { name: 'RSA', make: () => makeRsaPair(), schemes: RSA },
@@ -151,7 +151,7 @@ describe('every kind of key', () => {
       make: () => makeSelfSigned({ name: 'Ed25519' }),
       schemes: ['ed25519'] as const,
     },
-  ])('$name', async ({ make, schemes }) => {
+  ])('of type $name signs with its schemes', async ({ make, schemes }) => {
     await using scene = new SignerFixture(await make())
     const key = await scene.key({ stays: 'yes' })
     const { signal } = new AbortController()
@@ -164,7 +164,7 @@ describe('every kind of key', () => {
     }
   })
 
-  it('of which the signers of 2020 use RSA only', async () => {
+  it('must have an RSA key with the protocol of 2020', async () => {
     await using rsa = new SignerFixture(await makeRsaPair())
     const key = await rsa.key({}, { protocol: 'reference2020' })
     const signature = await key.sign(toSign('hello', 'rsa_pss_rsae_sha256'))

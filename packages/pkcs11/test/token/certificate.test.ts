@@ -37,7 +37,7 @@ describe.skipIf(!hasSoftHsm)('a certificate', () => {
   it('needs the PIN where the token hides it', async () => {
     const made = hsm.addHiddenCertificate('certificates', '03')
     const hidden = { ...configuration, objectIdHex: '03' }
-    await expect(askCertificate(hidden, hsm.environment)).rejects.toThrow('cannot ask anybody')
+    await expect(askCertificate(hidden, hsm.environment)).rejects.toThrow('cannot prompt')
     const found = await askCertificate({ ...hidden, pin: PIN }, hsm.environment)
     expect(found.fingerprint256).toBe(made.fingerprint256)
   })

@@ -68,7 +68,7 @@ describe.skipIf(!hasSoftHsm)('a PIN', () => {
 
   it('that nobody gave is asked for, and where nobody can be asked that is said', async () => {
     await expect(sign({})).rejects.toThrow(
-      /cannot ask anybody: there is no terminal\n.*KUBECRED_PKCS11_PIN.*pinFile/s,
+      /cannot prompt: there is no terminal\n.*KUBECRED_PKCS11_PIN.*pinFile/s,
     )
   })
 

@@ -76,7 +76,7 @@ describe.skipIf(!hasSoftHsm)('serve', () => {
     const server = start(['serve', ...args], { ...environment, KUBECRED_PKCS11_PIN: PIN })
     const { status, err } = await server.ended()
     expect(status).toBe(1)
-    expect(err).toContain('its folder is open to others')
+    expect(err).toContain('its folder is accessible to other users')
   })
 
   it('takes no debugger signal', async () => {

@@ -6,18 +6,22 @@ import type { PluginInfo } from '../exec-info.ts'
 import { type ExecAnswer, readExecStatus } from '../exec-status.ts'
 import { programName } from './plugin-process.ts'
 
-interface Expiring {
-  /** A Date, milliseconds since the epoch, or RFC 3339. Without it the credential is kept until the server refuses it. */
+interface WithExpiry {
+  /**
+   * A Date, milliseconds since the epoch, or RFC 3339.
+   *
+   * Without it, clients use the credential until the server refuses it.
+   */
   readonly expirationTimestamp?: Date | number | string | undefined
 }
 
-interface WithToken extends Expiring {
+interface WithToken extends WithExpiry {
   readonly token: Secret | string
   readonly clientCertificateData?: undefined
   readonly clientKeyData?: undefined
 }
 
-interface WithCertificate extends Expiring {
+interface WithCertificate extends WithExpiry {
   readonly token?: Secret | string | undefined
   /** PEM, leaf first. */
   readonly clientCertificateData: string
@@ -25,16 +29,20 @@ interface WithCertificate extends Expiring {
   readonly clientKeyData: Secret | string
 }
 
-/** What a plugin can answer, in every version: a token, a certificate with its key, or all three. */
+/** What a plugin can return, in any version: a token, a certificate with its key, or both. */
 export type PluginCredential = WithToken | WithCertificate
 
 /**
- * Writes what a plugin prints to standard output: one line of JSON, in the version it was asked in.
+ * Encodes the answer of a plugin as one line of JSON, in the requested version. Print it to standard output.
  *
- * It goes through the checks of our own reader first, so that a mistake shows at the author's desk and not
- * at the user's: a token that no header can carry, a certificate without its key, a date that is none.
+ * The answer is checked as a client would check it, so that the author of a plugin sees mistakes before its users do: a
+ * token that cannot be sent in a header, a certificate without its key, an invalid date.
  *
- * @throws {PluginOutputInvalidError} Names the field, never its value.
+ * @throws {PluginOutputInvalidError} `ERR_PLUGIN_OUTPUT_INVALID` with the name of the invalid field, never its value.
+ *
+ * @example
+ * const info = await readExecInfo()
+ * process.stdout.write(answer({ token: await logIn(), expirationTimestamp: Date.now() + 3_600_000 }, info))
  */
 export function answer(credential: PluginCredential, info: Pick<PluginInfo, 'apiVersion'>): string {
   return checkedAnswer(credential, info).text
@@ -42,11 +50,11 @@ export function answer(credential: PluginCredential, info: Pick<PluginInfo, 'api
 
 interface CheckedAnswer {
   readonly text: string
-  /** The same as a client will read it. */
+  /** The answer as a client reads it. */
   readonly read: ExecAnswer
 }
 
-/** The text, and how a client will understand it. */
+/** Encodes and checks an answer. Returns the text, and what a client reads from it. */
 export function checkedAnswer(
   credential: unknown,
   { apiVersion }: Pick<PluginInfo, 'apiVersion'>,
@@ -64,7 +72,7 @@ function writeStatus(credential: unknown, command: string): Readonly<Record<stri
     throw new PluginOutputInvalidError(
       command,
       'status',
-      `returned ${credential === undefined ? 'nothing' : describeType(credential)} where an object belongs`,
+      `returned ${credential === undefined ? 'nothing' : describeType(credential)} instead of an object`,
       { hint: 'Return { token, expirationTimestamp } from the function.' },
     )
   }
@@ -75,7 +83,7 @@ function writeStatus(credential: unknown, command: string): Readonly<Record<stri
     throw new PluginOutputInvalidError(
       command,
       `status.${unknown}`,
-      `returned a field that no client reads: ${JSON.stringify(unknown.slice(0, 40))}`,
+      `returned an unknown field: ${JSON.stringify(unknown.slice(0, 40))}`,
       { hint: `Return only ${FIELDS.join(', ')}.` },
     )
   }
@@ -90,8 +98,8 @@ function expose(value: unknown): unknown {
   return value instanceof Secret ? value.expose() : value
 }
 
-/** Below this, milliseconds mean the year 1970: somebody passed seconds, as tokens have them in `exp`. */
-const SURELY_SECONDS = 100_000_000_000
+/** A smaller number would be in 1973 or before, so it must be in seconds, as in the `exp` of a JWT. */
+const MIN_PLAUSIBLE_MS = 100_000_000_000
 
 function writeTime(time: unknown, command: string): unknown {
   const isDate = time instanceof Date
@@ -102,9 +110,9 @@ function writeTime(time: unknown, command: string): unknown {
       hint,
     })
   if (!Number.isFinite(milliseconds)) {
-    throw wrong('an expirationTimestamp that is no time', 'Leave it out if there is none.')
+    throw wrong('an invalid expirationTimestamp', 'Leave it out if the credential does not expire.')
   }
-  if (!isDate && Math.abs(milliseconds) < SURELY_SECONDS) {
+  if (!isDate && Math.abs(milliseconds) < MIN_PLAUSIBLE_MS) {
     throw wrong(
       'an expirationTimestamp that looks like seconds',
       'Pass milliseconds since the epoch (times 1000), a Date, or RFC 3339.',

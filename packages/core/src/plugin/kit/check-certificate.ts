@@ -5,9 +5,9 @@ import type { ExecAnswer } from '../exec-status.ts'
 import { programName } from './plugin-process.ts'
 
 /**
- * Refuses a certificate and a key that are no pair, as the client would.
+ * Checks that a certificate and a key match, as the client would.
  *
- * @throws {PluginCertificateError}
+ * @throws {PluginCertificateError} `ERR_PLUGIN_CERTIFICATE`
  */
 export function checkCertificate({ chain, key }: NonNullable<ExecAnswer['certificate']>): void {
   const pair = nodeCrypto.readPair(chain, key)
@@ -15,6 +15,6 @@ export function checkCertificate({ chain, key }: NonNullable<ExecAnswer['certifi
   throw new PluginCertificateError(
     programName(),
     `returned a certificate that cannot be used: ${describePairProblem(pair)}`,
-    { hint: 'Return the PEM of a certificate, and of the private key that belongs to it.' },
+    { hint: 'Return the PEM of a certificate and of its private key.' },
   )
 }

@@ -1,33 +1,33 @@
 import { ClosedError } from '../../errors/index.ts'
 import type { PluginInfo } from '../exec-info.ts'
 import type { AnonymousCluster } from './open-cluster.ts'
-import { knownCluster } from './plugin-cluster.ts'
+import { requireCluster } from './plugin-cluster.ts'
 
-/** The global `fetch` for one cluster: takes a path, or a URL of that cluster. */
+/** A `fetch` for one cluster. Takes a path, or a URL of that cluster. */
 export interface ClusterFetch {
   (input: string | URL | Request, init?: RequestInit): Promise<Response>
-  /** Ends its connections. */
+  /** Closes its connections. */
   close(): Promise<void>
 }
 
 /**
- * Makes a fetch to the cluster that a plugin is asked for, with its CA, server name and proxy.
+ * Returns a fetch for the cluster that the credential is for, with its CA, server name and proxy.
  *
- * It is anonymous: no credential is attached, since the plugin is still to make one. A caller's own
- * `Authorization` is sent to this cluster and to no other.
+ * It is anonymous, because the plugin does not have a credential yet. An `Authorization` header of the caller is sent
+ * to this cluster only.
  *
- * @throws {ExecInfoError} When the client said nothing of the cluster.
+ * @throws {ExecInfoError} `ERR_EXEC_INFO` if the client did not describe the cluster.
  *
  * @example
  * const fetch = clusterFetch(await readExecInfo())
  * const { gitVersion } = await (await fetch('/version')).json()
  */
 export function clusterFetch(info: PluginInfo): ClusterFetch {
-  const cluster = knownCluster(info)
+  const cluster = requireCluster(info)
   let opened: Promise<AnonymousCluster> | undefined
   let isClosed = false
   const open = async (): Promise<AnonymousCluster> => {
-    // Loaded with the first request: most plugins send none, and all of them should start fast.
+    // Loaded with the first request: most plugins send none, and all should start fast.
     const { openCluster } = await import('./open-cluster.ts')
     return openCluster(cluster)
   }
@@ -38,7 +38,7 @@ export function clusterFetch(info: PluginInfo): ClusterFetch {
   }
   const close = async (): Promise<void> => {
     isClosed = true
-    // A cluster that could not be opened has told its reason to those who asked.
+    // If opening failed, the requests were already rejected with the reason.
     await opened?.then((made) => made.close()).catch(() => {})
   }
   return Object.assign(fetch, { close })

@@ -1,37 +1,37 @@
 import { type ApiVersion, GROUP } from '../../kubeconfig/exec-config.ts'
 import type { ClusterOverrides } from '../../kubeconfig/overrides.ts'
 import { EXEC_CLUSTER, encodeExecInfo, type HasExecCluster, type PluginInfo } from '../exec-info.ts'
-import { checkCluster, knownCluster } from './plugin-cluster.ts'
+import { checkCluster, requireCluster } from './plugin-cluster.ts'
 
-/** Options of `connect()` that say all about a cluster, and nothing about who to be. */
+/** Options of `connect()` that describe a cluster, without a credential. */
 export interface ClusterOptions extends Omit<ClusterOverrides, 'certificateAuthority'> {
-  /** None: it would name the plugin itself. */
+  /** Empty: a kubeconfig would run this plugin again. */
   readonly kubeconfig: readonly []
 }
 
 /**
- * Makes options for `connect()` of the cluster that a plugin is asked for: its address, CA, server name and proxy.
+ * Returns options of `connect()` for the cluster that the credential is for: its address, CA, server name and proxy.
  *
- * No kubeconfig is read, which would name the plugin itself. The connection is anonymous, since the plugin is still to
- * make a credential; add a `token` or a client certificate where it has one of its own. The proxy may carry a password.
+ * No kubeconfig is read, because it would run this plugin again. The connection is anonymous; add a `token` or a client
+ * certificate if the plugin has one of its own. The proxy URL can contain a password.
  *
- * @throws {ExecInfoError} When the client said nothing of the cluster, or nothing that can be used.
+ * @throws {ExecInfoError} `ERR_EXEC_INFO` if the client did not describe the cluster, or if the description is invalid.
  *
  * @example
  * const cluster = await connect({ ...connectOptions(await readExecInfo()), token: bootstrapToken })
  */
 export function connectOptions(info: PluginInfo): ClusterOptions {
-  const told = knownCluster(info)
-  const { name, certificateAuthority, execExtension, proxyUrl, ...fields } = checkCluster(told)
+  const cluster = requireCluster(info)
+  const { name, certificateAuthority, execExtension, proxyUrl, ...fields } = checkCluster(cluster)
   return {
     ...fields,
     kubeconfig: [],
-    certificateAuthorityData: told.certificateAuthorityData,
+    certificateAuthorityData: cluster.certificateAuthorityData,
     proxyUrl: proxyUrl?.expose(),
   }
 }
 
-/** What `loadFromOptions()` of client-node's `KubeConfig` takes. */
+/** The argument of `loadFromOptions()` of client-node's `KubeConfig`. */
 export interface ClientNodeOptions {
   clusters: {
     name: string
@@ -40,7 +40,7 @@ export interface ClientNodeOptions {
     /** Base64 of PEM. */
     caData?: string
     tlsServerName?: string
-    /** May carry a password. */
+    /** Can contain a password. */
     proxyUrl?: string
   }[]
   users: { name: string; token?: string; certData?: string; keyData?: string }[]
@@ -51,20 +51,21 @@ export interface ClientNodeOptions {
 const NAME = 'plugin'
 
 /**
- * Describes the cluster that a plugin is asked for to @kubernetes/client-node, as plain data.
+ * Returns options of @kubernetes/client-node for the cluster that the credential is for.
  *
- * Its user is anonymous, since the plugin is still to make a credential. client-node has no switch for compression.
+ * The user is anonymous, because the plugin does not have a credential yet. client-node has no option for
+ * `disable-compression`.
  *
- * @throws {ExecInfoError} When the client said nothing of the cluster, or nothing that can be used.
+ * @throws {ExecInfoError} `ERR_EXEC_INFO` if the client did not describe the cluster, or if the description is invalid.
  *
  * @example
  * const kubeConfig = new KubeConfig()
  * kubeConfig.loadFromOptions(clientNodeOptions(await readExecInfo()))
  */
 export function clientNodeOptions(info: PluginInfo): ClientNodeOptions {
-  const told = knownCluster(info)
-  const { certificateAuthorityData: pem } = told
-  const { server, tlsServerName, insecureSkipTlsVerify, proxyUrl } = checkCluster(told)
+  const cluster = requireCluster(info)
+  const { certificateAuthorityData: pem } = cluster
+  const { server, tlsServerName, insecureSkipTlsVerify, proxyUrl } = checkCluster(cluster)
   return {
     clusters: [
       {
@@ -82,20 +83,21 @@ export function clientNodeOptions(info: PluginInfo): ClientNodeOptions {
   }
 }
 
+/** Options of `execInfo()`. */
 export interface ExecInfoOptions {
-  /** `client.authentication.k8s.io/v1` by default. v1alpha1 says nothing of the cluster. */
+  /** `client.authentication.k8s.io/v1` by default. v1alpha1 has no cluster. */
   readonly apiVersion?: ApiVersion | undefined
-  /** Whether the plugin may ask a person; false by default. Then it must get the terminal as its standard input. */
+  /** Whether the plugin may prompt the user; false by default. If true, its standard input must be the terminal. */
   readonly interactive?: boolean | undefined
 }
 
 /**
- * Writes `KUBERNETES_EXEC_INFO` for a credential plugin that is to make a credential for the cluster of a connection.
+ * Returns the value of `KUBERNETES_EXEC_INFO` for running another credential plugin for the cluster of a connection.
  *
- * It says what the engine tells a plugin with `provideClusterInfo: true`: address, CA, server name, the proxy of the
- * kubeconfig with its password, and the extension for plugins; never a credential.
+ * It has what `provideClusterInfo: true` gives a plugin: address, CA, server name, the proxy of the kubeconfig with its
+ * password, and the extension for plugins; never a credential.
  *
- * @throws {TypeError} When it is not given a `Cluster`, as `connect()` resolves to.
+ * @throws {TypeError} If the argument is not a `Cluster`.
  *
  * @example
  * const cluster = await connect()
@@ -108,7 +110,7 @@ export function execInfo(
   const described = (cluster as HasExecCluster | null | undefined)?.[EXEC_CLUSTER]
   if (described === undefined) {
     throw new TypeError(
-      'execInfo() takes a Cluster, as connect() resolves to: did you forget to await connect()?',
+      'execInfo() takes the Cluster that connect() resolves to: did you forget to await connect()?',
     )
   }
   return encodeExecInfo({ apiVersion, interactive, cluster: described })

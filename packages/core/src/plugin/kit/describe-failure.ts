@@ -1,13 +1,13 @@
 import { scrub, showControlCharacters } from '../../secret/scrub.ts'
 
-/** How many errors below the one that was thrown are shown. */
-const MOST_CAUSES = 3
+/** How many causes of an error are shown. */
+const MAX_CAUSES = 3
 
 /**
- * Says in lines for people why a plugin failed: `NAME: message`, and what to do where the error knows it.
+ * Returns the error output of a failed plugin: `NAME: message`, and the hint if the error has one.
  *
- * The reason often stands in the cause ("fetch failed" alone helps nobody). What looks like a secret is
- * taken out, since clients show these lines and write them to logs.
+ * Includes the causes, because "fetch failed" alone does not help. Anything that looks like a secret is removed, since
+ * clients show and log this output.
  */
 export function describeFailure(
   thrown: unknown,
@@ -20,7 +20,7 @@ export function describeFailure(
   return `${showControlCharacters(scrub(shown)).trimEnd()}\n`
 }
 
-/** The exit status: the error's own `exitStatus` from 1 to 125, where its author set one, or else 1. */
+/** Returns the exit status: the `exitStatus` of the error if it is from 1 to 125, otherwise 1. */
 export function exitStatusOf(thrown: unknown): number {
   const { exitStatus } = Object(thrown) as { exitStatus?: unknown }
   const isUsable =
@@ -36,7 +36,7 @@ interface ErrorLike {
   readonly stack?: string | undefined
 }
 
-/** What is thrown need not be an error; an object that is none may hold anything and is not shown. */
+/** Anything can be thrown. An object that is not an error may contain secrets and is not shown. */
 function asErrorLike(thrown: unknown, threw: string): ErrorLike {
   if (thrown instanceof Error) return thrown
   if (typeof thrown === 'string' && thrown !== '') return { name: 'Error', message: thrown }
@@ -46,17 +46,17 @@ function asErrorLike(thrown: unknown, threw: string): ErrorLike {
   }
   const what =
     thrown === null ? 'null' : typeof thrown === 'object' ? 'an object' : `${typeof thrown}`
-  return { name: 'Error', message: `the ${threw} threw ${what} in place of an error` }
+  return { name: 'Error', message: `the ${threw} threw ${what} instead of an error` }
 }
 
-/** An error with a hint explains itself; with others the reason may be further down. */
+/** An error with a hint explains itself; for others the reason may be in a cause. */
 function messageOf(error: ErrorLike): string {
   const messages: string[] = []
   for (const each of error.hint === undefined ? withCauses(error) : [error]) {
     const text = each.message || codeOf(each)
     if (text !== '' && !messages.some((known) => known.includes(text))) messages.push(text)
   }
-  return messages.join(': ') || 'it did not say why'
+  return messages.join(': ') || 'no reason given'
 }
 
 /** An AggregateError of several connection attempts has a code and no message. */
@@ -75,7 +75,7 @@ function stacksOf(error: ErrorLike): string {
 function withCauses(error: ErrorLike): readonly ErrorLike[] {
   const found = [error]
   let { cause } = error
-  while (cause instanceof Error && found.length <= MOST_CAUSES) {
+  while (cause instanceof Error && found.length <= MAX_CAUSES) {
     found.push(cause)
     cause = cause.cause
   }

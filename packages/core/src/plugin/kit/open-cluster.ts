@@ -16,7 +16,7 @@ import { VERSION } from '../../version.ts'
 import type { PluginCluster } from '../exec-info.ts'
 import { checkCluster } from './plugin-cluster.ts'
 
-/** Connections to a cluster without any identity. */
+/** A connection to a cluster without a credential. */
 export class AnonymousCluster {
   readonly #line: Line
   readonly #keeper = new Keeper(staticSource({}), { clock: systemClock, crypto: nodeCrypto })
@@ -32,7 +32,7 @@ export class AnonymousCluster {
     })
   }
 
-  /** Does as `cluster.fetch` does, but attaches nothing: the same rule about origins and redirects. */
+  /** Like `cluster.fetch`, with the same rules for origins and redirects, but without a credential. */
   fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
     return fetchOver(this.#line, input, init)
   }
@@ -46,9 +46,10 @@ export class AnonymousCluster {
 const LIMITS = { requests: 64, streams: 1000 }
 
 /**
- * Opens the cluster that a plugin was told of, under the rules a kubeconfig's entry has.
+ * Opens an anonymous connection to the cluster in the input of a plugin, which is validated like a kubeconfig entry.
  *
- * @throws {ExecInfoError | CertificateInvalidError} Nothing was sent.
+ * @throws {ExecInfoError} `ERR_EXEC_INFO`, before anything is sent.
+ * @throws {CertificateInvalidError} `ERR_CERTIFICATE_INVALID`, before anything is sent.
  */
 export async function openCluster(cluster: PluginCluster): Promise<AnonymousCluster> {
   const checked = checkCluster(cluster)

@@ -6,13 +6,13 @@ import { clusterProblems } from '../../kubeconfig/validate.ts'
 import type { PluginCluster, PluginInfo } from '../exec-info.ts'
 
 /**
- * The cluster that a plugin is asked for.
+ * Returns the cluster that the credential is for.
  *
- * @throws {ExecInfoError} When the client said nothing of it.
+ * @throws {ExecInfoError} `ERR_EXEC_INFO` if the client did not describe it.
  */
-export function knownCluster({ cluster, apiVersion }: PluginInfo): PluginCluster {
+export function requireCluster({ cluster, apiVersion }: PluginInfo): PluginCluster {
   if (cluster !== undefined) return cluster
-  throw new ExecInfoError('spec.cluster', 'is missing: the client said nothing of its cluster', {
+  throw new ExecInfoError('spec.cluster', 'is missing: the client did not describe its cluster', {
     hint: apiVersion.endsWith('v1alpha1')
       ? 'Set apiVersion: client.authentication.k8s.io/v1 and provideClusterInfo: true in the exec stanza of the kubeconfig.'
       : 'Set provideClusterInfo: true in the exec stanza of the kubeconfig.',
@@ -20,9 +20,9 @@ export function knownCluster({ cluster, apiVersion }: PluginInfo): PluginCluster
 }
 
 /**
- * Checks it under the rules of a kubeconfig's cluster entry: the fields are the same.
+ * Validates a cluster by the rules of a kubeconfig cluster entry, which has the same fields.
  *
- * @throws {ExecInfoError} With everything that cannot be used.
+ * @throws {ExecInfoError} `ERR_EXEC_INFO` with all problems.
  */
 export function checkCluster(cluster: PluginCluster): ClusterTarget {
   const { config: _, ...fields } = cluster

@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import process from 'node:process'
 
-/** How this plugin is called in messages: the name of its file. */
+/** Returns the name of this program for messages: its file name. */
 export function programName(): string {
   return basename(process.argv[1] ?? 'plugin')
 }
@@ -9,19 +9,18 @@ export function programName(): string {
 type Callback = (error?: Error | null) => void
 
 /**
- * Keeps standard output for the answer: whatever else is written to it goes to standard error.
+ * Reserves standard output for the answer: everything else written to it goes to standard error until the process ends.
  *
- * It stays so until the process ends. A chatty library, a forgotten `console.log` or a word from an exit
- * handler in front of or behind the answer would make it unreadable. What writes to descriptor 1 itself,
- * such as a child process that inherits it, cannot be caught here.
+ * Any other output before or after the answer, such as a forgotten `console.log`, would make it unreadable. Writes to
+ * descriptor 1 itself, such as those of a child process that inherits it, are not redirected.
  *
- * @returns Writes to the real standard output. Resolves when it is handed over, rejects when nobody reads it.
+ * @returns A function that writes to the real standard output. It rejects if the reader is gone.
  */
 export function guardStdout(): (text: string) => Promise<void> {
   const { stdout } = process
   const write = stdout.write.bind(stdout)
   stdout.write = process.stderr.write.bind(process.stderr) as typeof stdout.write
-  // A pipeline ends its target, which would leave nothing to answer on, and then waits for the event.
+  // A pipeline ends its target and waits for "finish". Standard output must stay open for the answer.
   stdout.end = ((...args: unknown[]) => {
     const done = args.find((arg): arg is Callback => typeof arg === 'function')
     const [chunk] = args
@@ -38,29 +37,30 @@ export function guardStdout(): (text: string) => Promise<void> {
     })
 }
 
-/** How a plugin can end before its function does. */
-export type Disaster =
+/** How a plugin can end before its function returns. */
+export type EarlyEnd =
   | { readonly is: 'failed'; readonly error: unknown }
   | { readonly is: 'signalled'; readonly status: number }
 
 const SIGNALS = { SIGHUP: 129, SIGINT: 130, SIGQUIT: 131, SIGTERM: 143 } as const
 type Signal = keyof typeof SIGNALS
 
-/** How long a function may clean up after a signal; clients that stop a plugin wait about twice as long. */
+/** How long the function may clean up after a signal. Clients that stop a plugin wait about twice as long. */
 const GRACE_MS = 1000
 
+/** What `watchProcess` returns. */
 export interface ProcessWatch {
-  /** The first disaster. It may never come. */
-  readonly disaster: Promise<Disaster>
+  /** Resolves if the process must end before the function returns. */
+  readonly earlyEnd: Promise<EarlyEnd>
   /** Aborted by a signal, so that the function can clean up. */
   readonly signal: AbortSignal
   /** Does what SIGINT does. */
   readonly interrupt: () => void
-  /** Tell it when the function has ended, so that nobody waits longer than needed after a signal. */
+  /** Must be called when the function has ended, so that the process exits at once after a signal. */
   readonly settled: () => void
 }
 
-/** Watches for what would end the process without an answer, and takes it over. */
+/** Handles everything that would end the process without an answer: signals, uncaught errors, an empty event loop. */
 export function watchProcess(what: 'plugin' | 'signer' = 'plugin'): ProcessWatch {
   const abort = new AbortController()
   let settled: () => void = () => {}
@@ -68,12 +68,12 @@ export function watchProcess(what: 'plugin' | 'signer' = 'plugin'): ProcessWatch
     settled = resolve
   })
   let interrupt: () => void = () => {}
-  const disaster = new Promise<Disaster>((resolve) => {
+  const earlyEnd = new Promise<EarlyEnd>((resolve) => {
     const fail = (error: unknown): void => resolve({ is: 'failed', error })
     const onSignal = (signal: Signal): void => {
       const status = SIGNALS[signal]
       const end = (): void => resolve({ is: 'signalled', status })
-      // Whoever sends a second one does not want to wait.
+      // A second signal ends the process at once.
       setTimeout(end, abort.signal.aborted ? 0 : GRACE_MS)
       abort.abort(new Error(`the ${what} was stopped by ${signal}`))
       void whenSettled.then(end)
@@ -83,8 +83,8 @@ export function watchProcess(what: 'plugin' | 'signer' = 'plugin'): ProcessWatch
     process.on('uncaughtException', fail)
     process.on('unhandledRejection', fail)
     process.on('beforeExit', () =>
-      fail(new Error(`the function of the ${what} waits for something that cannot happen`)),
+      fail(new Error(`the function of the ${what} waits for a promise that never settles`)),
     )
   })
-  return { disaster, signal: abort.signal, interrupt, settled }
+  return { earlyEnd, signal: abort.signal, interrupt, settled }
 }

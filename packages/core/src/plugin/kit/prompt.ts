@@ -4,39 +4,41 @@ import { isatty, ReadStream } from 'node:tty'
 import { PluginNeedsTerminalError } from '../../errors/index.ts'
 import { programName } from './plugin-process.ts'
 
+/** Options of a question. */
 export interface PromptOptions {
-  /** What is typed is not shown. */
+  /** Hides what is typed; false by default. */
   readonly secret?: boolean
 }
 
-/** Asks the person at the terminal and gives the line they typed, without its end. */
+/** Asks a question at the terminal. Resolves with the line typed, without its line break. */
 export type Prompt = (question: string, options?: PromptOptions) => Promise<string>
 
-export interface Prompting {
+/** The circumstances of questions. */
+export interface PromptSettings {
   readonly interactive: boolean
-  /** Ends a question that nobody has answered yet. */
+  /** Ends a question that has not been answered yet. */
   readonly signal: AbortSignal
-  /** Called for Ctrl-C while the terminal hands over keys, and so sends no signal itself. */
+  /** Called for Ctrl-C while the terminal is in raw mode, in which it sends no signal. */
   readonly interrupt: () => void
-  /** Makes the error for a question that nobody can be asked; a plugin's own unless told. */
-  readonly refuse?: (reason: string) => Error
+  /** Makes the error for a question that cannot be asked; a `PluginNeedsTerminalError` by default. */
+  readonly makeError?: (reason: string) => Error
 }
 
-/** Makes the function that asks. Questions asked at the same time are asked one after another. */
-export function makePrompt(prompting: Prompting): Prompt {
-  let terminal: AskingTerminal | undefined
+/** Returns a function that asks questions. Simultaneous questions are asked one after another. */
+export function makePrompt(settings: PromptSettings): Prompt {
+  let terminal: PromptTerminal | undefined
   let last: Promise<unknown> = Promise.resolve()
   const ask = async (question: string, { secret = false }: PromptOptions): Promise<string> => {
-    if (!prompting.interactive) throw withoutTerminal('the client runs it without a terminal')
+    if (!settings.interactive) throw noTerminalError('the client runs it without a terminal')
     terminal ??= openTerminal()
     if (terminal === undefined) {
-      const { refuse } = prompting
-      if (refuse !== undefined) throw refuse('there is no terminal')
-      throw withoutTerminal('there is no terminal, though the client said so')
+      const { makeError } = settings
+      if (makeError !== undefined) throw makeError('there is no terminal')
+      throw noTerminalError('there is no terminal, although the client announced one')
     }
     return secret
-      ? await askHidden(question, terminal, prompting)
-      : await askOpenly(question, terminal, prompting)
+      ? await askHidden(question, terminal, settings)
+      : await askVisible(question, terminal, settings)
   }
   return (question, options = {}) => {
     const next = last.then(() => ask(question, options))
@@ -45,34 +47,34 @@ export function makePrompt(prompting: Prompting): Prompt {
   }
 }
 
-function withoutTerminal(reason: string): PluginNeedsTerminalError {
-  return new PluginNeedsTerminalError(programName(), `cannot ask anybody: ${reason}`, {
-    hint: 'Log in beforehand, or run the client in a terminal, with interactiveMode: IfAvailable in the exec stanza.',
+function noTerminalError(reason: string): PluginNeedsTerminalError {
+  return new PluginNeedsTerminalError(programName(), `cannot prompt: ${reason}`, {
+    hint: 'Log in first, or run the client in a terminal with interactiveMode: IfAvailable in the exec stanza.',
   })
 }
 
-function askOpenly(
+function askVisible(
   question: string,
-  { input, write }: AskingTerminal,
-  prompting: Prompting,
+  { input, write }: PromptTerminal,
+  settings: PromptSettings,
 ): Promise<string> {
   write(question)
-  return readLine(input, prompting)
+  return readLine(input, settings)
 }
 
 async function askHidden(
   question: string,
-  { input, write }: AskingTerminal,
-  prompting: Prompting,
+  { input, write }: PromptTerminal,
+  settings: PromptSettings,
 ): Promise<string> {
-  // Whichever way the process ends, the next program finds a terminal that shows what is typed.
+  // However the process ends, the terminal must show what is typed again.
   const restore = (): void => void input.setRawMode(false)
   process.once('exit', restore)
-  // Before the question: from here on nothing is shown, however fast somebody types.
+  // Before the question, so that nothing typed early is shown.
   input.setRawMode(true)
   try {
     write(question)
-    return await readLine(input, prompting)
+    return await readLine(input, settings)
   } finally {
     restore()
     process.off('exit', restore)
@@ -80,8 +82,8 @@ async function askHidden(
   }
 }
 
-function readLine(input: ReadStream, prompting: Prompting): Promise<string> {
-  const { signal, interrupt, refuse = withoutTerminal } = prompting
+function readLine(input: ReadStream, settings: PromptSettings): Promise<string> {
+  const { signal, interrupt, makeError = noTerminalError } = settings
   return new Promise((resolve, reject) => {
     const decoder = new TextDecoder()
     const line = new TypedLine()
@@ -94,8 +96,8 @@ function readLine(input: ReadStream, prompting: Prompting): Promise<string> {
       stop()
       reject(error)
     }
-    const onEnd = (): void => fail(refuse('its input was closed before an answer'))
-    const onError = (): void => fail(refuse('the terminal is gone'))
+    const onEnd = (): void => fail(makeError('its input was closed before an answer'))
+    const onError = (): void => fail(makeError('the terminal is gone'))
     const onAbort = (): void => fail(signal.reason)
     const onData = (chunk: Buffer): void => {
       const typed: Typed = line.feed(decoder.decode(chunk, { stream: true }))
@@ -103,7 +105,7 @@ function readLine(input: ReadStream, prompting: Prompting): Promise<string> {
       if (typed.is === 'closed') onEnd()
       if (typed.is !== 'line') return
       stop()
-      // Typed ahead, or pasted: it answers the next question.
+      // Text typed ahead or pasted answers the next question.
       if (typed.rest !== '') input.unshift(typed.rest)
       resolve(typed.text)
     }
@@ -114,20 +116,20 @@ function readLine(input: ReadStream, prompting: Prompting): Promise<string> {
   })
 }
 
-/** The terminal of the person who waits for the plugin. */
-interface AskingTerminal {
+/** The terminal of the user. */
+interface PromptTerminal {
   readonly input: ReadStream
   write(text: string): void
 }
 
 /**
- * Opens the terminal: standard input and standard error where they are one, else `/dev/tty`.
+ * Opens the terminal: standard input and standard error if they are terminals, otherwise `/dev/tty`.
  *
- * Standard output is never it, because the answer goes there.
+ * Standard output is never used, because it is for the answer.
  *
- * @returns undefined when there is none.
+ * @returns undefined if there is no terminal.
  */
-function openTerminal(): AskingTerminal | undefined {
+function openTerminal(): PromptTerminal | undefined {
   const input = openInput()
   return input && { input, write: openOutput() }
 }
@@ -144,7 +146,7 @@ function openOutput(): (text: string) => void {
   return (text) => void process.stderr.write(text)
 }
 
-/** There is no such file on Windows, and it cannot be opened without a controlling terminal. */
+/** Fails on Windows, which has no such file, and without a controlling terminal. */
 function openDevice(mode: 'r' | 'w'): number | undefined {
   try {
     return openSync('/dev/tty', mode)
@@ -153,7 +155,7 @@ function openDevice(mode: 'r' | 'w'): number | undefined {
   }
 }
 
-/** What a piece of typing led to. */
+/** The result of one piece of input. */
 export type Typed =
   | { readonly is: 'line'; readonly text: string; readonly rest: string }
   | { readonly is: 'interrupt' | 'closed' | 'more' }
@@ -161,11 +163,11 @@ export type Typed =
 const MORE: Typed = { is: 'more' }
 
 /**
- * Collects one line from a terminal that hands over every key as it is pressed.
+ * Collects one line from a terminal in raw mode.
  *
- * It does what the terminal does otherwise: backspace, Ctrl-U, Ctrl-W, Ctrl-C and Ctrl-D. Arrows and
- * other keys that type nothing are dropped; in a password they would be invisible mistakes. A terminal
- * that edits lines itself hands over whole ones, which pass through unchanged.
+ * Implements the line editing that raw mode turns off: backspace, Ctrl-U, Ctrl-W, Ctrl-C and Ctrl-D. Arrows and other
+ * keys that type nothing are dropped, because in a password they would be invisible mistakes. Whole lines of a terminal
+ * in cooked mode pass through unchanged.
  */
 export class TypedLine {
   #text = ''
@@ -177,7 +179,7 @@ export class TypedLine {
       at += key.length
       if (this.#isInEscape(key)) continue
       if (key === '\r' || key === '\n' || (key === '\x04' && this.#text !== '')) {
-        // Pasted text ends lines with both.
+        // Pasted text may end lines with CR LF.
         const rest = typed.slice(key === '\r' && typed[at] === '\n' ? at + 1 : at)
         return { is: 'line', text: this.#text, rest }
       }
@@ -195,7 +197,7 @@ export class TypedLine {
     else if (key >= ' ' || key === '\t') this.#text += key
   }
 
-  /** Keys like the arrows send ESC, a bracket or O, and end with a letter or `~`. */
+  /** Keys such as the arrows send ESC, `[` or `O`, and end with a letter or `~`. */
   #isInEscape(key: string): boolean {
     if (key === '\x1b') {
       this.#escape = key
@@ -203,10 +205,10 @@ export class TypedLine {
     }
     if (this.#escape === '') return false
     const isFirst = this.#escape === '\x1b'
-    const goesOn = isFirst ? key === '[' || key === 'O' : /[0-9;?]/.test(key)
-    // A lone ESC types nothing, and the key after it is one of its own.
-    const isKeyOfItsOwn = isFirst && !goesOn
-    this.#escape = goesOn ? this.#escape + key : ''
-    return !isKeyOfItsOwn
+    const continues = isFirst ? key === '[' || key === 'O' : /[0-9;?]/.test(key)
+    // A lone ESC types nothing, and the next key is a separate one.
+    const isSeparateKey = isFirst && !continues
+    this.#escape = continues ? this.#escape + key : ''
+    return !isSeparateKey
   }
 }

@@ -4,12 +4,12 @@ import { hostEnvironment } from '../../node/environment.ts'
 import { decodeExecInfo, type PluginInfo } from '../exec-info.ts'
 
 /**
- * Reads what the client told this plugin: `KUBERNETES_EXEC_INFO`, or the given text in its place.
+ * Reads the input of this plugin from `KUBERNETES_EXEC_INFO`, or from the given text.
  *
- * Takes v1, v1beta1 and both forms of v1alpha1, as JSON or YAML. Without `provideClusterInfo: true` in the
- * kubeconfig `cluster` is undefined, which is no mistake.
+ * Accepts v1, v1beta1 and both forms of v1alpha1, as JSON or YAML. `cluster` is undefined without
+ * `provideClusterInfo: true` in the kubeconfig.
  *
- * @throws {ExecInfoError} Names the field that is wrong, never its value.
+ * @throws {ExecInfoError} `ERR_EXEC_INFO` with the name of the invalid field, never its value.
  *
  * @example
  * const { apiVersion, cluster } = await readExecInfo()
@@ -29,18 +29,18 @@ export async function readExecInfo(
 const SAMPLE =
   '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","spec":{"interactive":false}}'
 
-/** Neither reader quotes the text, which may hold what nobody should see. */
+/** Neither parser quotes the text, which may contain secrets. */
 async function parse(text: string): Promise<unknown> {
   const isJson = text.startsWith('{')
   try {
     return isJson ? parseJson(text) : await parseAsYaml(text)
   } catch (cause) {
     const format = isJson ? 'incomplete or broken JSON' : 'neither JSON nor YAML'
-    throw new ExecInfoError('', `holds ${format}: ${(cause as Error).message}`, { cause })
+    throw new ExecInfoError('', `contains ${format}: ${(cause as Error).message}`, { cause })
   }
 }
 
-/** Clients write JSON; the reader for YAML takes longer to load than all the rest. */
+/** Clients write JSON. The YAML parser is loaded lazily, because it takes longer to load than everything else. */
 async function parseAsYaml(text: string): Promise<unknown> {
   const { parseYaml } = await import('../../formats/yaml.ts')
   return parseYaml(text)

@@ -4,31 +4,32 @@ import { hostEnvironment } from '../../node/environment.ts'
 import type { PluginInfo } from '../exec-info.ts'
 import { checkedAnswer, type PluginCredential } from './answer.ts'
 import { type ClusterFetch, clusterFetch } from './cluster-fetch.ts'
-import { type Disaster, guardStdout, type ProcessWatch, watchProcess } from './plugin-process.ts'
-import type { Prompt, Prompting } from './prompt.ts'
+import { type EarlyEnd, guardStdout, type ProcessWatch, watchProcess } from './plugin-process.ts'
+import type { Prompt, PromptSettings } from './prompt.ts'
 import { readExecInfo } from './read-exec-info.ts'
 
-/** What the function of a plugin gets. */
+/** The argument of the function of a plugin. */
 export interface PluginContext extends PluginInfo {
-  /** Aborted by SIGINT, SIGQUIT, SIGTERM and SIGHUP: clean up and return, the process ends a second later. */
+  /** Aborted by SIGINT, SIGQUIT, SIGTERM and SIGHUP. Clean up and return: the process ends a second later. */
   readonly signal: AbortSignal
-  /** Asks the person at the terminal; fails at once when `interactive` is false. */
+  /** Asks a question at the terminal. Rejects at once if `interactive` is false. */
   readonly prompt: Prompt
-  /** A fetch to the cluster, anonymous; fails without `provideClusterInfo: true` in the kubeconfig. */
+  /** An anonymous fetch to the cluster. Rejects without `provideClusterInfo: true` in the kubeconfig. */
   readonly clusterFetch: (input: string | URL | Request, init?: RequestInit) => Promise<Response>
 }
 
+/** Returns the credential. May be asynchronous. */
 export type PluginFunction = (
   context: PluginContext,
 ) => PluginCredential | Promise<PluginCredential>
 
 /**
- * Makes a whole credential plugin out of one function, and ends the process with it.
+ * Runs a function as a credential plugin: reads the input, prints the answer, and exits.
  *
- * Standard output carries the answer, once and whole, and nothing else: what the function or a library
- * prints there goes to standard error. A failure is one line `NAME: message` and a hint on standard error,
- * with the exit status 1 or the error's own `exitStatus` (1 to 125), and without a stack unless
- * `KUBECRED_PLUGIN_DEBUG=1`. A signal aborts `signal`, then ends the process with 128 and its number.
+ * Only the answer is written to standard output; anything else printed there goes to standard error. A failure is one
+ * line `NAME: message` and a hint on standard error, and the exit status is 1, or the `exitStatus` of the error (1 to
+ * 125). `KUBECRED_PLUGIN_DEBUG=1` adds the stack. A signal aborts `signal`, then ends the process with the status 128
+ * plus its number.
  *
  * @example
  * await runPlugin(async ({ cluster, signal }) => {
@@ -39,11 +40,11 @@ export type PluginFunction = (
 export async function runPlugin(work: PluginFunction): Promise<never> {
   const writeAnswer = guardStdout()
   for (const stream of [process.stdout, process.stderr]) {
-    // A reader that went away is told to whoever writes, and is no reason to crash.
+    // Write errors reach the callback of the write; without a listener they would crash the process.
     stream.on('error', () => {})
   }
   const watch = watchProcess()
-  const outcome = await Promise.race([watch.disaster, attemptUnlessStopped(work, watch)])
+  const outcome = await Promise.race([watch.earlyEnd, attemptUnlessStopped(work, watch)])
   const status = await finish(outcome, writeAnswer)
   await new Promise<void>((resolve) => {
     process.stderr.write('', () => resolve())
@@ -51,7 +52,7 @@ export async function runPlugin(work: PluginFunction): Promise<never> {
   process.exit(status)
 }
 
-type Outcome = Disaster | { readonly is: 'answered'; readonly text: string }
+type Outcome = EarlyEnd | { readonly is: 'answered'; readonly text: string }
 
 async function attempt(work: PluginFunction, watch: ProcessWatch): Promise<Outcome> {
   const { signal, interrupt } = watch
@@ -61,7 +62,7 @@ async function attempt(work: PluginFunction, watch: ProcessWatch): Promise<Outco
     const credential = await work({
       ...info,
       signal,
-      prompt: loadingPrompt({ interactive: info.interactive, signal, interrupt }),
+      prompt: lazyPrompt({ interactive: info.interactive, signal, interrupt }),
       clusterFetch: async (input, init) => {
         opened ??= clusterFetch(info)
         return await opened(input, { signal, ...init })
@@ -75,23 +76,23 @@ async function attempt(work: PluginFunction, watch: ProcessWatch): Promise<Outco
   }
 }
 
-/** What most runs do not need is loaded by those that do: everybody waits for a plugin to start. */
-function loadingPrompt(prompting: Prompting): Prompt {
+/** Loads the prompt with the first question: most runs ask none, and plugins should start fast. */
+function lazyPrompt(settings: PromptSettings): Prompt {
   let loaded: Promise<Prompt> | undefined
   return async (question, options) => {
-    loaded ??= import('./prompt.ts').then(({ makePrompt }) => makePrompt(prompting))
+    loaded ??= import('./prompt.ts').then(({ makePrompt }) => makePrompt(settings))
     return (await loaded)(question, options)
   }
 }
 
-/** After a signal there is no answer, whatever the function made of it. */
+/** After a signal nothing is answered, even if the function returned a credential. */
 async function attemptUnlessStopped(work: PluginFunction, watch: ProcessWatch): Promise<Outcome> {
   const outcome = await attempt(work, watch)
   watch.settled()
-  return watch.signal.aborted ? watch.disaster : outcome
+  return watch.signal.aborted ? watch.earlyEnd : outcome
 }
 
-/** Checks what the client will check, while the author can still see it. */
+/** Checks the answer as the client would, so that the author sees mistakes. */
 async function checkAnswer(credential: unknown, info: PluginInfo): Promise<string> {
   const { text, read } = checkedAnswer(credential, info)
   if (read.certificate !== undefined) {
@@ -101,7 +102,7 @@ async function checkAnswer(credential: unknown, info: PluginInfo): Promise<strin
   if (read.expiresAt <= Date.now()) {
     const when = formatRfc3339(read.expiresAt)
     process.stderr.write(
-      `warning: expirationTimestamp ${when} is in the past, so clients will ask again at once\n`,
+      `warning: expirationTimestamp ${when} is in the past, so clients will run the plugin again at once\n`,
     )
   }
   return text

@@ -7,7 +7,7 @@ import {
 } from '../../errors/index.ts'
 import { describeFailure } from '../../plugin/kit/describe-failure.ts'
 import { programName } from '../../plugin/kit/plugin-process.ts'
-import type { Prompt, Prompting } from '../../plugin/kit/prompt.ts'
+import type { Prompt, PromptSettings } from '../../plugin/kit/prompt.ts'
 import { scrub, showControlCharacters } from '../../secret/scrub.ts'
 import { Secret } from '../../secret/secret.ts'
 import {
@@ -17,68 +17,70 @@ import {
   USER_PROMPT_KIND,
 } from '../signer-protocol.ts'
 import type {
-  AskedOfSigner,
-  AskedSignature,
   SignerConfiguration,
   SignerKinds,
+  SignerRequest,
+  SignRequest,
 } from './decode-sign-request.ts'
 import { isEcdsaDer } from './ecdsa-der.ts'
 import type { SignerContext, SignerHandlers } from './handlers.ts'
 
-/** A signature is never longer; what is, is something else. */
-const LONGEST_SIGNATURE = 4096
+/** Longer than any signature. */
+const MAX_SIGNATURE_BYTES = 4096
 
 const PEM = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
 interface AnswerTools extends Omit<SignerContext, 'configuration'> {
-  /** Whether the client reads a whole chain as PEM. The specification has one certificate as DER. */
+  /** Whether the client accepts a chain in PEM. The specification has one certificate in DER. */
   readonly takesChain: boolean
 }
 
 /**
- * Lets the author's function answer one request, and writes the answer: one line of JSON, in the words of the request.
+ * Calls the handler for one request and returns its answer as one line of JSON, in the protocol of the request.
  *
- * What the function gives is checked first, so that a mistake shows at the author's desk.
+ * The result of the handler is checked first, so that the author of a signer sees mistakes.
  *
- * @throws {SignRequestError} For PKCS#1 v1.5.
- * @throws {SignerResponseInvalidError} For something that is no signature.
- * @throws {SignerCertificateError} For something that is no certificate.
+ * @throws {SignRequestError} `ERR_SIGN_REQUEST` for PKCS#1 v1.5.
+ * @throws {SignerResponseInvalidError} `ERR_SIGNER_RESPONSE_INVALID` if the result is not a signature.
+ * @throws {SignerCertificateError} `ERR_SIGNER_CERTIFICATE` if the result is not a certificate.
  */
 export async function answerRequest(
-  asked: AskedOfSigner,
+  request: SignerRequest,
   { certificate, sign }: SignerHandlers,
   { takesChain, ...tools }: AnswerTools,
 ): Promise<string> {
-  const { kinds, configuration } = asked
-  if (asked.is === 'certificate') {
+  const { kinds, configuration } = request
+  if (request.is === 'certificate') {
     const chain = readChain(await certificate({ configuration, ...tools }))
     const bytes = takesChain && chain.length > 1 ? Buffer.from(chain.join('')) : chain[0]?.raw
     return line({ kind: kinds.certificateResponse, certificate: base64(bytes ?? Buffer.alloc(0)) })
   }
-  const { scheme, digest, message } = asked
+  const { scheme, digest, message } = request
   const signature = await sign({ configuration, scheme, digest, message, ...tools })
   checkSignature(signature)
-  if (!isFor(scheme, signature)) throw await explainOther(asked, certificate, tools)
+  if (!hasFormOf(scheme, signature)) throw await explainMismatch(request, certificate, tools)
   return line({ kind: kinds.signResponse, signature: base64(signature) })
 }
 
-/** One line of the protocol. */
+/** Encodes one line of the protocol. */
 export function line(fields: Readonly<Record<string, string>>): string {
   return `${JSON.stringify({ apiVersion: SIGNER_API_VERSION, ...fields })}\n`
 }
 
-/** All certificates of PEM, or the one of DER. */
-function readChain(given: unknown): X509Certificate[] {
+/** Reads all certificates of PEM, or the one of DER. */
+function readChain(value: unknown): X509Certificate[] {
   const hint = 'Return a Buffer with DER, or the text of a PEM file, from certificate().'
-  if (typeof given !== 'string' && !(given instanceof Uint8Array)) {
-    throw new SignerCertificateError(programName(), 'returned no certificate, DER or PEM', { hint })
+  if (typeof value !== 'string' && !(value instanceof Uint8Array)) {
+    throw new SignerCertificateError(programName(), 'returned no certificate in DER or PEM', {
+      hint,
+    })
   }
   try {
-    const text = typeof given === 'string' ? given : Buffer.from(given).toString('latin1')
-    const blocks = text.match(PEM) ?? [given]
+    const text = typeof value === 'string' ? value : Buffer.from(value).toString('latin1')
+    const blocks = text.match(PEM) ?? [value]
     return blocks.map((block) => new X509Certificate(block))
   } catch (cause) {
-    const what = 'returned a certificate that is none'
+    const what = 'returned something that is not a certificate'
     throw new SignerCertificateError(programName(), what, { cause, hint })
   }
 }
@@ -91,21 +93,24 @@ function checkSignature(signature: unknown): asserts signature is Uint8Array {
   if (!(signature instanceof Uint8Array) || signature.length === 0) {
     throw wrong('returned no signature', 'Return a Buffer with the signature from sign().')
   }
-  if (signature.length > LONGEST_SIGNATURE) {
-    throw wrong('returned more than a signature', 'Return only the bytes of the signature.')
+  if (signature.length > MAX_SIGNATURE_BYTES) {
+    throw wrong(
+      `returned a signature of more than ${MAX_SIGNATURE_BYTES} bytes`,
+      'Return only the bytes of the signature.',
+    )
   }
 }
 
 const ED25519_BYTES = 64
 
-function isFor(scheme: AskedSignature['scheme'], signature: Uint8Array): boolean {
+function hasFormOf(scheme: SignRequest['scheme'], signature: Uint8Array): boolean {
   if (scheme === 'ed25519') return signature.length === ED25519_BYTES
   return !scheme.startsWith('ecdsa') || isEcdsaDer(signature)
 }
 
-/** Only now, when something is wrong, the certificate is asked for: it may take a device and a person. */
-async function explainOther(
-  { scheme, configuration }: AskedSignature,
+/** Gets the certificate only when something is wrong: it may need a device and the user. */
+async function explainMismatch(
+  { scheme, configuration }: SignRequest,
   certificate: SignerHandlers['certificate'],
   tools: Omit<AnswerTools, 'takesChain'>,
 ): Promise<Error> {
@@ -115,15 +120,12 @@ async function explainOther(
   if (leaf?.publicKey.asymmetricKeyType === 'rsa') {
     return new SignRequestError(
       'signerOpts',
-      'asks for PKCS#1 v1.5, as crypto.Hash options do for an RSA key, and TLS 1.3 does not allow it',
-      { hint: 'Connect to a server that speaks TLS 1.3: then clients ask for RSASSA-PSS.' },
+      'asks for PKCS#1 v1.5 (crypto.Hash options with an RSA key), and TLS 1.3 does not allow it',
+      { hint: 'Connect to a server with TLS 1.3, for which clients ask for RSASSA-PSS.' },
     )
   }
   return scheme === 'ed25519'
-    ? wrong(
-        'returned an Ed25519 signature that is not 64 bytes long',
-        'Return the signature as it is.',
-      )
+    ? wrong('returned an Ed25519 signature that is not 64 bytes long', 'Return the raw signature.')
     : wrong(
         'returned an ECDSA signature that is not in DER',
         'Convert r || s with ecdsaToDer() of kubecred/signer.',
@@ -134,38 +136,38 @@ function base64(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
 }
 
-/** Says in the protocol why there is no answer: the message, then what to do where the error knows it. */
-export function refusalLine(thrown: unknown, configuration: SignerConfiguration = {}): string {
-  const words = describeFailure(thrown, { debug: false, what: 'signer' })
-  // The client says who failed; the class of the error is for the author.
-  const message = hideConfiguration(words, configuration).replace(/^[A-Za-z0-9_$]*: /, '')
+/** Encodes an error response: the message, then the hint if the error has one. */
+export function errorLine(thrown: unknown, configuration: SignerConfiguration = {}): string {
+  const description = describeFailure(thrown, { debug: false, what: 'signer' })
+  // The client names the signer; the class of the error is for its author.
+  const message = hideConfiguration(description, configuration).replace(/^[A-Za-z0-9_$]*: /, '')
   return line({ kind: SIGNER_ERROR_KIND, message: message.trim() })
 }
 
 const MARK = '[secret]'
 const PRIVATE = /pin|puk|pass|secret|credential|^token$/i
-/** Where something is, and not the thing itself. */
-const PLACE = /(?:env|file|path|source)$/i
+/** Parameters that say where a secret is. */
+const LOCATION_NAME = /(?:env|file|path|source)$/i
 /** RFC 7512 lets a URI carry a PIN. */
 const PIN_IN_URI = /(pin-value=)([^&;#\s]*)/gi
-/** Shorter ones are hidden only where they stand alone: "12" is a part of too many words. */
-const SHORTEST_ANYWHERE = 6
+/** Shorter values are hidden only as separate words: "12" is part of too many others. */
+const MIN_HIDDEN_ANYWHERE = 6
 
 /**
- * Takes the private values of a configuration out of a text that is about to be shown: what is called PIN, password
- * or secret, and PINs inside of URIs. A library may have quoted them.
+ * Removes the secrets of a configuration from a text: values named like a PIN, password or secret, and PINs in URIs. A
+ * library may have quoted them in its error.
  */
 export function hideConfiguration(text: string, configuration: SignerConfiguration): string {
   const values = Object.entries(configuration).flatMap(([name, value]) => [
-    ...(PRIVATE.test(name) && !PLACE.test(name) ? [value] : []),
+    ...(PRIVATE.test(name) && !LOCATION_NAME.test(name) ? [value] : []),
     ...pinsInUri(value),
   ])
   let shown = scrub(
     text,
     values.map((value) => new Secret(value)),
   ).replace(PIN_IN_URI, `$1${MARK}`)
-  for (const value of values.filter(({ length }) => length > 1 && length < SHORTEST_ANYWHERE)) {
-    shown = shown.replace(standingAlone(value), MARK)
+  for (const value of values.filter(({ length }) => length > 1 && length < MIN_HIDDEN_ANYWHERE)) {
+    shown = shown.replace(asSeparateWord(value), MARK)
   }
   return shown
 }
@@ -182,23 +184,23 @@ function decoded(text: string): string {
   }
 }
 
-function standingAlone(value: string): RegExp {
+function asSeparateWord(value: string): RegExp {
   const literal = value.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
   return new RegExp(`(?<![\\p{L}\\p{N}_])${literal}(?![\\p{L}\\p{N}_])`, 'gu')
 }
 
-/** No request is longer: a digest, a message and the configuration of one user. */
-const LONGEST_LINE = 1024 * 1024
+/** Longer than any request, which has a digest, a message and the configuration of one user. */
+const MAX_LINE_BYTES = 1024 * 1024
 
-/** Cuts a stream of bytes into lines of text. */
+/** Splits a stream of bytes into lines of text. */
 export class LineSplitter {
   #pieces: Buffer[] = []
   #length = 0
 
   /**
-   * Takes the next bytes and gives the lines that they complete, without their ends. Empty ones are left out.
+   * Returns the lines that these bytes complete, without line breaks and without empty lines.
    *
-   * @throws {RangeError} When a line has no end within a mebibyte.
+   * @throws {RangeError} If a line is longer than a mebibyte.
    */
   push(chunk: Buffer): string[] {
     const lines: string[] = []
@@ -212,7 +214,7 @@ export class LineSplitter {
     return lines.filter((text) => text.trim() !== '')
   }
 
-  /** What came after the last line. */
+  /** Returns the text after the last line break. */
   rest(): string {
     const text = Buffer.concat(this.#pieces).toString('utf8')
     this.#pieces = []
@@ -222,55 +224,70 @@ export class LineSplitter {
 
   #keep(piece: Buffer): void {
     this.#length += piece.length
-    if (this.#length > LONGEST_LINE) throw new RangeError('a line is longer than a mebibyte')
+    if (this.#length > MAX_LINE_BYTES) throw new RangeError('a line is longer than a mebibyte')
     this.#pieces.push(piece)
   }
 }
 
 /**
- * Makes a function that asks the person at the terminal, for a program around `listenSigner`.
+ * Returns a function that asks questions at the terminal, for a program that calls `listenSigner`.
  *
- * @param prompting `signal` ends a question that nobody has answered; `interrupt` is called for Ctrl-C.
+ * The function rejects with `SignerFailedError` (`ERR_SIGNER_FAILED`) if there is no terminal.
+ *
+ * @param settings `signal` ends an unanswered question; `interrupt` is called for Ctrl-C.
+ *
+ * @example
+ * const abort = new AbortController()
+ * const ask = terminalPrompt({ signal: abort.signal, interrupt: () => abort.abort() })
+ * const pin = await ask('PIN: ', { secret: true })
+ *
+ * @experimental
  */
-export function terminalPrompt(prompting: Pick<Prompting, 'signal' | 'interrupt'>): Prompt {
-  // Loaded by the first question: most signatures need none.
+export function terminalPrompt(settings: Pick<PromptSettings, 'signal' | 'interrupt'>): Prompt {
+  // Loaded with the first question: most signatures need none.
   let loaded: Promise<Prompt> | undefined
   return async (question, options) => {
     loaded ??= import('../../plugin/kit/prompt.ts').then(({ makePrompt }) =>
-      makePrompt({ ...prompting, interactive: true, refuse: nobodyToAsk }),
+      makePrompt({ ...settings, interactive: true, makeError: noTerminalError }),
     )
     return (await loaded)(question, options)
   }
 }
 
-function nobodyToAsk(reason: string): SignerFailedError {
-  return new SignerFailedError(programName(), `cannot ask anybody: ${reason}`, {
-    hint: 'Run the client in a terminal, or let the signer find the answer where its documentation says.',
+function noTerminalError(reason: string): SignerFailedError {
+  return new SignerFailedError(programName(), `cannot prompt: ${reason}`, {
+    hint: 'Run the client in a terminal, or configure the signer so that it need not prompt.',
   })
 }
 
-/** Ways to reach the person who waits. */
-export interface Telling {
+/** How to reach the user. */
+export interface PromptChannel {
   /** Writes one line of the protocol to the client. */
   readonly write: (text: string) => Promise<void>
-  /** Whether the client is known to read more than one line: others would take the first for the answer. */
+  /** Whether the client reads more than one line. Other clients take the first line for the answer. */
   readonly readsLines: boolean
 }
 
-/** Whether the client is one of ours: it reads lines before the answer, and a chain in place of a certificate. */
-export function isOurClient(
+/** Whether the client is kubecred, which reads lines before the answer and accepts a chain. */
+export function isKubecredClient(
   kinds: SignerKinds,
-  { readsLines }: Pick<Telling, 'readsLines'>,
+  { readsLines }: Pick<PromptChannel, 'readsLines'>,
 ): boolean {
   return readsLines && kinds === SIGNER_KINDS.specification
 }
 
-/** Makes the function that tells the person what to do: through the client where it can, else on standard error. */
-export function makeTell(kinds: SignerKinds, telling: Telling): SignerContext['prompt'] {
+/**
+ * Returns the function that shows instructions to the user: through the client if it reads lines, otherwise on standard
+ * error.
+ */
+export function makePromptWriter(
+  kinds: SignerKinds,
+  channel: PromptChannel,
+): SignerContext['prompt'] {
   return async (text) => {
     const shown = showControlCharacters(text).replace(/\s+/g, ' ').trim()
-    if (isOurClient(kinds, telling))
-      await telling.write(line({ kind: USER_PROMPT_KIND, prompt: shown }))
+    if (isKubecredClient(kinds, channel))
+      await channel.write(line({ kind: USER_PROMPT_KIND, prompt: shown }))
     else process.stderr.write(`${shown}\n`)
   }
 }

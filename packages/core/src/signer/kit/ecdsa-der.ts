@@ -1,13 +1,23 @@
 /**
- * Writes an ECDSA signature in DER, as TLS has it, from the two numbers one after another (r || s), as PKCS#11,
- * WebCrypto and most cloud services give it.
+ * Converts an ECDSA signature from r || s, as PKCS#11, WebCrypto and most cloud services return it, to DER, as TLS
+ * needs it.
  *
- * @throws {TypeError} When the two halves cannot be of equal length.
+ * @throws {TypeError} If the number of bytes is zero or odd.
+ *
+ * @example
+ * const handlers: SignerHandlers = {
+ *   certificate: () => readFile('/etc/signer/certificate.pem'),
+ *   sign: async ({ digest }) => ecdsaToDer(await device.sign(digest)),
+ * }
+ *
+ * @experimental
  */
 export function ecdsaToDer(signature: Uint8Array): Uint8Array {
   const half = signature.length / 2
   if (half === 0 || !Number.isInteger(half)) {
-    throw new TypeError(`r || s has an even number of bytes, not ${signature.length}`)
+    throw new TypeError(
+      `expected r || s with an even number of bytes, not ${signature.length} bytes`,
+    )
   }
   const body = Buffer.concat([
     derInteger(signature.subarray(0, half)),
@@ -16,7 +26,7 @@ export function ecdsaToDer(signature: Uint8Array): Uint8Array {
   return Buffer.concat([derHead(0x30, body.length), body])
 }
 
-/** Whether it is a DER SEQUENCE of two INTEGERs and nothing else. */
+/** Whether the bytes are a DER SEQUENCE of two INTEGERs and nothing else. */
 export function isEcdsaDer(signature: Uint8Array): boolean {
   const body = readDer(signature, 0x30)
   if (body === undefined || body.rest.length > 0) return false
@@ -28,12 +38,12 @@ export function isEcdsaDer(signature: Uint8Array): boolean {
 function derInteger(bytes: Uint8Array): Uint8Array {
   const first = bytes.findIndex((byte) => byte !== 0)
   const digits = first === -1 ? Uint8Array.of(0) : bytes.subarray(first)
-  // A first bit that is set would make the number negative.
+  // A leading zero keeps the number positive.
   const sign = (digits[0] ?? 0) >= 0x80 ? [0] : []
   return Buffer.from([0x02, sign.length + digits.length, ...sign, ...digits])
 }
 
-/** Up to 255 bytes, which is more than P-521 needs. */
+/** Supports up to 255 bytes, which is more than P-521 needs. */
 function derHead(tag: number, length: number): Uint8Array {
   return Uint8Array.from(length < 0x80 ? [tag, length] : [tag, 0x81, length])
 }

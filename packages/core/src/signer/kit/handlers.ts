@@ -2,34 +2,58 @@ import type { SignatureScheme } from '../../credential/signing-key.ts'
 import type { Prompt } from '../../plugin/kit/prompt.ts'
 import type { SignerConfiguration } from './decode-sign-request.ts'
 
-/** What both functions of a signer get. */
+/**
+ * The argument of both handlers of a signer.
+ *
+ * @experimental
+ */
 export interface SignerContext {
-  /** The `config` map of the user's auth-provider. It may hold secrets; no error shows those with a name like `pin`. */
+  /**
+   * The `config` map of the user's auth-provider.
+   *
+   * It may contain secrets; errors hide values with names such as `pin`.
+   */
   readonly configuration: SignerConfiguration
-  /** Tells the person what to do now, such as to touch the device. Nothing is asked. */
+  /** Shows the user what to do, such as to touch the device. It asks nothing. */
   readonly prompt: (text: string) => Promise<void>
-  /** Asks the person at the terminal, for example for a PIN; fails at once where there is none. */
+  /** Asks a question at the terminal, for example for a PIN. Rejects at once if there is no terminal. */
   readonly ask: Prompt
-  /** Aborted by SIGINT, SIGTERM and SIGHUP, and when nobody waits for the answer any more. */
+  /** Aborted by SIGINT, SIGTERM and SIGHUP, and when the client no longer waits for the answer. */
   readonly signal: AbortSignal
 }
 
-/** What is to be signed. */
+/**
+ * The argument of `sign`: what to sign, and how.
+ *
+ * @experimental
+ */
 export interface SignContext extends SignerContext {
-  /** How: a signature scheme of TLS 1.3. RSA is always PSS, with a salt as long as the hash. */
+  /** The TLS 1.3 signature scheme. RSA is always PSS, with a salt as long as the hash. */
   readonly scheme: SignatureScheme
-  /** The digest by the scheme's hash. Ed25519 hashes by itself: there it is the message. */
+  /**
+   * The digest of the message, with the hash of the scheme.
+   *
+   * For Ed25519, which hashes the message itself, the message.
+   */
   readonly digest: Uint8Array
-  /** What the digest is of, for keys that hash by themselves. Only our own client tells it; Ed25519 always has it. */
+  /**
+   * The message of the digest, for keys that hash it themselves.
+   *
+   * Only kubecred sends it; for Ed25519 it is always set.
+   */
   readonly message: Uint8Array | undefined
 }
 
-/** A signer: where its certificate is, and how it signs. */
+/**
+ * The two functions that make a signer.
+ *
+ * @experimental
+ */
 export interface SignerHandlers {
-  /** @returns The certificate, DER or PEM. */
+  /** @returns The certificate, in DER or PEM. */
   readonly certificate: (
     context: SignerContext,
   ) => Uint8Array | string | Promise<Uint8Array | string>
-  /** @returns The signature; that of an elliptic curve in DER (see `ecdsaToDer`). */
+  /** @returns The signature. ECDSA signatures must be in DER (see `ecdsaToDer`). */
   readonly sign: (context: SignContext) => Uint8Array | Promise<Uint8Array>
 }

@@ -5,42 +5,53 @@ import process from 'node:process'
 import { ClosedError, SignerSocketError } from '../../errors/index.ts'
 import {
   answerRequest,
-  isOurClient,
+  errorLine,
+  isKubecredClient,
   LineSplitter,
-  makeTell,
-  refusalLine,
+  makePromptWriter,
   terminalPrompt,
 } from './answer-request.ts'
-import { type AskedOfSigner, decodeSignRequest } from './decode-sign-request.ts'
+import { decodeSignRequest, type SignerRequest } from './decode-sign-request.ts'
 import type { SignerHandlers } from './handlers.ts'
 
+/**
+ * Options of `listenSigner()`.
+ *
+ * @experimental
+ */
 export interface ListenOptions {
-  /** Where the socket is made: absolute, at most 100 bytes, in a folder that is yours and closed to others. */
+  /** Path of the socket: absolute, at most 100 bytes, in a folder that you own and that is closed to other users. */
   readonly path: string
 }
 
-/** A signer that waits for clients at a unix socket. */
+/**
+ * A signer that listens on a unix socket.
+ *
+ * @experimental
+ */
 export interface SignerServer {
   readonly path: string
-  /** Stops listening, ends what is open and removes the socket. */
+  /** Stops listening, closes all connections and removes the socket. */
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** More at once is no use: they wait for the same device. */
-const MOST_CLIENTS = 32
+/** More clients would only wait for the same device. */
+const MAX_CLIENTS = 32
 
 /**
- * Lets clients reach a signer at a unix socket (`pathSocket` in the kubeconfig), one JSON object per line.
+ * Serves a signer on a unix socket (`pathSocket` in the kubeconfig), one JSON object per line.
  *
- * The folder is the guard, since Node cannot tell who is at the other end: it must be yours and closed to others (0700);
- * it is made where it is missing. The requests of all clients are answered one at a time. Signals are left to the
- * program around it.
+ * The folder protects the socket, because Node cannot identify the peer: you must own it, with mode 0700. It is created
+ * if it is missing. Requests of all clients are answered one at a time. Signals are left to the calling program.
  *
- * @throws {SignerSocketError} When the path is too long, its folder is open to others, or somebody listens there.
+ * @throws {SignerSocketError} `ERR_SIGNER_SOCKET` if the path is too long, its folder is accessible to other users, or
+ *   another signer is listening there.
  *
  * @example
  * await using server = await listenSigner(handlers, { path: `${process.env.XDG_RUNTIME_DIR}/signer/socket` })
+ *
+ * @experimental
  */
 export async function listenSigner(
   handlers: SignerHandlers,
@@ -56,8 +67,8 @@ export async function listenSigner(
   let last: Promise<unknown> = Promise.resolve()
   const busy = new Set<Socket>()
   const server = createServer((socket) => {
-    if (clients.size >= MOST_CLIENTS) {
-      // Clients keep their connection while they do nothing, and can do without it.
+    if (clients.size >= MAX_CLIENTS) {
+      // Idle clients keep their connection open and can reconnect.
       const [idle] = [...clients].filter((each) => !busy.has(each))
       if (idle === undefined) {
         socket.destroy()
@@ -70,14 +81,14 @@ export async function listenSigner(
     socket.once('close', () => clients.delete(socket))
     serveClient(socket, {
       closing: ending.signal,
-      answer(asked, signal, write) {
-        const telling = { write, readsLines: true }
-        const prompt = makeTell(asked.kinds, telling)
-        const takesChain = isOurClient(asked.kinds, telling)
+      answer(request, signal, write) {
+        const channel = { write, readsLines: true }
+        const prompt = makePromptWriter(request.kinds, channel)
+        const takesChain = isKubecredClient(request.kinds, channel)
         const next = last.then(() => {
-          // Whoever left while others were served needs no touch of the device any more.
+          // A client that left while it was queued must not cause a touch of the device.
           signal.throwIfAborted()
-          return answerRequest(asked, handlers, { ask, signal, prompt, takesChain })
+          return answerRequest(request, handlers, { ask, signal, prompt, takesChain })
         })
         last = next.catch(() => {})
         busy.add(socket)
@@ -90,7 +101,7 @@ export async function listenSigner(
     if (ending.signal.aborted) return
     ending.abort(new ClosedError())
     for (const socket of clients) socket.destroy()
-    // It removes the socket too.
+    // This removes the socket too.
     await new Promise<void>((resolve) => {
       server.close(() => resolve())
     })
@@ -98,7 +109,7 @@ export async function listenSigner(
   return { path, close, [Symbol.asyncDispose]: close }
 }
 
-/** The mask makes the socket 0600 from its first moment. It belongs to the process, and nothing runs in between. */
+/** The umask makes the socket 0600 from the start. It is per process, but nothing else runs while it is changed. */
 function listen(server: Server, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (cause) => {
@@ -118,13 +129,13 @@ function listen(server: Server, path: string): Promise<void> {
   })
 }
 
-/** Requests of one client that wait; clients send one at a time. */
-const MOST_WAITING = 64
+/** Queued requests per client. Clients normally send one at a time. */
+const MAX_QUEUED = 64
 
 interface Serving {
-  /** Takes its turn after the requests of other clients. */
+  /** Answers after the queued requests of other clients. */
   readonly answer: (
-    asked: AskedOfSigner,
+    request: SignerRequest,
     signal: AbortSignal,
     write: (text: string) => Promise<void>,
   ) => Promise<string>
@@ -132,7 +143,7 @@ interface Serving {
   readonly closing: AbortSignal
 }
 
-/** Answers one client, in the order it asked. What it waits for is given up when it leaves. */
+/** Answers the requests of one client in order. They are aborted when the client disconnects. */
 function serveClient(socket: Socket, { answer, closing }: Serving): void {
   const leaving = new AbortController()
   const signal = AbortSignal.any([leaving.signal, closing])
@@ -144,67 +155,67 @@ function serveClient(socket: Socket, { answer, closing }: Serving): void {
       socket.write(text, () => resolve())
     })
   const serve = async (text: string): Promise<void> => {
-    let asked: AskedOfSigner | undefined
+    let request: SignerRequest | undefined
     let line: string
     try {
       signal.throwIfAborted()
-      asked = decodeSignRequest(text)
-      line = await answer(asked, signal, write)
+      request = decodeSignRequest(text)
+      line = await answer(request, signal, write)
     } catch (error) {
       if (signal.aborted) return
-      line = refusalLine(error, asked?.configuration)
+      line = errorLine(error, request?.configuration)
     }
     await write(line)
     waiting -= 1
   }
-  const breakOff = (error: Error): void => void socket.end(refusalLine(error))
+  const breakOff = (error: Error): void => void socket.end(errorLine(error))
   socket.on('data', (chunk: Buffer) => {
     try {
       for (const text of splitter.push(chunk)) {
         waiting += 1
-        if (waiting > MOST_WAITING) return breakOff(new Error('too many requests wait already'))
+        if (waiting > MAX_QUEUED) return breakOff(new Error('too many requests are queued'))
         last = last.then(() => serve(text))
       }
     } catch (error) {
       breakOff(error as Error)
     }
   })
-  const leave = (): void => leaving.abort(new Error('the client left'))
+  const leave = (): void => leaving.abort(new Error('the client disconnected'))
   socket.on('error', leave).on('end', leave).on('close', leave)
 }
 
-/** The kernel cuts longer ones off, silently: the socket would be somewhere else. */
-const LONGEST_PATH_BYTES = 100
-const OPEN_TO_OTHERS = 0o077
+/** The kernel silently truncates longer paths, and the socket would be created elsewhere. */
+const MAX_PATH_BYTES = 100
+const OTHERS_MASK = 0o077
 
 /**
- * Makes sure that a socket can be made at a path, and that nobody else can reach it there.
+ * Checks that a socket can be created at a path and that other users cannot reach it there.
  *
- * What a signer that died has left is removed. What somebody listens at, or is no socket, is left alone.
+ * Removes the socket of a signer that died. A socket in use, or anything that is not a socket, is not touched.
  *
- * @throws {SignerSocketError}
+ * @throws {SignerSocketError} `ERR_SIGNER_SOCKET`
  */
 async function claimSocketPath(path: string): Promise<void> {
   if (!isAbsolute(path))
-    throw refuse(path, 'has a path that is not absolute', 'Begin the path with a slash.')
-  if (Buffer.byteLength(path) > LONGEST_PATH_BYTES) {
-    const what = `has a path longer than ${LONGEST_PATH_BYTES} bytes, which unix sockets cannot have`
-    throw refuse(path, what, 'Choose a shorter path, for example in $XDG_RUNTIME_DIR.')
+    throw socketError(path, 'has a path that is not absolute', 'Begin the path with a slash.')
+  if (Buffer.byteLength(path) > MAX_PATH_BYTES) {
+    const what = `has a path longer than ${MAX_PATH_BYTES} bytes, which unix sockets cannot have`
+    throw socketError(path, what, 'Choose a shorter path, for example in $XDG_RUNTIME_DIR.')
   }
   claimFolder(dirname(path), path)
   const found = stat(path)
   if (found === undefined) return
   if (!found.isSocket()) {
-    throw refuse(
+    throw socketError(
       path,
-      'cannot listen: something that is no socket is there',
+      'cannot listen: the path exists and is not a socket',
       'Choose another path, or remove it.',
     )
   }
-  if (await isAnswered(path)) {
-    throw refuse(
+  if (await isListening(path)) {
+    throw socketError(
       path,
-      'cannot listen: another signer listens there',
+      'cannot listen: another signer is listening there',
       'Stop it, or choose another path.',
     )
   }
@@ -217,32 +228,41 @@ function claimFolder(folder: string, path: string): void {
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException
     if (code !== 'EEXIST') {
-      throw refuse(path, `cannot listen: its folder cannot be made (${code})`, undefined, cause)
+      throw socketError(
+        path,
+        `cannot listen: its folder cannot be created (${code})`,
+        undefined,
+        cause,
+      )
     }
   }
   const found = stat(folder)
   const uid = process.getuid?.()
   if (found?.isDirectory() !== true) {
-    throw refuse(path, 'cannot listen: its folder is a link or no folder', 'Name a real folder.')
+    throw socketError(
+      path,
+      'cannot listen: its folder is a symbolic link or not a folder',
+      'Use a real folder.',
+    )
   }
   if (uid !== undefined && found.uid !== uid) {
-    throw refuse(path, 'cannot listen: its folder belongs to somebody else')
+    throw socketError(path, 'cannot listen: its folder belongs to another user')
   }
-  if ((found.mode & OPEN_TO_OTHERS) !== 0 && process.platform !== 'win32') {
-    const hint = `Close the folder to others: chmod 700 ${JSON.stringify(folder)}`
-    throw refuse(path, 'cannot listen: its folder is open to others', hint)
+  if ((found.mode & OTHERS_MASK) !== 0 && process.platform !== 'win32') {
+    const hint = `Restrict the folder to its owner: chmod 700 ${JSON.stringify(folder)}`
+    throw socketError(path, 'cannot listen: its folder is accessible to other users', hint)
   }
 }
 
-function isAnswered(path: string): Promise<boolean> {
+function isListening(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path)
-    const tell = (isThere: boolean): void => {
+    const finish = (isListening: boolean): void => {
       socket.destroy()
-      resolve(isThere)
+      resolve(isListening)
     }
-    socket.once('connect', () => tell(true))
-    socket.once('error', ({ code }: NodeJS.ErrnoException) => tell(code !== 'ECONNREFUSED'))
+    socket.once('connect', () => finish(true))
+    socket.once('error', ({ code }: NodeJS.ErrnoException) => finish(code !== 'ECONNREFUSED'))
   })
 }
 
@@ -250,6 +270,11 @@ function stat(path: string): Stats | undefined {
   return lstatSync(path, { throwIfNoEntry: false })
 }
 
-function refuse(path: string, what: string, hint?: string, cause?: unknown): SignerSocketError {
+function socketError(
+  path: string,
+  what: string,
+  hint?: string,
+  cause?: unknown,
+): SignerSocketError {
   return new SignerSocketError(`at ${JSON.stringify(path)}`, what, { hint, cause })
 }

@@ -6,7 +6,7 @@ import { SignRequestError } from '../../errors/index.ts'
 import type { Environment } from '../../formats/plain-object.ts'
 import { hostEnvironment } from '../../node/environment.ts'
 import {
-  type Disaster,
+  type EarlyEnd,
   guardStdout,
   type ProcessWatch,
   watchProcess,
@@ -18,61 +18,74 @@ import {
 } from '../signer-protocol.ts'
 import {
   answerRequest,
+  errorLine,
   hideConfiguration,
-  isOurClient,
+  isKubecredClient,
   LineSplitter,
-  makeTell,
-  refusalLine,
-  type Telling,
+  makePromptWriter,
+  type PromptChannel,
   terminalPrompt,
 } from './answer-request.ts'
 import {
-  type AskedOfSigner,
   decodeSignRequest,
   type SignerConfiguration,
+  type SignerRequest,
 } from './decode-sign-request.ts'
 import type { SignerHandlers } from './handlers.ts'
 
+/**
+ * Options of `runSigner()`.
+ *
+ * @experimental
+ */
 export interface SignerOptions {
-  /** Whether it stays for further requests where the client offers that. True unless told. */
+  /** Whether to keep running for further requests if the client supports it; true by default. */
   readonly longRunning?: boolean
-  /** How long it stays without a request, in milliseconds. By default the client decides, which closes the descriptor. */
+  /**
+   * How long to keep running without a request, in milliseconds.
+   *
+   * By default, until the client closes the descriptor.
+   */
   readonly idleMs?: number
 }
 
 /**
- * Makes a whole external signer out of two functions, and ends the process with it.
+ * Runs two handlers as an external signer: reads the request, prints the answer, and exits.
  *
- * The request comes in `EXTERNAL_SIGNER_PLUGIN_CONFIG`, in the words of the specification or of the plugin of 2020,
- * and is answered in the same. Standard output carries answers and nothing else: what a function or a library prints
- * there goes to standard error. A failure is told on standard error, with the exit status 1, the error's own
- * `exitStatus` (1 to 125), or 2 when there is no request that could be read.
+ * The request is in `EXTERNAL_SIGNER_PLUGIN_CONFIG`, in the protocol of the specification or of the 2020 plugin, and is
+ * answered in the same. Only answers are written to standard output; anything else printed there goes to standard
+ * error. Failures are written to standard error, and the exit status is 1, the `exitStatus` of the error (1 to 125), or
+ * 2 if there is no valid request.
  *
- * A client that sets `KUBECRED_SIGNER_FD` may send more, one JSON object per line, from that descriptor: then the process
- * stays until the descriptor ends, nothing came for `idleMs`, its parent is gone, or a signal says so. Failures are
- * then answers too, and the process stays.
+ * A client that sets `KUBECRED_SIGNER_FD` can send further requests over that descriptor, one JSON object per line. The
+ * process then runs until the descriptor is closed, no request came for `idleMs`, its parent is gone, or a signal
+ * arrives, and failures are sent as error responses.
+ *
+ * @throws {TypeError} If `idleMs` is not greater than 0.
  *
  * @example
  * await runSigner({
  *   certificate: ({ configuration }) => readFile(configuration.certificate),
  *   sign: ({ digest, scheme, signal }) => device.sign(digest, scheme, { signal }),
  * })
+ *
+ * @experimental
  */
 export async function runSigner(
   handlers: SignerHandlers,
   { longRunning = true, idleMs = Number.POSITIVE_INFINITY }: SignerOptions = {},
 ): Promise<never> {
-  if (!(idleMs > 0)) throw new TypeError('idleMs is a number of milliseconds above zero')
+  if (!(idleMs > 0)) throw new TypeError('idleMs must be a number of milliseconds greater than 0')
   const write = guardStdout()
   for (const stream of [process.stdout, process.stderr]) {
-    // A reader that went away is told to whoever writes, and is no reason to crash.
+    // Write errors reach the callback of the write; without a listener they would crash the process.
     stream.on('error', () => {})
   }
   const environment = takeEnvironment()
   const watch = watchProcess('signer')
   const descriptor = longRunning ? readDescriptor(environment) : undefined
   const run: Run = { handlers, write, watch, environment, descriptor, idleMs }
-  const outcome = await Promise.race([watch.disaster, attemptUnlessStopped(run)])
+  const outcome = await Promise.race([watch.earlyEnd, attemptUnlessStopped(run)])
   const status = await finish(outcome)
   await new Promise<void>((resolve) => {
     process.stderr.write('', () => resolve())
@@ -92,19 +105,19 @@ interface Run {
 
 type Outcome =
   | { readonly is: 'done' }
-  | (Disaster & { readonly configuration?: SignerConfiguration })
+  | (EarlyEnd & { readonly configuration?: SignerConfiguration })
 
-const OURS = [SIGNER_REQUEST_VARIABLE, SIGNER_MESSAGE_VARIABLE, SIGNER_FD_VARIABLE]
+const REQUEST_VARIABLES = [SIGNER_REQUEST_VARIABLE, SIGNER_MESSAGE_VARIABLE, SIGNER_FD_VARIABLE]
 
-/** Takes the request out of the environment, so that no program the signer starts inherits a PIN in it. */
+/** Removes the request from the environment, so that child processes do not inherit a PIN. */
 function takeEnvironment(): Environment {
   const environment = hostEnvironment()
-  const taken = Object.fromEntries(OURS.map((name) => [name, environment[name]]))
-  for (const name of OURS) Reflect.deleteProperty(environment, name)
+  const taken = Object.fromEntries(REQUEST_VARIABLES.map((name) => [name, environment[name]]))
+  for (const name of REQUEST_VARIABLES) Reflect.deleteProperty(environment, name)
   return taken
 }
 
-/** A number that is none means a client we do not know: one answer is always right. */
+/** Ignores an invalid descriptor: answering once is always correct. */
 function readDescriptor(environment: Environment): number | undefined {
   const text = environment[SIGNER_FD_VARIABLE] ?? ''
   return /^\d{1,6}$/.test(text) && Number(text) > 2 ? Number(text) : undefined
@@ -113,46 +126,46 @@ function readDescriptor(environment: Environment): number | undefined {
 async function attempt(run: Run): Promise<Outcome> {
   const { handlers, write, watch, environment, descriptor } = run
   const readsLines = descriptor !== undefined || environment[SIGNER_MESSAGE_VARIABLE] !== undefined
-  const telling: Telling = { write, readsLines }
+  const channel: PromptChannel = { write, readsLines }
   const { signal, interrupt } = watch
   const ask = terminalPrompt({ signal, interrupt })
-  const answer = (asked: AskedOfSigner): Promise<string> =>
-    answerRequest(asked, handlers, {
+  const answer = (request: SignerRequest): Promise<string> =>
+    answerRequest(request, handlers, {
       ask,
       signal,
-      prompt: makeTell(asked.kinds, telling),
-      takesChain: isOurClient(asked.kinds, telling),
+      prompt: makePromptWriter(request.kinds, channel),
+      takesChain: isKubecredClient(request.kinds, channel),
     })
   let configuration: SignerConfiguration = {}
   try {
     const first = readRequest(environment)
     configuration = first.configuration
-    if (descriptor === undefined) await hand(await answer(first), run)
-    else await stayAndAnswer(first, { ...run, descriptor, answer, signal })
+    if (descriptor === undefined) await writeAnswer(await answer(first), run)
+    else await answerRequests(first, { ...run, descriptor, answer, signal })
     return { is: 'done' }
   } catch (error) {
     return { is: 'failed', error, configuration }
   }
 }
 
-/** After a signal there is no answer, whatever the function made of it. */
+/** After a signal nothing is answered, even if the handler returned a result. */
 async function attemptUnlessStopped(run: Run): Promise<Outcome> {
   const outcome = await attempt(run)
   run.watch.settled()
-  return run.watch.signal.aborted ? run.watch.disaster : outcome
+  return run.watch.signal.aborted ? run.watch.earlyEnd : outcome
 }
 
-function readRequest(environment: Environment): AskedOfSigner {
+function readRequest(environment: Environment): SignerRequest {
   const text = environment[SIGNER_REQUEST_VARIABLE]?.trim() ?? ''
   if (text === '') {
     throw new SignRequestError('', `is missing: ${SIGNER_REQUEST_VARIABLE} is unset or empty`, {
-      hint: 'This is a signer; a Kubernetes client starts it: name it in pathExec of the auth-provider externalSigner in a kubeconfig.',
+      hint: 'Let a Kubernetes client start this signer: name it in pathExec of the auth-provider externalSigner in a kubeconfig.',
     })
   }
   return decodeSignRequest(text, environment[SIGNER_MESSAGE_VARIABLE])
 }
 
-async function hand(text: string, { write, watch }: Run): Promise<void> {
+async function writeAnswer(text: string, { write, watch }: Run): Promise<void> {
   watch.signal.throwIfAborted()
   try {
     await write(text)
@@ -167,86 +180,89 @@ async function finish(outcome: Outcome): Promise<number> {
   const { error, configuration = {} } = outcome
   const { describeFailure, exitStatusOf } = await import('../../plugin/kit/describe-failure.ts')
   const debug = hostEnvironment()['KUBECRED_PLUGIN_DEBUG'] === '1'
-  const words = describeFailure(error, { debug, what: 'signer' })
-  process.stderr.write(hideConfiguration(words, configuration))
+  const description = describeFailure(error, { debug, what: 'signer' })
+  process.stderr.write(hideConfiguration(description, configuration))
   return error instanceof SignRequestError ? 2 : exitStatusOf(error)
 }
 
-interface Staying {
-  readonly answer: (asked: AskedOfSigner) => Promise<string>
+interface LongRunning {
+  readonly answer: (request: SignerRequest) => Promise<string>
   readonly write: (text: string) => Promise<void>
   /** Where further requests come from. */
   readonly descriptor: number
   readonly idleMs: number
-  /** Ends the waiting for the next request. */
+  /** Ends the wait for the next request. */
   readonly signal: AbortSignal
 }
 
-/** How often we look whether the client is still there. Its end of the descriptor may be held by another child. */
+/** How often to check that the client is alive. Another child process may keep its end of the descriptor open. */
 const PARENT_CHECK_MS = 1000
 
-/** Answers the first request and then those from the descriptor, in order, until nobody has any more. */
-async function stayAndAnswer(first: AskedOfSigner, staying: Staying): Promise<void> {
+/** Answers the first request and then those from the descriptor, in order, until it is closed. */
+async function answerRequests(first: SignerRequest, run: LongRunning): Promise<void> {
   const watch = watchParent()
-  // Node's own answer to this signal is a debugger, in a process that may be logged in to a device.
+  // By default Node starts a debugger on this signal, here in a process that may be logged in to a device.
   process.on('SIGUSR1', () => {})
   try {
-    // Opened before the first answer: a client that is told of it can count on it.
-    const lines = readLines(openDescriptor(staying.descriptor), staying)
-    await answerOne(() => first, staying)
-    for await (const text of lines) await answerOne(() => decodeSignRequest(text), staying)
+    // Opened before the first answer, so that a client can use it as soon as it has one.
+    const lines = readLines(openDescriptor(run.descriptor), run)
+    await answerOne(() => first, run)
+    for await (const text of lines) await answerOne(() => decodeSignRequest(text), run)
   } finally {
     clearInterval(watch)
   }
 }
 
-/** A refusal is an answer too: the next request may succeed. */
+/** Answers one request. A failure becomes an error response, because the next request may succeed. */
 async function answerOne(
-  read: () => AskedOfSigner,
-  { answer, write, signal }: Staying,
+  decode: () => SignerRequest,
+  { answer, write, signal }: LongRunning,
 ): Promise<void> {
-  let asked: AskedOfSigner | undefined
+  let request: SignerRequest | undefined
   let text: string
   try {
-    asked = read()
-    text = await answer(asked)
+    request = decode()
+    text = await answer(request)
   } catch (error) {
-    text = refusalLine(error, asked?.configuration)
+    text = errorLine(error, request?.configuration)
   }
-  // After a signal there is no answer, whatever the function made of it.
+  // After a signal nothing is answered, even if the handler returned a result.
   if (!signal.aborted) await write(text)
 }
 
-/** Nobody reads answers of a signer whose client has died; what it does then is clean up, as after a hang-up. */
+/** Cleans up as after a hang-up when the client has died, because its answers would not be read. */
 function watchParent(): NodeJS.Timeout {
   const parent = process.ppid
-  const look = (): void => {
+  const check = (): void => {
     if (process.ppid !== parent) process.kill(process.pid, 'SIGHUP')
   }
-  return setInterval(look, PARENT_CHECK_MS).unref()
+  return setInterval(check, PARENT_CHECK_MS).unref()
 }
 
-/** Lines of the descriptor; ends with it, with the signal, or when none came for too long. */
-async function* readLines(stream: Readable, { idleMs, signal }: Staying): AsyncGenerator<string> {
+/** Yields the lines of the descriptor until it is closed, the signal is aborted, or no line came for `idleMs`. */
+async function* readLines(
+  stream: Readable,
+  { idleMs, signal }: LongRunning,
+): AsyncGenerator<string> {
   const end = (): void => void stream.destroy()
   signal.addEventListener('abort', end, { once: true })
   const splitter = new LineSplitter()
   let idle: NodeJS.Timeout | undefined
-  const waitAgain = (): void => {
+  const restartIdleTimer = (): void => {
     clearTimeout(idle)
-    if (idleMs < MOST_TIMER_MS) idle = setTimeout(end, idleMs)
+    if (idleMs < MAX_TIMER_MS) idle = setTimeout(end, idleMs)
   }
   try {
-    waitAgain()
+    restartIdleTimer()
     for await (const chunk of stream) {
       clearTimeout(idle)
       yield* splitter.push(chunk as Buffer)
-      waitAgain()
+      restartIdleTimer()
     }
     const rest = splitter.rest()
     if (rest.trim() !== '') yield rest
   } catch (error) {
-    // Closed under the reader by us or by the client, or never open: then the one answer was all.
+    // The descriptor was closed, or was never open: there are no further requests.
     if (error instanceof RangeError) throw error
   } finally {
     clearTimeout(idle)
@@ -255,10 +271,10 @@ async function* readLines(stream: Readable, { idleMs, signal }: Staying): AsyncG
   }
 }
 
-/** Node's timers know no longer time. */
-const MOST_TIMER_MS = 2 ** 31 - 1
+/** Node's timers have no longer delay. */
+const MAX_TIMER_MS = 2 ** 31 - 1
 
-/** Clients give a pipe; a file with requests in it is handy at an author's desk. */
+/** Clients pass a pipe. A file with requests is useful for testing a signer. */
 function openDescriptor(fd: number): Readable {
   try {
     return new Socket({ fd, readable: true, writable: false })

@@ -19,7 +19,7 @@ function failure(credential: unknown): { path: string; message: string; hint: st
 }
 
 describe('an answer', () => {
-  it.each(API_VERSIONS)('is in the version that was asked for: %s', (apiVersion) => {
+  it.each(API_VERSIONS)('is in the requested version: %s', (apiVersion) => {
     expect(JSON.parse(answer({ token: 't' }, { apiVersion }))).toEqual({
       kind: 'ExecCredential',
       apiVersion,
@@ -32,9 +32,9 @@ describe('an answer', () => {
     expect(answer(credential, { apiVersion: V1 })).not.toContain('\n')
   })
 
-  it('exposes what is in a box', () => {
-    const text = answer({ token: new Secret('in-a-box') }, { apiVersion: V1 })
-    expect(JSON.parse(text).status.token).toBe('in-a-box')
+  it('contains the value of a Secret', () => {
+    const text = answer({ token: new Secret('in-a-secret') }, { apiVersion: V1 })
+    expect(JSON.parse(text).status.token).toBe('in-a-secret')
   })
 
   it.each([
@@ -49,24 +49,24 @@ describe('an answer', () => {
   })
 })
 
-describe('a mistake shows at the desk of the author:', () => {
+describe('an invalid credential is rejected:', () => {
   it.each([
     [{ token: `${MARK}\n` }, 'status.token', 'a line break'],
-    [{ token: `${MARK}é` }, 'status.token', 'no HTTP header can carry'],
+    [{ token: `${MARK}é` }, 'status.token', 'not allowed in an HTTP header'],
     [{ token: 7 }, 'status.token', 'a number'],
     [{ token: '' }, 'status', "didn't return a token"],
     [{}, 'status', "didn't return a token"],
-    [undefined, 'status', 'returned nothing where an object belongs'],
-    [null, 'status', 'returned nothing where an object belongs'],
+    [undefined, 'status', 'returned nothing instead of an object'],
+    [null, 'status', 'returned nothing instead of an object'],
     [MARK, 'status', 'returned a string'],
     [[MARK], 'status', 'returned a list'],
     [{ clientCertificateData: MARK }, 'status.clientKeyData', 'only a certificate'],
     [{ clientKeyData: MARK }, 'status.clientCertificateData', 'only a key'],
-    [{ token: 't', expiry: MARK }, 'status.expiry', 'no client reads: "expiry"'],
-    [{ token: 't', status: {} }, 'status.status', 'no client reads'],
+    [{ token: 't', expiry: MARK }, 'status.expiry', 'an unknown field: "expiry"'],
+    [{ token: 't', status: {} }, 'status.status', 'an unknown field'],
     [{ token: 't', expirationTimestamp: '2030-01-31' }, 'status.expirationTimestamp', 'RFC 3339'],
-    [{ token: 't', expirationTimestamp: new Date('x') }, 'status.expirationTimestamp', 'no time'],
-    [{ token: 't', expirationTimestamp: Number.NaN }, 'status.expirationTimestamp', 'no time'],
+    [{ token: 't', expirationTimestamp: new Date('x') }, 'status.expirationTimestamp', 'invalid'],
+    [{ token: 't', expirationTimestamp: Number.NaN }, 'status.expirationTimestamp', 'invalid'],
     [{ token: 't', expirationTimestamp: 1_900_000_000 }, 'status.expirationTimestamp', 'seconds'],
     [{ token: 't', expirationTimestamp: 1e15 }, 'status.expirationTimestamp', 'RFC 3339'],
     [{ token: 't', expirationTimestamp: true }, 'status.expirationTimestamp', 'RFC 3339'],
@@ -78,7 +78,7 @@ describe('a mistake shows at the desk of the author:', () => {
   })
 })
 
-it('is read by our own client as it was meant', () => {
+it('an answer is decoded to the same credential', () => {
   const header = fc
     .array(fc.integer({ min: 0x21, max: 0x7e }), { minLength: 1 })
     .map((codes) => String.fromCharCode(...codes))

@@ -26,7 +26,7 @@ afterEach(() => vi.unstubAllEnvs())
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
 
-/** What a client tells a plugin. */
+/** The input that a client gives to a plugin. */
 function infoOf(fields: object = {}, apiVersion = V1): Promise<PluginInfo> {
   const cluster = {
     server: sandbox.url,
@@ -47,14 +47,14 @@ describe('the cluster of a plugin as options of connect()', () => {
     expect(sandbox.requests.at(-1)?.hasAuthorization).toBe(false)
   })
 
-  it('is reached with a credential that the plugin brings', async () => {
+  it('is reached with a credential of the plugin', async () => {
     const { token } = sandbox.issueToken({ user: 'bootstrap' })
     await using cluster = await connect({ ...connectOptions(await infoOf()), token })
     expect((await cluster.fetch(NAMESPACES)).status).toBe(200)
     expect(sandbox.requests.at(-1)?.user).toBe('bootstrap')
   })
 
-  it('keeps everything that the client said of it', async () => {
+  it('keeps all fields of the client', async () => {
     await using cluster = await connect(
       connectOptions(await infoOf({ 'tls-server-name': SERVER_NAME })),
     )
@@ -74,8 +74,8 @@ describe('the cluster of a plugin as options of connect()', () => {
     })
   })
 
-  it('is an error where the client said nothing of it, or nonsense', async () => {
-    expect(() => connectOptions(nothing)).toThrow(/said nothing of its cluster/)
+  it('is an error if the client did not describe it, or described it wrongly', async () => {
+    expect(() => connectOptions(nothing)).toThrow(/did not describe its cluster/)
     const both = await infoOf({ 'insecure-skip-tls-verify': true })
     expect(() => connectOptions(both)).toThrow(ExecInfoError)
   })
@@ -98,7 +98,7 @@ describe('the cluster of a plugin as a KubeConfig of client-node', () => {
     })
   })
 
-  it('takes a credential that the plugin brings', async () => {
+  it('accepts a credential of the plugin', async () => {
     const options = clientNodeOptions(await infoOf())
     const [user] = options.users
     if (user) user.token = sandbox.issueToken({ user: 'bootstrap' }).token
@@ -108,24 +108,24 @@ describe('the cluster of a plugin as a KubeConfig of client-node', () => {
     expect(sandbox.requests.at(-1)?.user).toBe('bootstrap')
   })
 
-  it('has the proxy, and is an error where there is no cluster', async () => {
+  it('has the proxy, and is an error without a cluster', async () => {
     const proxyUrl = 'http://user:word@proxy.test:3128'
     const { clusters } = clientNodeOptions(await infoOf({ 'proxy-url': proxyUrl }))
     expect(clusters).toMatchObject([{ proxyUrl }])
-    expect(() => clientNodeOptions(nothing)).toThrow(/said nothing of its cluster/)
+    expect(() => clientNodeOptions(nothing)).toThrow(/did not describe its cluster/)
   })
 })
 
 describe('a connection as the input of another plugin', () => {
-  it('is what the engine itself tells a plugin', async () => {
-    const told = join(sandbox.folder, 'told.json')
-    const script = join(sandbox.folder, 'tells.mjs')
+  it('is the same as kubecred gives to a plugin', async () => {
+    const received = join(sandbox.folder, 'received.json')
+    const script = join(sandbox.folder, 'plugin.mjs')
     const status = { token: sandbox.issueToken({ user: 'jane' }).token }
     const answer = JSON.stringify({ kind: 'ExecCredential', apiVersion: V1, status })
     writeFileSync(
       script,
       `import { writeFileSync } from 'node:fs'
-      writeFileSync(${JSON.stringify(told)}, process.env.KUBERNETES_EXEC_INFO)
+      writeFileSync(${JSON.stringify(received)}, process.env.KUBERNETES_EXEC_INFO)
       console.log(${JSON.stringify(answer)})`,
     )
     const exec = {
@@ -138,7 +138,7 @@ describe('a connection as the input of another plugin', () => {
     const options = { kubeconfig, tlsServerName: SERVER_NAME, disableCompression: true }
     await using cluster = await connect(options)
     expect((await cluster.fetch(NAMESPACES)).status).toBe(200)
-    expect(JSON.parse(execInfo(cluster))).toEqual(JSON.parse(readFileSync(told, 'utf8')))
+    expect(JSON.parse(execInfo(cluster))).toEqual(JSON.parse(readFileSync(received, 'utf8')))
     expect(await readExecInfo(execInfo(cluster, { interactive: true }))).toMatchObject({
       interactive: true,
       cluster: { server: sandbox.url, config: { audience: 'x' }, tlsServerName: SERVER_NAME },
@@ -166,7 +166,7 @@ describe('a connection as the input of another plugin', () => {
     expect(execInfo(again)).toBe(execInfo(cluster))
   })
 
-  it('is asked of a cluster, and not of its promise', () => {
+  it('needs a cluster, not its promise', () => {
     expect(() => execInfo(connect({ server: 'https://127.0.0.1:1', env: {} }) as never)).toThrow(
       /did you forget to await connect\(\)/,
     )

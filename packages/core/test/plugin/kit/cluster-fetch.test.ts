@@ -45,7 +45,7 @@ const failure = (work: Promise<unknown>): Promise<Record<string, string>> =>
   )
 
 describe('a fetch to the cluster of a plugin', () => {
-  it('reaches it with what the client told, and without a credential', async () => {
+  it('uses the description of the client, without a credential', async () => {
     const info = await readExecInfo(
       encodeExecInfo({
         apiVersion: V1,
@@ -69,11 +69,11 @@ describe('a fetch to the cluster of a plugin', () => {
     await fetch.close()
   })
 
-  it('gets what the server says to nobody in particular', async () => {
+  it('gets the response of the server to an anonymous user', async () => {
     expect((await fetchWith()('/api/v1/namespaces')).status).toBe(403)
   })
 
-  it('is the global fetch otherwise: methods, headers, bodies', async () => {
+  it('supports methods, headers and bodies like the global fetch', async () => {
     const { token } = sandbox.issueToken({ user: 'jane' })
     const response = await fetchWith()('/apis/authentication.k8s.io/v1/selfsubjectreviews', {
       method: 'POST',
@@ -86,13 +86,13 @@ describe('a fetch to the cluster of a plugin', () => {
     expect(await response.json()).toMatchObject({ status: { userInfo: { username: 'jane' } } })
   })
 
-  it('knows the server by another name', async () => {
+  it('checks the certificate against tls-server-name', async () => {
     expect((await fetchWith({ tlsServerName: SERVER_NAME })('/version')).status).toBe(200)
     const wrong = fetchWith({ tlsServerName: 'elsewhere.example' })('/version')
     expect(await failure(wrong)).toMatchObject({ code: 'ERR_SERVER_UNTRUSTED' })
   })
 
-  it('trusts nobody it was not told to trust', async () => {
+  it('trusts only the system roots without a CA, unless verification is disabled', async () => {
     const { certificateAuthorityData: _, ...fields } = {
       certificateAuthorityData: '',
       insecureSkipTlsVerify: true,
@@ -109,7 +109,7 @@ describe('a fetch to the cluster of a plugin', () => {
     opened.push(strict, lax)
   })
 
-  it('asks for compressed answers unless told not to', async () => {
+  it('accepts compressed responses by default', async () => {
     const seen: unknown[] = []
     const server = createServer((request, response) => {
       seen.push(request.headers['accept-encoding'])
@@ -132,7 +132,7 @@ describe('a fetch to the cluster of a plugin', () => {
     expect(seen).toEqual(['gzip', undefined])
   })
 
-  it('goes to no other server', async () => {
+  it('does not send requests to another server', async () => {
     sandbox.respondWith(() => ({
       status: 302,
       headers: { Location: 'https://elsewhere.example/' },
@@ -148,14 +148,14 @@ describe('a fetch to the cluster of a plugin', () => {
     }
   })
 
-  it('follows a redirect inside the cluster for those who ask for it', async () => {
+  it('follows a redirect inside the cluster with redirect: follow', async () => {
     sandbox.respondWith(({ path }) =>
       path === '/from' ? { status: 302, headers: { Location: '/version' } } : undefined,
     )
     expect((await fetchWith()('/from', { redirect: 'follow' })).status).toBe(200)
   })
 
-  it('ends with its signal, and fails after close()', async () => {
+  it('is aborted by its signal, and rejects after close()', async () => {
     sandbox.respondWith(() => new Promise(() => {}))
     const fetch = fetchWith()
     const hanging = failure(fetch('/version', { signal: AbortSignal.timeout(50) }))
@@ -169,7 +169,7 @@ describe('a fetch to the cluster of a plugin', () => {
   })
 })
 
-describe('through a proxy', () => {
+describe('a fetch with proxy-url', () => {
   let proxy: Server
   const tunnels: (string | undefined)[] = []
 
@@ -191,7 +191,7 @@ describe('through a proxy', () => {
   })
   afterAll(() => proxy.close())
 
-  it('it goes the way the client goes', async () => {
+  it('goes through that proxy, with its password', async () => {
     const { port } = proxy.address() as AddressInfo
     const fetch = fetchWith({ proxyUrl: new Secret(`http://jane:pw@127.0.0.1:${port}`) })
     expect((await fetch('/version')).status).toBe(200)
@@ -200,7 +200,7 @@ describe('through a proxy', () => {
   })
 })
 
-describe('what the client told is refused when it cannot work:', () => {
+describe('an invalid cluster description is rejected:', () => {
   it.each([
     [{ server: 'ftp://k' }, 'ERR_EXEC_INFO', 'server that is no http or https address'],
     [{ server: 'https://u:hunter2hunter2@k' }, 'ERR_EXEC_INFO', 'server that is no http'],
@@ -221,7 +221,7 @@ describe('what the client told is refused when it cannot work:', () => {
   it.each([
     [V1, 'Set provideClusterInfo: true in the exec stanza of the kubeconfig.'],
     ['client.authentication.k8s.io/v1alpha1', 'provideClusterInfo: true'],
-  ] as const)('nothing at all, in %s', (apiVersion, hint) => {
+  ] as const)('none at all, in %s', (apiVersion, hint) => {
     expect(() => clusterFetch({ apiVersion, interactive: false })).toThrow(
       expect.objectContaining({ code: 'ERR_EXEC_INFO', hint: expect.stringContaining(hint) }),
     )

@@ -4,13 +4,13 @@ import { describeFailure, exitStatusOf } from '../../../src/plugin/kit/describe-
 
 const quiet = (error: unknown): string => describeFailure(error, { debug: false })
 
-describe('a failure is told in a line:', () => {
+describe('a failure is described', () => {
   const aggregate = Object.assign(new AggregateError([], ''), { code: 'ECONNREFUSED' })
   const foreign = { name: 'OtherError', message: 'from another realm' }
   it.each([
     [new Error('log in first'), 'Error: log in first\n'],
     [new TypeError('x'), 'TypeError: x\n'],
-    [new Error(''), 'Error: it did not say why\n'],
+    [new Error(''), 'Error: no reason given\n'],
     [
       new TypeError('fetch failed', { cause: new Error('ECONN') }),
       'TypeError: fetch failed: ECONN\n',
@@ -21,17 +21,17 @@ describe('a failure is told in a line:', () => {
     ],
     [new Error('a: b', { cause: new Error('b') }), 'Error: a: b\n'],
     ['just text', 'Error: just text\n'],
-    ['', 'Error: the plugin threw string in place of an error\n'],
-    [undefined, 'Error: the plugin threw undefined in place of an error\n'],
-    [null, 'Error: the plugin threw null in place of an error\n'],
-    [{ token: 'hunter2' }, 'Error: the plugin threw an object in place of an error\n'],
+    ['', 'Error: the plugin threw string instead of an error\n'],
+    [undefined, 'Error: the plugin threw undefined instead of an error\n'],
+    [null, 'Error: the plugin threw null instead of an error\n'],
+    [{ token: 'hunter2' }, 'Error: the plugin threw an object instead of an error\n'],
     [foreign, 'OtherError: from another realm\n'],
     [new Error('two\nlines\n'), 'Error: two\nlines\n'],
-  ])('%o', (thrown, told) => {
-    expect(quiet(thrown)).toBe(told)
+  ])('in one line: %o', (thrown, description) => {
+    expect(quiet(thrown)).toBe(description)
   })
 
-  it('with the hint of those that have one, and without what is below', () => {
+  it('with its hint, and then without its causes', () => {
     const cause = new Error('deep')
     const error = new ExecInfoError('spec', 'is a number', { hint: 'Write an object.', cause })
     expect(quiet(error)).toBe(
@@ -39,21 +39,21 @@ describe('a failure is told in a line:', () => {
     )
   })
 
-  it('without what looks like a secret, or steers the terminal', () => {
-    const told = quiet(new Error('password=hunter2hunter2 \x1b[31mred'))
-    expect(told).not.toContain('hunter2')
-    expect(told).not.toContain('\x1b')
+  it('without secrets and terminal escape sequences', () => {
+    const description = quiet(new Error('password=hunter2hunter2 \x1b[31mred'))
+    expect(description).not.toContain('hunter2')
+    expect(description).not.toContain('\x1b')
   })
 
-  it('with stacks only for those who debug', () => {
+  it('with stacks only in debug mode', () => {
     const error = new Error('top', { cause: new TypeError('below') })
     expect(quiet(error)).not.toContain('describe-failure.test')
-    const told = describeFailure(error, { debug: true })
-    expect(told).toMatch(/^Error: top: below\nError: top\n +at .*describe-failure\.test/)
-    expect(told).toContain('caused by TypeError: below')
+    const description = describeFailure(error, { debug: true })
+    expect(description).toMatch(/^Error: top: below\nError: top\n +at .*describe-failure\.test/)
+    expect(description).toContain('caused by TypeError: below')
   })
 
-  it('even when causes go round in a circle', () => {
+  it('also if its causes form a cycle', () => {
     const error = new Error('round')
     error.cause = error
     expect(quiet(error)).toBe('Error: round\n')

@@ -66,7 +66,7 @@ describe('TestLoadExecCredential', () => {
       },
     )
 
-    // Upstream makes this an error; the KEP says nil, and so do we: most plugins do not need it.
+    // An error upstream. The KEP allows nil, and most plugins do not need the cluster.
     it.each([null, undefined])('nil cluster: %s', async (none) => {
       const info = await readExecInfo(textOf(apiVersion, { interactive: false, cluster: none }))
       expect(info).toEqual({ apiVersion, interactive: false })
@@ -80,7 +80,7 @@ describe('TestLoadExecCredential', () => {
   })
 
   it('bad data', async () => {
-    expect((await failure('bad data')).message).toContain('holds a string where an object belongs')
+    expect((await failure('bad data')).message).toContain('contains a string instead of an object')
     expect((await failure('{"kind":')).message).toContain('incomplete or broken JSON')
     expect((await failure('a: [')).message).toContain('neither JSON nor YAML')
   })
@@ -94,7 +94,7 @@ describe('TestLoadExecCredentialFromEnv', () => {
     expect(await readExecInfo()).toEqual({ apiVersion: V1, interactive: true })
   })
 
-  it.each([undefined, '', ' \n'])('is an error when it is unset or empty: %j', async (value) => {
+  it.each([undefined, '', ' \n'])('fails if the variable is unset or empty: %j', async (value) => {
     vi.stubEnv('KUBERNETES_EXEC_INFO', value)
     expect(await failure(undefined)).toMatchObject({
       code: 'ERR_EXEC_INFO',
@@ -106,7 +106,7 @@ describe('TestLoadExecCredentialFromEnv', () => {
 
 // The names are upstream's: pkg/apis/clientauthentication/types_test.go. test-d/plugin.test-d.ts has the types.
 describe('TestClientAuthenticationClusterTypesAreSynced', () => {
-  const told = {
+  const cluster = {
     server: 'https://k:6443',
     tlsServerName: 'name',
     insecureSkipTlsVerify: true,
@@ -115,7 +115,7 @@ describe('TestClientAuthenticationClusterTypesAreSynced', () => {
     disableCompression: true,
   }
   const fieldsIn = (apiVersion: (typeof API_VERSIONS)[number]): Record<string, unknown> => {
-    const text = encodeExecInfo({ apiVersion, interactive: false, cluster: told })
+    const text = encodeExecInfo({ apiVersion, interactive: false, cluster })
     const { config: _, ...fields } = JSON.parse(text).spec.cluster ?? {}
     return fields
   }
@@ -124,9 +124,7 @@ describe('TestClientAuthenticationClusterTypesAreSynced', () => {
     const fields = fieldsIn(V1)
     const clusters = [{ name: 'k', cluster: fields }]
     const entry = parseKubeconfigText(JSON.stringify({ clusters }), '/k').clusters.get('k')
-    const info = await readExecInfo(
-      encodeExecInfo({ apiVersion: V1, interactive: false, cluster: told }),
-    )
+    const info = await readExecInfo(encodeExecInfo({ apiVersion: V1, interactive: false, cluster }))
     const { name: _, file: __, extensions: ___, certificateAuthority: ____, ...same } = entry ?? {}
     expect(info.cluster).toEqual(same)
     expect(info.cluster?.proxyUrl?.expose()).toBe(entry?.proxyUrl?.expose())
@@ -135,6 +133,6 @@ describe('TestClientAuthenticationClusterTypesAreSynced', () => {
   it('TestAllClusterTypesAreSynced: they are the same in all versions that have them', () => {
     const names = API_VERSIONS.map((version) => Object.keys(fieldsIn(version)))
     expect(names).toEqual([names[0], names[0], []])
-    expect(names[0]).toHaveLength(Object.keys(told).length)
+    expect(names[0]).toHaveLength(Object.keys(cluster).length)
   })
 })

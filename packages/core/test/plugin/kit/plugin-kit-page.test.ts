@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => sandbox.close())
 
-/** What the server sees of a client that uses the plugin. */
+/** The user name that the server sees from a client with this plugin. */
 async function userSeenWith(
   command: string,
   args: readonly string[],
@@ -34,12 +34,12 @@ async function userSeenWith(
 }
 
 describe('examples/04-plugin-kit', () => {
-  it('gets a client to the server', async () => {
+  it('authenticates a client', async () => {
     const { token } = sandbox.issueToken({ user: 'jane' })
     expect(await userSeenWith(process.execPath, [EXAMPLE], { EXAMPLE_TOKEN: token })).toBe('jane')
   })
 
-  it('says what is missing', async () => {
+  it('reports what is missing', async () => {
     expect(await runPath(EXAMPLE, { EXAMPLE_TOKEN: undefined })).toEqual({
       status: 3,
       out: '',
@@ -51,7 +51,7 @@ describe('examples/04-plugin-kit', () => {
 describe('docs/plugin-kit.md', () => {
   const [, source = ''] = /^```js plugin\n([\s\S]*?)^```/m.exec(page) ?? []
 
-  it('has a plugin that works as it is printed', async () => {
+  it('has a plugin that works as printed', async () => {
     const asked: string[] = []
     const idp = createServer((request: IncomingMessage, response) => {
       void text(request).then((body) => {
@@ -68,7 +68,7 @@ describe('docs/plugin-kit.md', () => {
     idp.close()
   })
 
-  it('has a plugin that says why the login failed', async () => {
+  it('has a plugin that reports why the login failed', async () => {
     const path = writePlugin(source)
     const env = { KUBERNETES_EXEC_INFO: INFO, MY_IDP: 'http://127.0.0.1:1' }
     const { status, err } = await runPath(path, { ...env, MY_PASSWORD: 'pw' })

@@ -54,7 +54,7 @@ const tokenOf = (answer: string): string => JSON.parse(answer).status.token
 describe.skipIf(!hasTerminal)('at a terminal, a plugin', () => {
   const asksForSecret = "return { token: await prompt('Password: ', { secret: true }) }"
 
-  it('asks for a secret that nobody sees', async () => {
+  it('asks for a secret without showing it', async () => {
     const terminal = atTerminal(pluginWith(asksForSecret))
     await terminal.type(/Password: /, 'hunnn\x7f\x7fter2\r')
     const { shown, answer, status, isRestored } = await terminal.end()
@@ -63,7 +63,7 @@ describe.skipIf(!hasTerminal)('at a terminal, a plugin', () => {
     expect(shown).toBe('Password: \r\n')
   })
 
-  it('asks openly, one question after another, and hears what was typed ahead', async () => {
+  it('asks one question after another, and keeps what was typed ahead', async () => {
     const body = `
       const [user, password] = await Promise.all([
         prompt('User: '), prompt('Password: ', { secret: true })])
@@ -87,7 +87,7 @@ describe.skipIf(!hasTerminal)('at a terminal, a plugin', () => {
     expect((await terminal.end()).shown).toBe('Password: \r\nUser: jane\r\n')
   })
 
-  it('gives pasted lines to the questions that follow', async () => {
+  it('uses pasted lines for the next questions', async () => {
     const body = `
       const first = await prompt('One: ', { secret: true })
       return { token: first + '-' + (await prompt('Two: ', { secret: true })) }`
@@ -97,10 +97,10 @@ describe.skipIf(!hasTerminal)('at a terminal, a plugin', () => {
   })
 
   it.each([
-    ['standard input is something else', '</dev/null'],
-    ['standard error is something else', '2>/dev/null'],
-    ['both are', '</dev/null 2>/dev/null'],
-  ])('finds the terminal when %s', async (_, redirect) => {
+    ['standard input is redirected', '</dev/null'],
+    ['standard error is redirected', '2>/dev/null'],
+    ['both are redirected', '</dev/null 2>/dev/null'],
+  ])('finds the terminal if %s', async (_, redirect) => {
     const terminal = atTerminal(pluginWith(asksForSecret), redirect)
     await terminal.type(/Password: /, 'pw\r')
     const { answer, isRestored } = await terminal.end()
@@ -128,7 +128,7 @@ describe.skipIf(!hasTerminal)('at a terminal, a plugin', () => {
     expect(await terminal.end()).toMatchObject({ status, isRestored: true, answer: '' })
   })
 
-  it('says so when Ctrl-D ends an open question', async () => {
+  it('reports Ctrl-D in a question as an error', async () => {
     const terminal = atTerminal(pluginWith("return { token: await prompt('User: ') }"))
     await terminal.type(/User: /, '\x04')
     const { status, shown } = await terminal.end()
@@ -138,11 +138,11 @@ describe.skipIf(!hasTerminal)('at a terminal, a plugin', () => {
 })
 
 describe('without a terminal, a plugin', () => {
-  it('fails at once when it asks, and says why', async () => {
+  it('fails at once with the reason when it asks', async () => {
     const { status, out, err } = await runBody("return { token: await prompt('Password: ') }")
     expect([status, out]).toEqual([1, ''])
     expect(err).toMatch(
-      /^PluginNeedsTerminalError: .* cannot ask anybody: the client runs it without a terminal\n/,
+      /^PluginNeedsTerminalError: .* cannot prompt: the client runs it without a terminal\n/,
     )
     expect(err).toContain('interactiveMode: IfAvailable')
     expect(err).not.toContain('Password')

@@ -44,13 +44,13 @@ describe('v1alpha1', () => {
     expect(await alpha({ spec: { cluster } })).toEqual({ apiVersion: ALPHA, interactive: false })
   })
 
-  it('alone knows the kind ExecInfo and the response', async () => {
+  it('is the only version with the kind ExecInfo and a response', async () => {
     expect(await failure(infoWith({}, { kind: 'ExecInfo' }))).toMatchObject({ field: 'kind' })
     expect(await readExecInfo(infoWith({ response }))).not.toHaveProperty('response')
   })
 })
 
-describe('what is wrong is named, and its value is not shown:', () => {
+describe('an invalid field is named, without its value:', () => {
   const MARK = 'hunter2-hunter2'
   it.each([
     ['[]', ''],
@@ -104,13 +104,13 @@ describe('what is wrong is named, and its value is not shown:', () => {
   })
 })
 
-describe('the text', () => {
-  it('may be YAML', async () => {
+describe('the exec info', () => {
+  it('can be YAML', async () => {
     const text = `kind: ExecCredential\napiVersion: ${V1}\nspec:\n  interactive: true\n`
     expect(await readExecInfo(text)).toEqual({ apiVersion: V1, interactive: true })
   })
 
-  it('may have fields that nobody knows, and null for all that are not set', async () => {
+  it('can have unknown fields, and null for unset ones', async () => {
     const nothing = {
       'tls-server-name': null,
       'certificate-authority-data': null,
@@ -131,7 +131,7 @@ describe('the text', () => {
     expect(info.cluster?.config).toEqual({ id, small: 1, text: String(id) })
   })
 
-  it('does not let its keys reach the prototype', async () => {
+  it('cannot set the prototype', async () => {
     const info = await readExecInfo(
       withCluster({}).replace('"server"', '"__proto__":{"x":1},"server"'),
     )
@@ -139,7 +139,7 @@ describe('the text', () => {
   })
 })
 
-it('reads back what our own client writes', async () => {
+it('readExecInfo decodes what encodeExecInfo encodes', async () => {
   const cluster = fc.record(
     {
       server: fc.webUrl(),
@@ -152,7 +152,7 @@ it('reads back what our own client writes', async () => {
     },
     { requiredKeys: ['server'] },
   )
-  // Names that Go would not write otherwise.
+  // Header names that are already in Go's canonical form.
   const name = fc.string().filter((text) => !/(^|-)[a-z]/.test(text))
   const refusal = fc.record({
     status: fc.nat(599),
@@ -177,7 +177,7 @@ it('reads back what our own client writes', async () => {
       })
       if (info.cluster === undefined || given.cluster === undefined) return
       const { proxyUrl, certificateAuthorityData: pem, config, ...rest } = info.cluster
-      // Text has one zero, and no word for how many bits a number has.
+      // JSON does not distinguish -0 from 0, nor a bigint from a number.
       expect(encodeJson(config)).toBe(encodeJson(given.cluster.config ?? undefined))
       expect({
         ...rest,

@@ -7,7 +7,7 @@ import { pluginWith, runBody, runPath, startPlugin, V1, writePlugin } from './sp
 const ANSWER = `{"kind":"ExecCredential","apiVersion":"${V1}","status":{"token":"t"}}\n`
 
 describe('a plugin', () => {
-  it('prints the answer and ends with 0, whatever is still open', async () => {
+  it('prints the answer and exits with 0, also with open handles', async () => {
     expect(await runBody("setInterval(() => {}, 1000); return { token: 't' }")).toEqual({
       status: 0,
       out: ANSWER,
@@ -15,7 +15,7 @@ describe('a plugin', () => {
     })
   })
 
-  it('is told what the client said', async () => {
+  it('receives the input of the client', async () => {
     const body = 'console.error(JSON.stringify({ cluster, interactive, response, apiVersion }))'
     const { err } = await runBody(`${body}; return { token: 't' }`, {
       cluster: { server: 'https://k', config: { audience: 'a' } },
@@ -27,7 +27,7 @@ describe('a plugin', () => {
     })
   })
 
-  it('is told of the refusal in v1alpha1, and answers in that version', async () => {
+  it('receives the refusal in v1alpha1, and answers in that version', async () => {
     const apiVersion = 'client.authentication.k8s.io/v1alpha1'
     const refusal = { status: 401, headers: { a: 'b' } }
     const { out } = await runBody('return { token: response.code + response.header.A[0] }', {
@@ -41,14 +41,14 @@ describe('a plugin', () => {
     })
   })
 
-  it('may be around a function that is not asynchronous', async () => {
+  it('can be a synchronous function', async () => {
     const path = writePlugin(
       "import { runPlugin } from 'kubecred/plugin'\nrunPlugin(() => ({ token: 't' }))",
     )
     expect(await runPath(path)).toEqual({ status: 0, out: ANSWER, err: '' })
   })
 
-  it('prints a long answer whole, however slowly it is read', async () => {
+  it('prints a long answer completely, however slowly it is read', async () => {
     const plugin = startPlugin(pluginWith("return { token: 'x'.repeat(900_000) }"))
     plugin.child.stdout?.pause()
     await new Promise((resolve) => setTimeout(resolve, 300))
@@ -70,20 +70,20 @@ describe('a plugin', () => {
     expect(sandbox.requests).toMatchObject([{ user: 'system:anonymous', hasAuthorization: false }])
   })
 
-  it('learns from the error what to write in the kubeconfig to reach the cluster', async () => {
+  it('gets an error with a hint for the kubeconfig if the cluster is missing', async () => {
     const { status, out, err } = await runBody("await clusterFetch('/version')")
     expect([status, out]).toEqual([1, ''])
     expect(err).toMatch(/^ExecInfoError: .*\nSet provideClusterInfo: true in the exec stanza/)
   })
 })
 
-describe('standard output carries the answer only:', () => {
+describe('standard output has only the answer despite', () => {
   it.each([
     ['console.log', "console.log('chatter')"],
     ['console.table', "console.table([{ chatter: 'chatter' }])"],
     ['process.stdout.write', "process.stdout.write('chatter')"],
     ['process.stdout.end', "process.stdout.end('chatter')"],
-    ['a stream that was kept', "globalThis.kept.write('chatter')"],
+    ['a write to a saved stream', "globalThis.kept.write('chatter')"],
     ['a pipeline, which ends its target', "await pipeline(['chatter'], process.stdout)"],
     ['finally', "try { return { token: 't' } } finally { process.stdout.write('chatter') }"],
     ['a handler of the exit', "process.on('exit', () => console.log('chatter'))"],
@@ -107,7 +107,7 @@ describe('standard output carries the answer only:', () => {
   })
 })
 
-describe('a failure is told on standard error, and nothing on standard output:', () => {
+describe('a failure is written to standard error only:', () => {
   it.each([
     ['an error', "throw new Error('log in first')", 1, 'Error: log in first\n'],
     ['with a status', "throw Object.assign(new Error('x'), { exitStatus: 7 })", 7, 'Error: x\n'],
@@ -118,9 +118,9 @@ describe('a failure is told on standard error, and nothing on standard output:',
       'Error: x\n',
     ],
     ['text', "throw 'no error'", 1, 'Error: no error\n'],
-    ['nothing', 'throw undefined', 1, 'Error: the plugin threw undefined in place of an error\n'],
+    ['nothing', 'throw undefined', 1, 'Error: the plugin threw undefined instead of an error\n'],
     [
-      'a rejection nobody waits for',
+      'an unhandled rejection',
       "Promise.reject(new Error('lost')); await new Promise((r) => setTimeout(r, 5000))",
       1,
       'Error: lost\n',
@@ -132,22 +132,22 @@ describe('a failure is told on standard error, and nothing on standard output:',
       'TypeError: late\n',
     ],
     [
-      'waiting for nothing',
+      'a promise that never settles',
       'await new Promise(() => {})',
       1,
-      'Error: the function of the plugin waits for something that cannot happen\n',
+      'Error: the function of the plugin waits for a promise that never settles\n',
     ],
   ])('%s', async (_, body, status, err) => {
     expect(await runBody(body)).toEqual({ status, out: '', err })
   })
 
   it.each([
-    ['no answer', 'return undefined', 'returned nothing where an object belongs'],
+    ['no answer', 'return undefined', 'returned nothing instead of an object'],
     ['an empty answer', 'return {}', "didn't return a token"],
     ['a bad token', "return { token: 'a\\n' }", 'a token with a line break in it'],
     ['a key alone', "return { clientKeyData: 'k' }", 'returned only a key'],
     [
-      'no certificate',
+      'an invalid certificate',
       "return { clientCertificateData: 'c', clientKeyData: 'k' }",
       'cannot be used',
     ],
@@ -166,7 +166,7 @@ describe('a failure is told on standard error, and nothing on standard output:',
     expect(err).toMatch(/^ExecInfoError: the variable KUBERNETES_EXEC_INFO /)
   })
 
-  it('with a stack for those who debug', async () => {
+  it('with a stack in debug mode', async () => {
     const path = pluginWith("throw new Error('deep')")
     const { err } = await runPath(path, { KUBECRED_PLUGIN_DEBUG: '1' })
     expect(err).toMatch(/^Error: deep\nError: deep\n +at .*plugin-\d+\.mjs/)
@@ -174,7 +174,7 @@ describe('a failure is told on standard error, and nothing on standard output:',
 })
 
 describe('a credential', () => {
-  it('that is a pair is answered, with boxes or without', async () => {
+  it('can be a certificate and a key, as a Secret or a string', async () => {
     const { certificate, key } = await makePair()
     const path = writePlugin(`import { runPlugin, Secret } from 'kubecred/plugin'
 await runPlugin(async () => ({
@@ -189,7 +189,7 @@ await runPlugin(async () => ({
     })
   })
 
-  it('that has ended already is answered, with a warning', async () => {
+  it('is printed with a warning if it has already expired', async () => {
     const body = "return { token: 't', expirationTimestamp: '2020-01-31T12:00:00Z' }"
     const { status, out, err } = await runBody(body)
     expect(status).toBe(0)
@@ -207,7 +207,7 @@ describe('a signal', () => {
     return { token: 't' }`)
   const stubborn = pluginWith(`
     console.error('ready')
-    signal.addEventListener('abort', () => console.error('told'))
+    signal.addEventListener('abort', () => console.error('aborted'))
     await new Promise((resolve) => setTimeout(resolve, 60_000))`)
 
   it.each([
@@ -215,7 +215,7 @@ describe('a signal', () => {
     ['SIGTERM', 143],
     ['SIGHUP', 129],
   ] as const)(
-    '%s lets the function clean up, then ends it with %i and no answer',
+    '%s lets the function clean up, then exits with %i and without an answer',
     async (signal, status) => {
       const plugin = startPlugin(cleaning)
       await plugin.until('err', /ready/)
@@ -226,23 +226,23 @@ describe('a signal', () => {
         out: '',
         err: `ready\ncleaned up: the plugin was stopped by ${signal}\n`,
       })
-      // A plugin that has cleaned up does not sit out its second.
+      // A plugin that has cleaned up does not wait for the whole second.
       expect(performance.now() - since).toBeLessThan(900)
     },
   )
 
-  it('ends a function that does not listen, a second later', async () => {
+  it('ends a function that ignores it a second later', async () => {
     const plugin = startPlugin(stubborn)
     await plugin.until('err', /ready/)
     plugin.child.kill('SIGTERM')
     expect(await plugin.ended()).toMatchObject({ status: 143, out: '' })
   })
 
-  it('that comes twice ends it at once', async () => {
+  it('ends the plugin at once if it is sent twice', async () => {
     const plugin = startPlugin(stubborn)
     await plugin.until('err', /ready/)
     plugin.child.kill('SIGTERM')
-    await plugin.until('err', /told/)
+    await plugin.until('err', /aborted/)
     const since = performance.now()
     plugin.child.kill('SIGINT')
     expect((await plugin.ended()).status).toBe(130)
@@ -250,8 +250,8 @@ describe('a signal', () => {
   })
 })
 
-describe('when nobody reads', () => {
-  it('the answer, the plugin says so and ends', async () => {
+describe('if the client does not read', () => {
+  it('standard output, the plugin fails with an error', async () => {
     const plugin = startPlugin(
       pluginWith("await new Promise((r) => setTimeout(r, 100)); return { token: 't' }"),
     )
@@ -261,7 +261,7 @@ describe('when nobody reads', () => {
     expect(err).toBe('Error: the client closed standard output before the answer: write EPIPE\n')
   })
 
-  it('standard error, the answer comes all the same', async () => {
+  it('standard error, the answer is still printed', async () => {
     const wait = 'await new Promise((r) => setTimeout(r, 100));'
     const path = pluginWith(
       `${wait} console.log('x'.repeat(100_000)); ${wait} return { token: 't' }`,

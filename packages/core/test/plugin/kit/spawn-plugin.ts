@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { type ExecInfo, encodeExecInfo } from '../../../src/plugin/exec-info.ts'
 import { type Ended, RunningProgram } from '../../fixtures/running-program.ts'
 
-/** Where a plugin of any folder finds the built kit; bootstrap builds it before the tests run. */
+/** The URL of the built kit, for plugins in any folder. */
 const KIT = pathToFileURL(createRequire(import.meta.url).resolve('kubecred/plugin')).href
 
 export const V1 = 'client.authentication.k8s.io/v1'
@@ -15,7 +15,7 @@ export const INFO = encodeExecInfo({ apiVersion: V1, interactive: false })
 const folder = mkdtempSync(join(tmpdir(), 'kubecred-kit-'))
 let written = 0
 
-/** Writes a plugin to a file of its own. `kubecred/plugin` is the built kit. */
+/** Writes a plugin to a new file, in which `kubecred/plugin` is the built kit. */
 export function writePlugin(source: string): string {
   written += 1
   const path = join(folder, `plugin-${written}.mjs`)
@@ -23,7 +23,7 @@ export function writePlugin(source: string): string {
   return path
 }
 
-/** A plugin around the body of its function; `tools` names what the body takes from its argument. */
+/** Writes a plugin whose function has the given body. */
 export function pluginWith(body: string, before = ''): string {
   return writePlugin(`import { runPlugin } from 'kubecred/plugin'
 ${before}

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { TypedLine } from '../../../src/plugin/kit/prompt.ts'
 
-/** Types the pieces one after another and gives what the last one led to. */
+/** Types the pieces one after another and returns the result of the last one. */
 function type(...pieces: readonly string[]): unknown {
   const line = new TypedLine()
   return pieces.map((piece) => line.feed(piece)).at(-1)
 }
 
-describe('what is typed becomes a line:', () => {
+describe('a typed line', () => {
   it.each([
     ['pass\r', 'pass'],
     ['pass\n', 'pass'],
@@ -23,20 +23,20 @@ describe('what is typed becomes a line:', () => {
     ['a\x1bb\r', 'ab'],
     ['a\x00\x1ab\r', 'ab'],
     ['ab\x04', 'ab'],
-  ])('%j', (typed, text) => {
+  ])('is read from %j', (typed, text) => {
     expect(type(typed)).toEqual({ is: 'line', text, rest: '' })
     expect(type(...typed)).toEqual({ is: 'line', text, rest: '' })
   })
 
-  it('keeps what was typed ahead for the next question', () => {
+  it('leaves what was typed ahead for the next question', () => {
     expect(type('jane\r\nsecret\r\n')).toEqual({ is: 'line', text: 'jane', rest: 'secret\r\n' })
   })
 
-  it('waits for the end of the line', () => {
+  it('is incomplete until its line break', () => {
     expect(type('pass')).toEqual({ is: 'more' })
   })
 
-  it('ends with Ctrl-C, and with Ctrl-D when nothing was typed', () => {
+  it('is interrupted by Ctrl-C, and by Ctrl-D if it is empty', () => {
     expect(type('pass\x03')).toEqual({ is: 'interrupt' })
     expect(type('\x04')).toEqual({ is: 'closed' })
   })

@@ -29,13 +29,13 @@ describe('the signature scheme', () => {
     expect(decode(request)).toMatchObject({ is: 'sign', scheme })
   })
 
-  it('of Ed25519 has the message in place of the digest', () => {
-    const asked = decode(plain(0, 130))
-    expect(asked.is === 'sign' && asked.message).toEqual(Buffer.alloc(130, 7))
+  it('ed25519 comes with the message as the digest', () => {
+    const request = decode(plain(0, 130))
+    expect(request.is === 'sign' && request.message).toEqual(Buffer.alloc(130, 7))
   })
 })
 
-describe('a request is refused', () => {
+describe('a request is rejected', () => {
   it.each([
     ['', 'null'],
     ['', '[]'],
@@ -69,11 +69,11 @@ describe('a request is refused', () => {
     ['signerOpts', pss({ SaltLength: -1, Hash: 3 }, 20)],
     ['signerOpts', plain(3, 20)],
     ['signerOpts', plain('"5"', 32)],
-  ])('for its %j: %j', (field, request) => {
+  ])('for the field %j: %j', (field, request) => {
     const text = typeof request === 'string' ? request : JSON.stringify(request)
-    const refused = (): unknown => decodeSignRequest(text)
-    expect(refused).toThrow(SignRequestError)
-    expect(refused).toThrow(expect.objectContaining({ field }))
-    expect(refused).not.toThrow(/1234/)
+    const decoding = (): unknown => decodeSignRequest(text)
+    expect(decoding).toThrow(SignRequestError)
+    expect(decoding).toThrow(expect.objectContaining({ field }))
+    expect(decoding).not.toThrow(/1234/)
   })
 })

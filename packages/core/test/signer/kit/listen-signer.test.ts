@@ -50,8 +50,8 @@ async function open(at = path): Promise<Client> {
   }
 }
 
-describe('a signer at a socket', () => {
-  it('answers several clients, each as often as it asks', async () => {
+describe('a signer on a socket', () => {
+  it('answers several requests of several clients', async () => {
     await using server = await listenSigner(handlers, { path })
     const [one, two] = [await open(server.path), await open(server.path)]
     one.send(signRequest())
@@ -62,19 +62,19 @@ describe('a signer at a socket', () => {
     expect(await one.next()).toMatchObject({ kind: 'SignResponse' })
   })
 
-  it('is for nobody else: the socket is 0600, a new folder 0700', async () => {
+  it('is closed to other users: the socket is 0600, a new folder 0700', async () => {
     const below = join(folder, 'made', 'socket')
     await using _ = await listenSigner(handlers, { path: below })
     expect(statSync(below).mode & 0o777).toBe(0o600)
     expect(statSync(join(folder, 'made')).mode & 0o777).toBe(0o700)
   })
 
-  it('signs one at a time', async () => {
+  it('signs one request at a time', async () => {
     let running = 0
-    let most = 0
+    let max = 0
     const sign: SignerHandlers['sign'] = async ({ digest }) => {
       running += 1
-      most = Math.max(most, running)
+      max = Math.max(max, running)
       await new Promise((resolve) => setTimeout(resolve, 20))
       running -= 1
       return digest
@@ -83,10 +83,10 @@ describe('a signer at a socket', () => {
     const clients = await Promise.all(Array.from({ length: 5 }, () => open()))
     for (const client of clients) client.send(signRequest())
     for (const client of clients) expect((await client.next())['kind']).toBe('SignResponse')
-    expect(most).toBe(1)
+    expect(max).toBe(1)
   })
 
-  it('refuses in a line, without the PIN, and goes on', async () => {
+  it('answers a failure with an error line without the PIN, and continues', async () => {
     await using _ = await listenSigner(handlers, { path })
     const client = await open()
     client.send(certificateRequest({ pin: '123456' }))
@@ -94,11 +94,11 @@ describe('a signer at a socket', () => {
     client.send(signRequest())
     expect(await client.next()).toMatchObject({ kind: 'SignerError', message: 'none, [secret]' })
     const { message } = await client.next()
-    expect(message).toContain('is no JSON')
+    expect(message).toContain('is not JSON')
     expect(await client.next()).toMatchObject({ kind: 'SignResponse' })
   })
 
-  it('tells the person through the client', async () => {
+  it('sends prompts through the client', async () => {
     const sign: SignerHandlers['sign'] = async ({ prompt, digest }) => {
       await prompt('Touch the device')
       return digest
@@ -110,7 +110,7 @@ describe('a signer at a socket', () => {
     expect(await client.next()).toMatchObject({ kind: 'SignResponse' })
   })
 
-  it('gives up what a client waits for when it leaves, and never begins what it had sent', async () => {
+  it('aborts the request of a client that disconnects, and never starts its queued ones', async () => {
     const signals: AbortSignal[] = []
     const sign: SignerHandlers['sign'] = async ({ signal, digest, configuration }) => {
       signals.push(signal)
@@ -129,7 +129,7 @@ describe('a signer at a socket', () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, false])
   })
 
-  it('never begins what a client waited for that has left', async () => {
+  it('never starts queued requests of a client that has disconnected', async () => {
     let finish = (): void => {}
     const begun: (string | undefined)[] = []
     const sign: SignerHandlers['sign'] = async ({ digest, configuration }) => {
@@ -155,7 +155,7 @@ describe('a signer at a socket', () => {
     expect(begun).toEqual(['slow', 'last'])
   })
 
-  it('breaks off with a client whose line never ends, and serves the next', async () => {
+  it('disconnects a client whose line is too long, and serves the next', async () => {
     await using _ = await listenSigner(handlers, { path })
     const client = await open()
     client.send('x'.repeat(2 * 1024 * 1024))
@@ -168,7 +168,7 @@ describe('a signer at a socket', () => {
     expect(await next.next()).toMatchObject({ kind: 'SignResponse' })
   })
 
-  it('breaks off with a client that sends without end', async () => {
+  it('disconnects a client that sends too many requests', async () => {
     await using _ = await listenSigner(handlers, { path })
     const client = await open()
     client.send(asLine(signRequest()).repeat(200))
@@ -183,7 +183,7 @@ describe('a signer at a socket', () => {
     expect(existsSync(path)).toBe(false)
   })
 
-  it('ends its clients when it closes', async () => {
+  it('disconnects its clients when it closes', async () => {
     const server = await listenSigner(handlers, { path })
     const client = await open()
     const closed = once(client.socket, 'close')
@@ -193,51 +193,53 @@ describe('a signer at a socket', () => {
   })
 })
 
-describe('a path', () => {
+describe('the path of a socket', () => {
   const refused = (at: string): Promise<void> =>
     listenSigner(handlers, { path: at }).then((server) => server.close())
 
-  it('is refused when the kernel would cut it', async () => {
+  it('is rejected if the kernel would truncate it', async () => {
     await expect(refused(`/tmp/${'x'.repeat(100)}`)).rejects.toThrow('longer than 100 bytes')
   })
 
-  it('is refused when it is relative', async () => {
+  it('is rejected if it is relative', async () => {
     await expect(refused('socket')).rejects.toThrow('a path that is not absolute')
   })
 
-  it('is refused when others may look into its folder', async () => {
+  it('is rejected if its folder is accessible to other users', async () => {
     chmodSync(folder, 0o750)
     await expect(refused(path)).rejects.toMatchObject({
       code: 'ERR_SIGNER_SOCKET',
-      hint: `Close the folder to others: chmod 700 "${folder}"`,
+      hint: `Restrict the folder to its owner: chmod 700 "${folder}"`,
     })
   })
 
-  it('is refused when its folder is a link', async () => {
+  it('is rejected if its folder is a symbolic link', async () => {
     mkdirSync(join(folder, 'real'), { mode: 0o700 })
     symlinkSync('real', join(folder, 'link'))
-    await expect(refused(join(folder, 'link', 'socket'))).rejects.toThrow('is a link or no folder')
-  })
-
-  it('is refused when its folder cannot be made', async () => {
-    await expect(refused(join(folder, 'a', 'b', 'socket'))).rejects.toThrow(
-      'its folder cannot be made',
+    await expect(refused(join(folder, 'link', 'socket'))).rejects.toThrow(
+      'is a symbolic link or not a folder',
     )
   })
 
-  it('is refused when something else is there, which stays', async () => {
+  it('is rejected if its folder cannot be created', async () => {
+    await expect(refused(join(folder, 'a', 'b', 'socket'))).rejects.toThrow(
+      'its folder cannot be created',
+    )
+  })
+
+  it('is rejected if a file is there, which is kept', async () => {
     writeFileSync(path, 'precious')
-    await expect(refused(path)).rejects.toThrow('something that is no socket is there')
+    await expect(refused(path)).rejects.toThrow('the path exists and is not a socket')
     expect(existsSync(path)).toBe(true)
   })
 
-  it('is refused while another signer listens there', async () => {
+  it('is rejected while another signer is listening there', async () => {
     await using _ = await listenSigner(handlers, { path })
-    await expect(refused(path)).rejects.toThrow('another signer listens there')
+    await expect(refused(path)).rejects.toThrow('another signer is listening there')
     expect((await open()).socket.readyState).toBe('open')
   })
 
-  it('is used again after a signer that died', async () => {
+  it('is reused after a signer that died', async () => {
     const { spawnSync } = await import('node:child_process')
     const die = `require('net').createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, 'SIGKILL'))`
     spawnSync(process.execPath, ['-e', die])
@@ -246,10 +248,10 @@ describe('a path', () => {
     expect((await open()).socket.readyState).toBe('open')
   })
 
-  it('that somebody else took in the meantime is an error', async () => {
+  it('is rejected while another program is listening there', async () => {
     const other = createServer().listen(path)
     await once(other, 'listening')
-    await expect(refused(path)).rejects.toThrow('another signer listens there')
+    await expect(refused(path)).rejects.toThrow('another signer is listening there')
     other.close()
   })
 })

@@ -10,12 +10,12 @@ import {
   certificateRequest,
   signerWith,
   signRequest,
-  startStaying,
+  startLongRunning,
   VERSION,
   writeProgram,
 } from './spawn-signer.ts'
 
-/** Signs with a number that goes up, so that order and loss show. */
+/** Signs with a counter, so that order and loss are visible. */
 const counting = signerWith({
   before: 'let count = 0',
   sign: 'count += 1; if (configuration.fail) throw new Error("no, " + configuration.pin); return Buffer.from(String(count))',
@@ -23,9 +23,9 @@ const counting = signerWith({
 const signatureOf = ({ signature }: Readonly<Record<string, unknown>>): string =>
   Buffer.from(String(signature), 'base64').toString()
 
-describe('a signer that stays', () => {
+describe('a long-running signer', () => {
   it('answers further requests in order, from one process', async () => {
-    const { signer, requests, until } = startStaying(counting, signRequest())
+    const { signer, requests, until } = startLongRunning(counting, signRequest())
     await until(1)
     requests.write(asLine(signRequest()) + asLine(signRequest()) + asLine(signRequest()))
     expect((await until(4)).map(signatureOf)).toEqual(['1', '2', '3', '4'])
@@ -33,8 +33,8 @@ describe('a signer that stays', () => {
     expect(await signer.ended()).toMatchObject({ status: 0, err: '' })
   })
 
-  it('takes lines in any pieces, and the last one without its end', async () => {
-    const { signer, requests, until, answers } = startStaying(counting, signRequest())
+  it('accepts lines in any pieces, and the last one without a line break', async () => {
+    const { signer, requests, until, answers } = startLongRunning(counting, signRequest())
     const text = asLine(signRequest({ configuration: { name: 'Jürgen' } }))
     for (const byte of Buffer.from(text)) requests.write(Buffer.of(byte))
     await until(2)
@@ -43,37 +43,37 @@ describe('a signer that stays', () => {
     expect(answers().map(signatureOf)).toEqual(['1', '2', '3'])
   })
 
-  it('answers a failure with a refusal, without the PIN, and goes on', async () => {
+  it('answers a failure with an error without the PIN, and continues', async () => {
     const bad = signRequest({ configuration: { fail: 'yes', pin: '123456' } })
-    const { signer, requests, until } = startStaying(counting, bad)
+    const { signer, requests, until } = startLongRunning(counting, bad)
     requests.write(asLine(signRequest()))
-    const refusal = { apiVersion: VERSION, kind: 'SignerError', message: 'no, [secret]' }
-    expect(await until(2)).toMatchObject([refusal, { kind: 'SignResponse' }])
+    const failure = { apiVersion: VERSION, kind: 'SignerError', message: 'no, [secret]' }
+    expect(await until(2)).toMatchObject([failure, { kind: 'SignResponse' }])
     requests.end()
     expect(await signer.ended()).toMatchObject({ status: 0, err: '' })
   })
 
   it.each([
-    ['no JSON', 'not json\n', 'the request to this signer is no JSON'],
+    ['not JSON', 'not json\n', 'the request to this signer is not JSON'],
     ['another version', asLine({ apiVersion: 'v1' }), 'apiVersion in the request'],
     [
-      'a message that is no base64',
+      'a message that is not base64',
       asLine(signRequest({ message: '?' })),
       'message in the request',
     ],
-  ])('answers a line it cannot read with a refusal: %s', async (_, line, words) => {
-    const { signer, requests, until } = startStaying(counting, signRequest())
+  ])('answers an invalid line with an error: %s', async (_, line, words) => {
+    const { signer, requests, until } = startLongRunning(counting, signRequest())
     requests.write(line)
     requests.write(asLine(signRequest()))
-    const [, refusal, next] = await until(3)
-    expect(refusal).toMatchObject({ kind: 'SignerError', message: expect.stringContaining(words) })
+    const [, failure, next] = await until(3)
+    expect(failure).toMatchObject({ kind: 'SignerError', message: expect.stringContaining(words) })
     expect(next).toMatchObject({ kind: 'SignResponse' })
     requests.end()
     await signer.ended()
   })
 
-  it('ends when a line never ends', async () => {
-    const { signer, requests, until } = startStaying(counting, signRequest())
+  it('ends if a line is too long', async () => {
+    const { signer, requests, until } = startLongRunning(counting, signRequest())
     await until(1)
     requests.write('x'.repeat(2 * 1024 * 1024))
     const { status, err } = await signer.ended()
@@ -82,7 +82,7 @@ describe('a signer that stays', () => {
   })
 
   it('answers certificates and signatures in turn', async () => {
-    const { requests, until, signer } = startStaying(counting, certificateRequest())
+    const { requests, until, signer } = startLongRunning(counting, certificateRequest())
     requests.write(asLine(signRequest({ kind: 'Sign' })))
     expect(await until(2)).toMatchObject([
       { kind: 'SignerError', message: 'no certificate here' },
@@ -92,17 +92,17 @@ describe('a signer that stays', () => {
     await signer.ended()
   })
 
-  it('ends after a while without a request', async () => {
+  it('ends after idleMs without a request', async () => {
     const path = signerWith({ options: '{ idleMs: 100 }' })
-    const { signer } = startStaying(path, signRequest())
+    const { signer } = startLongRunning(path, signRequest())
     expect(await signer.ended()).toMatchObject({ status: 0, err: '' })
   })
 
-  it('stays until its client is done with it, however long nothing comes', async () => {
-    // Minutes pass at once.
+  it('runs until its client closes the descriptor, by default', async () => {
+    // Timers of a minute and more fire at once.
     const before = `const { setTimeout: wait } = globalThis
       globalThis.setTimeout = (work, ms, ...rest) => wait(work, ms >= 60_000 ? 1 : ms, ...rest)`
-    const { signer, requests, until } = startStaying(signerWith({ before }), signRequest())
+    const { signer, requests, until } = startLongRunning(signerWith({ before }), signRequest())
     await until(1)
     await new Promise((resolve) => setTimeout(resolve, 100))
     requests.write(asLine(signRequest()))
@@ -111,10 +111,10 @@ describe('a signer that stays', () => {
     expect(await signer.ended()).toMatchObject({ status: 0 })
   })
 
-  it('does not count the time of a signature as idle', async () => {
+  it('does not count the time of a signature as idle time', async () => {
     const sign = "await new Promise((r) => setTimeout(r, 400)); return Buffer.from('late')"
     const path = signerWith({ sign, options: '{ idleMs: 100 }' })
-    const { signer, requests, answers } = startStaying(path, signRequest())
+    const { signer, requests, answers } = startLongRunning(path, signRequest())
     requests.write(asLine(signRequest()))
     expect((await signer.ended()).status).toBe(0)
     expect(answers().map(signatureOf)).toEqual(['late', 'late'])
@@ -125,35 +125,37 @@ describe('a signer that stays', () => {
     ['SIGTERM', 143],
     ['SIGHUP', 129],
   ] as const)('ends with %s while it waits', async (name, status) => {
-    const { signer, until } = startStaying(counting, signRequest())
+    const { signer, until } = startLongRunning(counting, signRequest())
     await until(1)
     const since = performance.now()
     signer.child.kill(name)
     expect(await signer.ended()).toMatchObject({ status, err: '' })
-    // It does not sit out the second for cleaning up.
+    // It does not wait for the whole second of cleaning up.
     expect(performance.now() - since).toBeLessThan(900)
   })
 
-  it('gives no answer after a signal, whatever its function makes of it', async () => {
+  it('does not answer after a signal, even if its handler returns', async () => {
     const sign = `
       console.error('ready')
       await new Promise((resolve) => signal.addEventListener('abort', resolve))
       return Buffer.from('late')`
-    const { signer } = startStaying(signerWith({ sign }), signRequest())
+    const { signer } = startLongRunning(signerWith({ sign }), signRequest())
     await signer.until('err', /ready/)
     signer.child.kill('SIGTERM')
     expect(await signer.ended()).toEqual({ status: 143, out: '', err: 'ready\n' })
   })
 
-  it('answers once where it does not want to stay', async () => {
+  it('answers once with longRunning: false', async () => {
     const path = signerWith({ options: '{ longRunning: false }' })
-    const { signer, answers } = startStaying(path, signRequest())
+    const { signer, answers } = startLongRunning(path, signRequest())
     expect((await signer.ended()).status).toBe(0)
     expect(answers()).toHaveLength(1)
   })
 
   it.each(['99', '0', '-1', 'x', ''])('answers once when the descriptor is %j', async (fd) => {
-    const { signer, answers } = startStaying(counting, signRequest(), { KUBECRED_SIGNER_FD: fd })
+    const { signer, answers } = startLongRunning(counting, signRequest(), {
+      KUBECRED_SIGNER_FD: fd,
+    })
     expect((await signer.ended()).status).toBe(0)
     expect(answers()).toHaveLength(1)
   })
@@ -174,8 +176,8 @@ describe('a signer that stays', () => {
     expect([status, out.trim().split('\n').length]).toEqual([0, 3])
   })
 
-  it('ends when its client is gone, even if its descriptor is held open', async () => {
-    // The client dies; this test keeps the other end of the descriptor.
+  it('ends when its client is gone, even if the descriptor is still open', async () => {
+    // The client dies, and this test keeps the other end of the descriptor open.
     const client = writeProgram(`
       import { spawn } from 'node:child_process'
       const child = spawn(process.execPath, [${JSON.stringify(signerWith({}))}], { stdio: ['ignore', 1, 2, 3], detached: true })

@@ -22,14 +22,14 @@ const TWO_NUMBERS = 'Buffer.from([0x30, 6, 2, 1, 1, 2, 1, 1])'
 const HINT = /^SignRequestError: .*\n.*name it in pathExec of the auth-provider externalSigner/
 
 describe('a signer', () => {
-  it('answers the request of the specification in one line, whatever is still open', async () => {
+  it('answers a request of the specification in one line, also with open handles', async () => {
     const path = signerWith({
       sign: "setInterval(() => {}, 1000); return Buffer.from('signature')",
     })
     expect(await runSigner(path, signRequest())).toEqual({ status: 0, out: ANSWER, err: '' })
   })
 
-  it('answers in the words of 2020 where it is asked in them', async () => {
+  it('answers a request of the 2020 protocol in that protocol', async () => {
     const path = signerWith({ certificate: `return ${JSON.stringify(pem)}` })
     const signed = await runSigner(path, signRequest({ kind: 'Sign' }))
     expect(JSON.parse(signed.out)).toMatchObject({ kind: 'ExternalSigner', signature: SIGNATURE })
@@ -45,7 +45,7 @@ describe('a signer', () => {
       (text: string) =>
         `return Buffer.from('${new X509Certificate(text).raw.toString('base64')}', 'base64')`,
     ],
-  ])('gives the first certificate of %s as DER', async (_, body) => {
+  ])('returns the first certificate of %s as DER', async (_, body) => {
     const { out } = await runSigner(signerWith({ certificate: body(pem) }), certificateRequest())
     expect(JSON.parse(out)).toEqual({
       apiVersion: VERSION,
@@ -54,7 +54,7 @@ describe('a signer', () => {
     })
   })
 
-  it('gives the whole chain to a client that says who it is', async () => {
+  it('returns the whole chain to kubecred', async () => {
     const path = signerWith({ certificate: `return ${JSON.stringify(pem)}` })
     const { out } = await runSigner(path, certificateRequest(), { KUBECRED_SIGNER_FD: '99' })
     const chain = Buffer.from(JSON.parse(out).certificate, 'base64').toString()
@@ -62,7 +62,7 @@ describe('a signer', () => {
     expect(new X509Certificate(chain).subject).toBe('CN=jane')
   })
 
-  it('is told what to sign, how, and with which configuration', async () => {
+  it('receives the digest, the scheme and the configuration', async () => {
     const body = 'console.error(JSON.stringify({ scheme, digest, message, configuration }))'
     const path = signerWith({ sign: `${body}; return Buffer.from('x')` })
     const { err } = await runSigner(path, signRequest())
@@ -73,26 +73,26 @@ describe('a signer', () => {
     })
   })
 
-  it('is told the message where the client knows it', async () => {
+  it('receives the message if the client sends it', async () => {
     const path = signerWith({ sign: 'return message ?? Buffer.from("none")' })
     const message = Buffer.from('hello')
     const { createHash } = await import('node:crypto')
     const digest = createHash('sha256').update(message).digest('base64')
     const env = { KUBECRED_SIGNER_MESSAGE: message.toString('base64') }
-    const told = await runSigner(path, signRequest({ digest }), env)
-    expect(JSON.parse(told.out).signature).toBe(message.toString('base64'))
-    const untold = await runSigner(path, signRequest({ digest }))
-    expect(Buffer.from(JSON.parse(untold.out).signature, 'base64').toString()).toBe('none')
+    const sent = await runSigner(path, signRequest({ digest }), env)
+    expect(JSON.parse(sent.out).signature).toBe(message.toString('base64'))
+    const notSent = await runSigner(path, signRequest({ digest }))
+    expect(Buffer.from(JSON.parse(notSent.out).signature, 'base64').toString()).toBe('none')
   })
 
-  it('refuses a message that has another digest', async () => {
+  it('rejects a message that does not match the digest', async () => {
     const env = { KUBECRED_SIGNER_MESSAGE: Buffer.from('other').toString('base64') }
     const { status, out, err } = await runSigner(signerWith({}), signRequest(), env)
     expect([status, out]).toEqual([2, ''])
-    expect(err).toContain('message in the request to this signer has another digest')
+    expect(err).toContain('message in the request to this signer does not match the digest')
   })
 
-  it('leaves nothing of the request to the programs it starts', async () => {
+  it('does not pass the request on to child processes', async () => {
     const body = `
       const { spawnSync } = await import('node:child_process')
       const { stdout } = spawnSync(process.execPath, ['-p', 'JSON.stringify(process.env)'])
@@ -106,7 +106,7 @@ describe('a signer', () => {
     expect(Buffer.from(JSON.parse(out).signature, 'base64').toString()).toBe('clean')
   })
 
-  it('may be around functions that are not asynchronous', async () => {
+  it('can have synchronous handlers', async () => {
     const path = writeProgram(`import { runSigner } from 'kubecred/signer'
 runSigner({ certificate: () => '', sign: () => Buffer.from('signature') })`)
     expect(await runSigner(path, signRequest())).toMatchObject({ status: 0, out: ANSWER })
@@ -123,24 +123,24 @@ runSigner({ certificate: () => '', sign: () => Buffer.from('signature') })`)
   })
 })
 
-describe('what the person should do', () => {
+describe('a prompt', () => {
   const path = signerWith({
     sign: "await prompt('Touch\\u001b[2J the\\n device'); return Buffer.from('signature')",
   })
 
-  it('is told on standard error, since a foreign client reads one object', async () => {
+  it('is written to standard error for other clients, which read one object', async () => {
     const { out, err } = await runSigner(path, signRequest())
     expect([out, err]).toEqual([ANSWER, 'TouchU+001B[2J the device\n'])
   })
 
-  it('is told through the client that says who it is', async () => {
+  it('is sent through kubecred', async () => {
     const digest = '47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='
     const env = { KUBECRED_SIGNER_MESSAGE: '' }
     const { err } = await runSigner(path, signRequest({ digest }), env)
     expect(err).toContain('message in the request to this signer is empty')
-    const said = await runSigner(path, signRequest(), { KUBECRED_SIGNER_FD: '99' })
+    const prompted = await runSigner(path, signRequest(), { KUBECRED_SIGNER_FD: '99' })
     expect(
-      said.out
+      prompted.out
         .split('\n')
         .filter(Boolean)
         .map((text) => JSON.parse(text)),
@@ -150,7 +150,7 @@ describe('what the person should do', () => {
     ])
   })
 
-  it('is told on standard error to a client of 2020', async () => {
+  it('is written to standard error for a client of 2020', async () => {
     const env = { KUBECRED_SIGNER_FD: '99' }
     const { out, err } = await runSigner(path, signRequest({ kind: 'Sign' }), env)
     expect(out.trim().split('\n')).toHaveLength(1)
@@ -162,14 +162,14 @@ describe('a failure', () => {
   it.each([
     ['an error', "throw new Error('the device is locked')", 1, 'Error: the device is locked\n'],
     ['a status', "throw Object.assign(new Error('x'), { exitStatus: 7 })", 7, 'Error: x\n'],
-    ['nothing', 'throw undefined', 1, 'Error: the signer threw undefined in place of an error\n'],
+    ['nothing', 'throw undefined', 1, 'Error: the signer threw undefined instead of an error\n'],
     [
-      'a wait for nothing',
+      'a promise that never settles',
       'await new Promise(() => {})',
       1,
-      'Error: the function of the signer waits for something that cannot happen\n',
+      'Error: the function of the signer waits for a promise that never settles\n',
     ],
-  ])('is told on standard error: %s', async (_, sign, status, err) => {
+  ])('is written to standard error: %s', async (_, sign, status, err) => {
     expect(await runSigner(signerWith({ sign }), signRequest())).toEqual({ status, out: '', err })
   })
 
@@ -177,15 +177,15 @@ describe('a failure', () => {
     ['no signature', 'return undefined', 'returned no signature'],
     ['an empty one', 'return Buffer.alloc(0)', 'returned no signature'],
     ['text', "return 'signature'", 'returned no signature'],
-    ['too much', 'return Buffer.alloc(5000)', 'returned more than a signature'],
-  ])('is a mistake of the author: %s', async (_, sign, words) => {
+    ['too much', 'return Buffer.alloc(5000)', 'returned a signature of more than 4096 bytes'],
+  ])('is reported for an invalid result: %s', async (_, sign, words) => {
     const { status, out, err } = await runSigner(signerWith({ sign }), signRequest())
     expect([status, out]).toEqual([1, ''])
     expect(err).toMatch(/^SignerResponseInvalidError: the signer signer-\d+\.mjs /)
     expect(err).toContain(words)
   })
 
-  it('is a mistake of the author: r || s where DER belongs', async () => {
+  it('is reported for r || s instead of DER', async () => {
     const ecdsa = signRequest({ signerOptsType: 'crypto.Hash', signerOpts: '5' })
     const raw = await runSigner(signerWith({ sign: 'return Buffer.alloc(64, 1)' }), ecdsa)
     expect(raw.err).toContain('Convert r || s with ecdsaToDer()')
@@ -193,7 +193,7 @@ describe('a failure', () => {
     expect(der.status).toBe(0)
   })
 
-  it('is asked for PKCS#1 v1.5 by crypto.Hash options for an RSA key, and says so', async () => {
+  it('is reported if crypto.Hash options ask for PKCS#1 v1.5 with an RSA key', async () => {
     const { certificate, key } = await makeRsaPair()
     const path = signerWith({
       before: "import { sign } from 'node:crypto'",
@@ -204,13 +204,13 @@ describe('a failure', () => {
       const request = signRequest({ signerOptsType: 'crypto.Hash', signerOpts })
       const { out, err } = await runSigner(path, request)
       expect(out).toBe('')
-      expect(err).toMatch(/asks for PKCS#1 v1\.5, .* TLS 1\.3 does not allow it/)
+      expect(err).toMatch(/asks for PKCS#1 v1\.5 .* TLS 1\.3 does not allow it/)
       expect(err).not.toMatch(/ECDSA|Ed25519/)
     }
   })
 
   it.each(['return undefined', "return 'PEM'", 'return Buffer.from([1, 2, 3])'])(
-    'is a mistake of the author: %s for a certificate',
+    'is reported for an invalid certificate: %s',
     async (certificate) => {
       const { status, err } = await runSigner(signerWith({ certificate }), certificateRequest())
       expect(status).toBe(1)
@@ -218,24 +218,24 @@ describe('a failure', () => {
     },
   )
 
-  it('shows no PIN, even if the library that failed quotes it', async () => {
+  it('does not show a PIN, even if a library quotes it', async () => {
     const sign = "throw new Error('C_Login ' + configuration.pin + ' for ' + configuration.uri)"
     const configuration = { pin: '4711', uri: 'pkcs11:id=%02?pin-value=8%2015', pinFile: '/pin' }
     const { err } = await runSigner(signerWith({ sign }), signRequest({ configuration }))
     expect(err).toBe('Error: C_Login [secret] for pkcs11:id=%02?pin-value=[secret]\n')
   })
 
-  it('without a request says what it is, with the status 2', async () => {
+  it('has the status 2 and a hint if there is no request', async () => {
     for (const nothing of ['', ' ', undefined]) {
       const env = { EXTERNAL_SIGNER_PLUGIN_CONFIG: nothing }
       const { status, out, err } = await runSigner(signerWith({}), '', env)
       expect([status, out]).toEqual([2, ''])
       expect(err).toMatch(HINT)
-      expect(err).toContain('This is a signer; a Kubernetes client starts it')
+      expect(err).toContain('Let a Kubernetes client start this signer')
     }
   })
 
-  it('is told when nobody reads the answer', async () => {
+  it('is reported if the client does not read the answer', async () => {
     const sign = "await new Promise((r) => setTimeout(r, 100)); return Buffer.from('x')"
     const signer = startSigner(signerWith({ sign }), signRequest())
     signer.child.stdout?.destroy()
@@ -244,9 +244,9 @@ describe('a failure', () => {
     expect(err).toContain('the client closed standard output before the answer')
   })
 
-  it('of a question without a terminal says so', async () => {
+  it('is reported if a question is asked without a terminal', async () => {
     const sign = "return Buffer.from(await ask('PIN: ', { secret: true }))"
-    // In a session of its own there is no terminal to be found.
+    // A process in a new session has no controlling terminal.
     const before =
       "if (process.argv[2] !== 'child') {\n" +
       "const { spawnSync } = await import('node:child_process')\n" +
@@ -254,9 +254,7 @@ describe('a failure', () => {
       'process.exit(status)\n}'
     const { status, err } = await runSigner(signerWith({ sign, before }), signRequest())
     expect(status).toBe(1)
-    expect(err).toMatch(
-      /^SignerFailedError: the signer .* cannot ask anybody: there is no terminal/,
-    )
+    expect(err).toMatch(/^SignerFailedError: the signer .* cannot prompt: there is no terminal/)
   })
 })
 
@@ -265,7 +263,7 @@ describe('a signal', () => {
     ['SIGINT', 130],
     ['SIGTERM', 143],
     ['SIGHUP', 129],
-  ] as const)('%s ends a signature with %i and no answer', async (name, status) => {
+  ] as const)('%s ends the signer with %i and without an answer', async (name, status) => {
     const sign = `
       console.error('ready')
       await new Promise((resolve) => signal.addEventListener('abort', resolve))

@@ -27,7 +27,7 @@ describe.skipIf(!hasOpenssl)('examples/06-signer (needs openssl)', () => {
     ['rsa', '*rsa.PSSOptions', '{"SaltLength":-1,"Hash":5}', 'sha256'],
     ['P-256', 'crypto.Hash', '5', 'sha256'],
     ['P-384', 'crypto.Hash', '6', 'sha384'],
-  ])('signs with a key of the kind %s', async (kind, signerOptsType, signerOpts, hash) => {
+  ])('signs with a key of type %s', async (kind, signerOptsType, signerOpts, hash) => {
     const { privateKey } =
       kind === 'rsa'
         ? generateKeyPairSync('rsa', { modulusLength: 2048 })
@@ -43,14 +43,14 @@ describe.skipIf(!hasOpenssl)('examples/06-signer (needs openssl)', () => {
     expect(verify(hash, message, kind === 'rsa' ? how : how.key, signature)).toBe(true)
   })
 
-  it('gives its certificate', async () => {
+  it('returns its certificate', async () => {
     const certificate = join(folder, 'certificate')
     writeFileSync(certificate, (await makePair()).certificate)
     const { status } = await runSigner(EXAMPLE, certificateRequest({ certificate }))
     expect(status).toBe(0)
   })
 
-  it('says what OpenSSL says', async () => {
+  it('reports the error of OpenSSL', async () => {
     const request = signRequest({ configuration: { key: '/nowhere' } })
     const { status, err } = await runSigner(EXAMPLE, request)
     expect(status).toBe(1)
@@ -61,7 +61,7 @@ describe.skipIf(!hasOpenssl)('examples/06-signer (needs openssl)', () => {
 describe('docs/signer-author.md', () => {
   const [, source = ''] = /^```js signer\n([\s\S]*?)^```/m.exec(page) ?? []
 
-  it('has a signer that works as it is printed', async () => {
+  it('has a signer that works as printed', async () => {
     const { certificate, key } = await makePair()
     const env = { MY_CERTIFICATE: join(folder, 'my.crt'), MY_KEY: join(folder, 'my.key') }
     writeFileSync(env.MY_CERTIFICATE, certificate)
@@ -69,8 +69,8 @@ describe('docs/signer-author.md', () => {
     const path = writeProgram(source)
     const digest = createHash('sha256').update(message).digest('base64')
     const request = signRequest({ digest, signerOptsType: 'crypto.Hash', signerOpts: '5' })
-    const told = { ...env, KUBECRED_SIGNER_MESSAGE: message.toString('base64') }
-    const { out, err } = await runSigner(path, request, told)
+    const withMessage = { ...env, KUBECRED_SIGNER_MESSAGE: message.toString('base64') }
+    const { out, err } = await runSigner(path, request, withMessage)
     expect(err).toBe('')
     const signature = Buffer.from(JSON.parse(out).signature, 'base64')
     expect(verify('sha256', message, createPublicKey(key), signature)).toBe(true)
@@ -79,7 +79,7 @@ describe('docs/signer-author.md', () => {
     )
   })
 
-  it('has a program that tries it in the sandbox, as it is printed', async () => {
+  it('has a program that tries it in the sandbox and works as printed', async () => {
     const [, program = ''] = /^```ts try-signer\n([\s\S]*?)^```/m.exec(page) ?? []
     const signer = join(folder, 'my-signer.mjs')
     copyFileSync(writeProgram(source), signer)

@@ -8,14 +8,14 @@ import { pathToFileURL } from 'node:url'
 import { type Ended, RunningProgram } from '../../fixtures/running-program.ts'
 import type { Environment } from '../../plugin/kit/spawn-plugin.ts'
 
-/** Where a signer of any folder finds the built kit; bootstrap builds it before the tests run. */
+/** The URL of the built kit, for signers in any folder. */
 const KIT = pathToFileURL(createRequire(import.meta.url).resolve('kubecred/signer')).href
 export const VERSION = 'external-signer.authentication.k8s.io/v1alpha1'
 
 const folder = mkdtempSync(join(tmpdir(), 'kubecred-signer-kit-'))
 let written = 0
 
-/** Writes a program to a file of its own. `kubecred/signer` is the built kit. */
+/** Writes a program to a new file, in which `kubecred/signer` is the built kit. */
 export function writeProgram(source: string): string {
   written += 1
   const path = join(folder, `signer-${written}.mjs`)
@@ -23,7 +23,7 @@ export function writeProgram(source: string): string {
   return path
 }
 
-/** A signer around the bodies of its two functions. */
+/** Writes a signer whose handlers have the given bodies. */
 export function signerWith({
   certificate = "throw new Error('no certificate here')",
   sign = "return Buffer.from('signature')",
@@ -49,7 +49,7 @@ export const certificateRequest = (configuration: Request = {}): Request => ({
 
 export const DIGEST = 'TqRUvJjLvlp3g9B3elpfzfgrSbukXBP5txkBLIkCSs4='
 
-/** The request that stands in the specification. */
+/** The example request of the specification. */
 export const signRequest = (more: Request = {}): Request => ({
   apiVersion: VERSION,
   kind: 'SignRequest',
@@ -60,7 +60,7 @@ export const signRequest = (more: Request = {}): Request => ({
   ...more,
 })
 
-/** Starts a signer with one request, as every client does. */
+/** Starts a signer with one request, as other clients do. */
 export function startSigner(path: string, request: unknown, env: Environment = {}): RunningProgram {
   const text = typeof request === 'string' ? request : JSON.stringify(request)
   return new RunningProgram(process.execPath, [path], {
@@ -72,17 +72,21 @@ export function runSigner(path: string, request: unknown, env: Environment = {})
   return startSigner(path, request, env).ended()
 }
 
-export interface Staying {
+export interface LongRunning {
   readonly signer: RunningProgram
   readonly requests: Writable
   /** The answers so far, parsed. */
   answers(): Request[]
-  /** Waits until there are so many. */
+  /** Waits until there are this many. */
   until(count: number): Promise<Request[]>
 }
 
-/** Starts a signer as our client does: further requests go through descriptor 3. */
-export function startStaying(path: string, request: unknown, env: Environment = {}): Staying {
+/** Starts a signer as kubecred does, with descriptor 3 for further requests. */
+export function startLongRunning(
+  path: string,
+  request: unknown,
+  env: Environment = {},
+): LongRunning {
   const signer = new RunningProgram(process.execPath, [path], {
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     env: {
@@ -110,7 +114,7 @@ export function startStaying(path: string, request: unknown, env: Environment = 
 
 function descriptor(child: ChildProcess, at: number): Writable {
   const stream = child.stdio[at] as Writable
-  // The signer may be gone before the last request is: that is what some tests are about.
+  // In some tests the signer ends before the last request is written.
   stream.on('error', () => {})
   return stream
 }
