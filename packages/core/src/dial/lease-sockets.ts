@@ -1,42 +1,46 @@
 import type { Duplex } from 'node:stream'
 import type { Closable } from '../keeper/resource-cache.ts'
 
-/** Connections that were handed out whole and end when their users are done with them. */
+/**
+ * The sockets of a lease that callers use directly, such as upgraded connections.
+ *
+ * `close` waits until all of them are closed; `destroy` closes them.
+ */
 export class LeaseSockets implements Closable {
-  /** How to end each of them; also those that are still being made. */
+  /** Functions that close the sockets, including those that are still connecting. */
   readonly #open = new Set<(reason: Error) => void>()
-  /** Those who wait for the last one to end. */
+  /** Resolve functions of pending `close` calls. */
   readonly #waiting: (() => void)[] = []
 
   add(socket: Duplex): void {
     const end = (reason: Error): void => void socket.on('error', () => {}).destroy(reason)
     this.#open.add(end)
-    socket.once('close', () => this.#forget(end))
+    socket.once('close', () => this.#remove(end))
   }
 
-  /** Makes a connection and adds it; `destroy` ends it also while it is being made. */
+  /** Opens a socket and adds it. `destroy` also aborts it while it is connecting. */
   async open<T extends Duplex>(
     make: (signal: AbortSignal) => Promise<T>,
     signal?: AbortSignal,
   ): Promise<T> {
     signal?.throwIfAborted()
-    const making = new AbortController()
-    const abort = (): void => making.abort(signal?.reason)
-    const giveUp = (reason: Error): void => making.abort(reason)
+    const connecting = new AbortController()
+    const abort = (): void => connecting.abort(signal?.reason)
+    const giveUp = (reason: Error): void => connecting.abort(reason)
     signal?.addEventListener('abort', abort, { once: true })
     this.#open.add(giveUp)
     try {
-      const socket = await make(making.signal)
+      const socket = await make(connecting.signal)
       this.add(socket)
       return socket
     } finally {
       signal?.removeEventListener('abort', abort)
-      this.#forget(giveUp)
+      this.#remove(giveUp)
     }
   }
 
   async close(): Promise<void> {
-    // Somebody may have been given the lease just now and be on the way to `open`.
+    // A caller may have just received the lease, and is about to call `open`.
     await new Promise((resolve) => setImmediate(resolve))
     if (this.#open.size === 0) return
     await new Promise<void>((resolve) => this.#waiting.push(resolve))
@@ -46,7 +50,7 @@ export class LeaseSockets implements Closable {
     for (const end of this.#open) end(reason)
   }
 
-  #forget(end: (reason: Error) => void): void {
+  #remove(end: (reason: Error) => void): void {
     this.#open.delete(end)
     if (this.#open.size === 0) for (const done of this.#waiting.splice(0)) done()
   }

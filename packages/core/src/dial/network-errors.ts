@@ -9,7 +9,7 @@ import {
 import { UNREACHABLE_REASONS, UNTRUSTED_REASONS } from '../errors/transport-errors.ts'
 import { certificateAlert } from '../tls/alert.ts'
 
-/** Says what went wrong on the way to the server: whose fault, and why. */
+/** Converts an error of a connection to the server into a `CredentialError`. */
 export function explainNetworkError(
   cause: unknown,
   server: string,
@@ -22,11 +22,11 @@ export function explainNetworkError(
   if (alert !== undefined) return new CertificateRefusedError(server, alert, { cause })
   const untrusted = UNTRUSTED_REASONS[code]
   if (untrusted !== undefined) return new ServerUntrustedError(server, untrusted, { hint, cause })
-  return new ServerUnreachableError(server, sayUnreachable(cause), { hint, cause })
+  return new ServerUnreachableError(server, describeUnreachable(cause), { hint, cause })
 }
 
-/** Why there is no connection, in words. */
-export function sayUnreachable(cause: unknown): string {
+/** Describes why a connection failed. */
+export function describeUnreachable(cause: unknown): string {
   const { code = '', message = String(cause) } = (cause ?? {}) as {
     code?: string
     message?: string
@@ -34,7 +34,7 @@ export function sayUnreachable(cause: unknown): string {
   return UNREACHABLE_REASONS[code] ?? `${code} ${message}`.trim()
 }
 
-/** Whether the connection broke before an answer, as a kept-alive one does when the server went away. */
+/** Whether the connection was lost before a response, as when a server closes an idle keep-alive connection. */
 export function isBrokenConnection(error: unknown): boolean {
   const { code = '' } = (error ?? {}) as { code?: string }
   return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE'

@@ -6,25 +6,25 @@ import { isCredentialError, SignerFailedError } from '../errors/index.ts'
 import { oneLine } from '../sources/signer-secrets.ts'
 import { describeThrown, printableCause } from '../vault/log-in.ts'
 
-type Signed = CertificatePair & { readonly signingKey: SigningKey }
+type SignedPair = CertificatePair & { readonly signingKey: SigningKey }
 
-/** How long a person may take; signers have the same limit of their own. */
+/** Limit for a signature, which may need a user; signers apply the same limit themselves. */
 const SIGNING_LIMIT_MS = 600_000
 
-/** A time limit that is another one while a person acts. */
-export class DialLimit {
+/** The timeout of a dial, which is longer while a signature is pending. */
+export class DialTimeout {
   readonly #ms: number
-  readonly #onEnd: () => void
+  readonly #onTimeout: () => void
   #timer: NodeJS.Timeout | undefined
-  #isOver = false
+  #isStopped = false
 
-  constructor(ms: number, onEnd: () => void) {
+  constructor(ms: number, onTimeout: () => void) {
     this.#ms = ms
-    this.#onEnd = onEnd
+    this.#onTimeout = onTimeout
     this.#start(ms)
   }
 
-  /** While `work` goes on, it has the time of a person. Then the limit begins anew: that said nothing about the network. */
+  /** Applies the limit for signatures while `work` is pending, then restarts the normal timeout. */
   async whileSigning<T>(work: Promise<T>): Promise<T> {
     this.#start(SIGNING_LIMIT_MS)
     try {
@@ -34,58 +34,58 @@ export class DialLimit {
     }
   }
 
-  /** For good: the connection is there, or nobody wants it any more. */
+  /** Stops the timeout for good: the connection is open, or given up. */
   stop(): void {
-    this.#isOver = true
+    this.#isStopped = true
     clearTimeout(this.#timer)
   }
 
   #start(ms: number): void {
     clearTimeout(this.#timer)
-    if (!this.#isOver) this.#timer = setTimeout(this.#onEnd, ms)
+    if (!this.#isStopped) this.#timer = setTimeout(this.#onTimeout, ms)
   }
 }
 
-interface Signing {
-  readonly limit: DialLimit
+interface SignedTlsContext {
+  readonly timeout: DialTimeout
   readonly signal: AbortSignal | undefined
-  /** Throws when the connection is of no use. */
+  /** Throws to give up the connection before anything is signed. */
   readonly beforeSigning: ((socket: TLSSocket) => void) | undefined
 }
 
-/** Speaks TLS over a connection that is there; what only the private key can sign is signed elsewhere. */
-export async function wrapSigned(
+/** Starts TLS over an open socket, with a client certificate whose key is a signing key. */
+export async function startSignedTls(
   socket: Socket,
   options: ConnectionOptions,
-  { chain, signingKey }: Signed,
-  { limit, signal, beforeSigning }: Signing,
+  { chain, signingKey }: SignedPair,
+  { timeout, signal, beforeSigning }: SignedTlsContext,
 ): Promise<Socket> {
-  // Loaded when used: most connections have their key at hand.
+  // Loaded on demand: most connections have no signing key.
   const { connectSigned } = await import('../tls/connect-signed.ts')
   const secured = await connectSigned({
     socket,
     tls: { ALPNProtocols: ['http/1.1'], ...options },
     chain,
-    signingKey: unhurried(explained(signingKey), limit),
+    signingKey: withSigningTimeout(withExplainedErrors(signingKey), timeout),
     ...(signal && { signal }),
     ...(beforeSigning && { beforeSigning }),
   })
-  // Between two owners nobody listens, and an error that nobody hears would end the process.
+  // An error before the caller adds a listener must not crash the process.
   return secured.on('error', () => {})
 }
 
-/** What of a key's own words is shown. */
-const SHOWN_REASON = 300
+/** Limit for the part of a key's error message that is shown. */
+const MAX_REASON_LENGTH = 300
 
-/** The same key, whose failures are its own: a key that people write throws what it likes. */
-function explained(signingKey: SigningKey): SigningKey {
+/** Returns the key with its errors converted to `SignerFailedError`: a key of a login handler may throw anything. */
+function withExplainedErrors(signingKey: SigningKey): SigningKey {
   const explain = async <T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> => {
     try {
       return await ask()
     } catch (cause) {
       if (isCredentialError(cause) || signal.aborted) throw cause
-      const why = oneLine(describeThrown(cause, 0), SHOWN_REASON)
-      throw new SignerFailedError('of this login', `gave no signature: ${why}`, {
+      const why = oneLine(describeThrown(cause, 0), MAX_REASON_LENGTH)
+      throw new SignerFailedError('of this login', `returned no signature: ${why}`, {
         cause: printableCause(cause, []),
       })
     }
@@ -96,10 +96,10 @@ function explained(signingKey: SigningKey): SigningKey {
   }
 }
 
-/** The same key, with a time limit that waits for it. */
-function unhurried(signingKey: SigningKey, limit: DialLimit): SigningKey {
+/** Returns the key with the limit for signatures while it is used. */
+function withSigningTimeout(signingKey: SigningKey, timeout: DialTimeout): SigningKey {
   return {
-    choose: (schemes, signal) => limit.whileSigning(signingKey.choose(schemes, signal)),
-    sign: (request) => limit.whileSigning(signingKey.sign(request)),
+    choose: (schemes, signal) => timeout.whileSigning(signingKey.choose(schemes, signal)),
+    sign: (request) => timeout.whileSigning(signingKey.sign(request)),
   }
 }

@@ -9,22 +9,23 @@ import { explainEarlyAlert } from '../tls/alert.ts'
 
 const TCP_KEEP_ALIVE_MS = 30_000
 
+/** A host and a port. */
 export interface Address {
   readonly host: string
   readonly port: number
 }
 
-/** Begins a TCP connection. */
+/** Starts a TCP connection. */
 export function startTcp({ host, port }: Address): Socket {
   return prepare(connectTcp({ host, port }))
 }
 
-/** Begins a TLS connection, to an address or over `socket`; it speaks HTTP/1.1 unless told. */
+/** Starts a TLS connection, to an address or over `socket`; offers HTTP/1.1 by default. */
 export function startTls(options: ConnectionOptions): Socket {
   return prepare(connectTls({ ALPNProtocols: ['http/1.1'], ...options }))
 }
 
-/** Between two owners nobody listens, and an error that nobody hears would end the process. */
+/** Sets socket options, and an error listener: an error before the caller adds its own must not crash the process. */
 function prepare(socket: Socket): Socket {
   return socket
     .setNoDelay(true)
@@ -32,22 +33,22 @@ function prepare(socket: Socket): Socket {
     .on('error', () => {})
 }
 
-/** Speaks TLS over a connection that is there. */
-export function wrap(socket: Socket, options: ConnectionOptions): Promise<Socket> {
+/** Starts TLS over an open socket and waits for the handshake. */
+export function startTlsOver(socket: Socket, options: ConnectionOptions): Promise<Socket> {
   const secured = startTls({ ...options, socket })
   socket.once('error', (error) => secured.destroy(error))
   return opened(secured, 'secureConnect')
 }
 
-/** The name goes into the handshake only if it is one (RFC 6066), and is checked in any case. */
-export function named(name: string): ConnectionOptions {
+/** Returns the options for a server name: SNI only if it is not an IP address (RFC 6066), verification in any case. */
+export function serverNameOptions(name: string): ConnectionOptions {
   return {
     servername: isIP(name) === 0 ? name : '',
     checkServerIdentity: (_, certificate) => checkServerIdentity(name, certificate),
   }
 }
 
-/** Waits until a connection is made; fails with its error, or when it closes before. */
+/** Waits until a socket is connected; rejects with its error, or if it closes first. */
 export function opened(socket: Socket, event: 'connect' | 'secureConnect'): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const leave = (): void => void socket.off(event, done).off('error', fail).off('close', closed)
@@ -57,24 +58,28 @@ export function opened(socket: Socket, event: 'connect' | 'secureConnect'): Prom
     }
     const fail = (error: Error): void => {
       leave()
-      // A client shows its certificate after the server's.
-      reject(event === 'secureConnect' && !hasPeer(socket) ? explainEarlyAlert(error) : error)
+      // The client sends its certificate after the server, so an earlier alert cannot be about it.
+      reject(
+        event === 'secureConnect' && !hasServerCertificate(socket)
+          ? explainEarlyAlert(error)
+          : error,
+      )
     }
-    const closed = (): void => fail(failure('ECONNRESET', 'closed before the connection was made'))
+    const closed = (): void => fail(codedError('ECONNRESET', 'closed before it was connected'))
     socket.on(event, done).on('error', fail).on('close', closed)
   })
 }
 
-/** Whether the server's certificate has come. */
-function hasPeer(socket: Socket): boolean {
+/** Whether the server has sent its certificate. */
+function hasServerCertificate(socket: Socket): boolean {
   return Object.keys((socket as TLSSocket).getPeerCertificate() ?? {}).length > 0
 }
 
-/** What a connection is ended with when its time has passed. */
-export function timedOut(): Error {
-  return failure('ETIMEDOUT', 'no connection within the time limit')
+/** Returns the error for a connection that was not open in time. */
+export function timeoutError(): Error {
+  return codedError('ETIMEDOUT', 'no connection within the time limit')
 }
 
-function failure(code: string, message: string): Error {
+function codedError(code: string, message: string): Error {
   return Object.assign(new Error(message), { code })
 }

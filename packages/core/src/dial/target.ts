@@ -1,24 +1,25 @@
 import { type ProxyServer, proxyKey } from './proxy.ts'
 
-/** The server that a credential belongs to, and how to know that it is the right one. */
+/** The API server that a credential is for: its URL, how to verify it, and the proxy. */
 export interface Target {
   /** `https://host:port/prefix`, without a final slash. */
   readonly server: string
   readonly origin: string
-  /** The server's own path, empty or beginning with a slash. */
+  /** The path of the server URL: empty, or with a leading slash. */
   readonly prefix: string
   readonly tls: {
-    /** PEM; the system's roots when undefined. */
+    /** PEM; the system's roots if undefined. */
     readonly ca: string | undefined
     readonly serverName: string | undefined
     readonly insecure: boolean
   }
-  /** The way to the server; undefined is directly. */
+  /** The proxy; undefined for a direct connection. */
   readonly proxy: ProxyServer | undefined
   /** Equal for targets that may share connections. */
   readonly key: string
 }
 
+/** Makes the target for a server URL. */
 export function makeTarget(server: string, tls: Target['tls'], proxy?: ProxyServer): Target {
   const { origin, pathname } = new URL(server)
   const prefix = pathname === '/' ? '' : pathname
@@ -26,7 +27,7 @@ export function makeTarget(server: string, tls: Target['tls'], proxy?: ProxyServ
   return { server, origin, prefix, tls, proxy, key }
 }
 
-/** Name and port of the server; an IPv6 address without brackets. */
+/** Returns host and port of the server; an IPv6 address without brackets. */
 export function addressOf({ origin }: Target): { host: string; port: number } {
   const { protocol, hostname, port } = new URL(origin)
   return {

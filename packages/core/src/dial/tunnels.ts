@@ -4,16 +4,17 @@ import { ProxyFailedError } from '../errors/index.ts'
 import { hostAndPort, type Login, type ProxyServer } from './proxy.ts'
 import type { Address } from './start-socket.ts'
 
-// Why not undici's, whose behaviour was compared with version 7.30. Every transport needs the socket, and ProxyAgent
-// hands out none. `Client.connect` does, but loads undici for all of them, refuses a head of more than 16 KiB, and
-// its errors name no proxy. Socks5ProxyAgent is experimental and warns about it, loses bytes that come with the reply,
-// waits 5 seconds where the proxy closes or leaves the address out of a refusal, and sends no login without a password.
+// Why this is not undici's (compared with version 7.30): every transport needs the socket, and ProxyAgent does not
+// expose it. `Client.connect` does, but would load undici for all transports, rejects a head of more than 16 KiB, and
+// its errors do not name the proxy. Socks5ProxyAgent is experimental and prints a warning, loses bytes that arrive with
+// the reply, waits 5 seconds if the proxy closes or omits the address in an error reply, and sends no login without a
+// password.
 
-const MOST_HEAD_BYTES = 64 * 1024
-const BEGINNING = 'HTTP/1.'
+const MAX_HEAD_BYTES = 64 * 1024
+const HTTP_1 = 'HTTP/1.'
 const STATUS_LINE = /^HTTP\/1\.[01] (\d{3})(?: [^\r\n]*)?\r\n/
 
-/** Asks an HTTP proxy for a connection to the server (RFC 9110, section 9.3.6). */
+/** Opens a tunnel to the server with CONNECT (RFC 9110, section 9.3.6). */
 export async function openConnectTunnel(
   socket: Socket,
   proxy: ProxyServer,
@@ -22,50 +23,51 @@ export async function openConnectTunnel(
   const to = hostAndPort(server.host, server.port)
   const login = proxy.login === undefined ? '' : `Proxy-Authorization: ${basic(proxy.login)}\r\n`
   socket.write(`CONNECT ${to} HTTP/1.1\r\nHost: ${to}\r\n${login}\r\n`)
-  const status = await readReply(socket, proxy, (bytes) => takeHead(bytes, proxy))
-  if (status < 200 || status > 299) throw refusal(status, to, proxy)
+  const status = await readReply(socket, proxy, (bytes) => parseHead(bytes, proxy))
+  if (status < 200 || status > 299) throw statusError(status, to, proxy)
 }
 
 function basic({ user, password }: Login): string {
   return `Basic ${Buffer.from(`${user.expose()}:${password.expose()}`).toString('base64')}`
 }
 
-/** Only the status counts: what a proxy says in headers and words may repeat our password. */
-function takeHead(bytes: Buffer, { label }: ProxyServer): Taken<number> | undefined {
-  const beginning = bytes.toString('latin1', 0, BEGINNING.length)
-  if (!BEGINNING.startsWith(beginning)) {
-    throw new ProxyFailedError(label, 'did not answer in HTTP', {
-      hint: 'Check scheme and port of the proxy: it may be a SOCKS5 proxy, or want https://.',
+/** Parses the response head. Only the status is used: headers and reason phrase may echo the password. */
+function parseHead(bytes: Buffer, { label }: ProxyServer): Parsed<number> | undefined {
+  const start = bytes.toString('latin1', 0, HTTP_1.length)
+  if (!HTTP_1.startsWith(start)) {
+    throw new ProxyFailedError(label, 'did not respond with HTTP', {
+      hint: 'Check scheme and port of the proxy: it may be a SOCKS5 proxy, or need https://.',
     })
   }
-  const end = bytes.subarray(0, MOST_HEAD_BYTES).indexOf('\r\n\r\n')
+  const end = bytes.subarray(0, MAX_HEAD_BYTES).indexOf('\r\n\r\n')
   if (end === -1) {
-    if (bytes.length < MOST_HEAD_BYTES) return undefined
-    throw new ProxyFailedError(label, 'answered with more than 64 KiB of headers')
+    if (bytes.length < MAX_HEAD_BYTES) return undefined
+    throw new ProxyFailedError(label, 'responded with more than 64 KiB of headers')
   }
   const status = STATUS_LINE.exec(bytes.toString('latin1', 0, end + 2))?.[1]
-  if (status === undefined) throw new ProxyFailedError(label, 'answered with a broken status line')
+  if (status === undefined)
+    throw new ProxyFailedError(label, 'responded with a malformed status line')
   return { value: Number(status), length: end + 4 }
 }
 
-function refusal(
+function statusError(
   status: number,
   to: string,
   { label, login, from }: ProxyServer,
 ): ProxyFailedError {
-  // tinyproxy answers 407 to nobody, and 401 to somebody with the wrong password.
+  // tinyproxy responds with 407 to a request without a login, and with 401 to a wrong password.
   if (status === 407 || status === 401) {
     return new ProxyFailedError(
       label,
       login === undefined
-        ? `wants a user and a password (${status})`
-        : `did not accept the user and the password (${status})`,
+        ? `requires a user and password (${status})`
+        : `rejected the user and password (${status})`,
       { hint: `Check the user and password in ${from}: scheme://USER:PASSWORD@HOST:PORT.` },
     )
   }
-  const words = STATUS_CODES[status]
-  const shown = words === undefined ? status : `${status} ${words}`
-  return new ProxyFailedError(label, `gave no connection to ${to}: it answered ${shown}`)
+  const phrase = STATUS_CODES[status]
+  const shown = phrase === undefined ? status : `${status} ${phrase}`
+  return new ProxyFailedError(label, `did not connect to ${to}: it answered ${shown}`)
 }
 
 const VERSION = 5
@@ -77,25 +79,23 @@ const IPV4 = 1
 const NAME = 3
 const IPV6 = 4
 
-const NO_WAY_TO_LOG_IN = 'accepts no user and password'
-
-/** RFC 1928, section 6. */
-const REFUSALS: readonly string[] = [
+/** Reply codes (RFC 1928, section 6). */
+const REPLIES: readonly string[] = [
   'granted',
-  'it failed',
+  'general failure',
   'its rules do not allow it',
   'the network is unreachable',
   'the host is unreachable',
   'connection refused',
-  'it took too long',
-  'it cannot connect on behalf of others',
-  'it does not know this kind of address',
+  'it timed out',
+  'it does not support CONNECT',
+  'it does not support this type of address',
 ]
 
 /**
- * Asks a SOCKS5 proxy for a connection to the server (RFC 1928, login by RFC 1929).
+ * Opens a tunnel to the server with SOCKS5 (RFC 1928, login by RFC 1929).
  *
- * The proxy resolves names: often it stands where they mean something, and we do not.
+ * The proxy resolves host names: they are often known only in its network.
  */
 export async function openSocks5Tunnel(
   socket: Socket,
@@ -104,30 +104,31 @@ export async function openSocks5Tunnel(
 ): Promise<void> {
   const address = encodeAddress(server.host)
   if (address === undefined) {
-    throw new ProxyFailedError(proxy.label, 'cannot be told a host name of more than 255 bytes')
+    throw new ProxyFailedError(proxy.label, 'does not support host names of more than 255 bytes')
   }
-  await agreeOnLogin(socket, proxy)
+  await negotiateLogin(socket, proxy)
   socket.write(Buffer.from([VERSION, CONNECT, 0, ...address, server.port >> 8, server.port & 255]))
-  const reply = await readReply(socket, proxy, (bytes) => takeReply(bytes, proxy))
+  const reply = await readReply(socket, proxy, (bytes) => parseReply(bytes, proxy))
   if (reply === 0) return
   const to = hostAndPort(server.host, server.port)
-  const reason = REFUSALS[reply] ?? `code ${reply}`
-  throw new ProxyFailedError(proxy.label, `gave no connection to ${to}: ${reason}`)
+  const reason = REPLIES[reply] ?? `code ${reply}`
+  throw new ProxyFailedError(proxy.label, `did not connect to ${to}: ${reason}`)
 }
 
-async function agreeOnLogin(socket: Socket, proxy: ProxyServer): Promise<void> {
+async function negotiateLogin(socket: Socket, proxy: ProxyServer): Promise<void> {
   const { login } = proxy
   const methods = login === undefined ? [NO_LOGIN] : [NO_LOGIN, WITH_LOGIN]
   socket.write(Buffer.from([VERSION, methods.length, ...methods]))
-  const method = await readReply(socket, proxy, (bytes) => takePair(bytes, VERSION, proxy))
+  const method = await readReply(socket, proxy, (bytes) => parsePair(bytes, VERSION, proxy))
   if (method === NO_LOGIN) return
   if (method !== WITH_LOGIN || login === undefined) {
-    const what = login === undefined ? 'wants a user and a password' : NO_WAY_TO_LOG_IN
+    const what =
+      login === undefined ? 'requires a user and password' : 'does not support a user and password'
     throw badLogin(proxy, what)
   }
   socket.write(encodeLogin(login))
-  const status = await readReply(socket, proxy, (bytes) => takePair(bytes, LOGIN_VERSION, proxy))
-  if (status !== 0) throw badLogin(proxy, 'did not accept the user and the password')
+  const status = await readReply(socket, proxy, (bytes) => parsePair(bytes, LOGIN_VERSION, proxy))
+  if (status !== 0) throw badLogin(proxy, 'rejected the user and password')
 }
 
 function badLogin({ label, from }: ProxyServer, what: string): ProxyFailedError {
@@ -144,7 +145,7 @@ function encodeLogin({ user, password }: Login): Buffer {
   ])
 }
 
-/** Kind and bytes of an address; undefined for a name that does not fit. */
+/** Encodes type and bytes of an address; returns undefined for a name that is too long. */
 function encodeAddress(host: string): readonly number[] | undefined {
   const family = isIP(host)
   if (family === 4) return [IPV4, ...host.split('.').map(Number)]
@@ -154,7 +155,7 @@ function encodeAddress(host: string): readonly number[] | undefined {
 }
 
 function ipv6Bytes(host: string): readonly number[] {
-  // The URL parser writes every address in groups, also one with IPv4 at its end.
+  // The URL parser normalizes an address to hexadecimal groups, also one that ends with IPv4.
   const hex = new URL(`http://[${host}]`).hostname.slice(1, -1)
   const [head = '', tail] = hex.split('::')
   const groups = (text: string | undefined): string[] => (text ? text.split(':') : [])
@@ -166,52 +167,52 @@ function ipv6Bytes(host: string): readonly number[] {
   })
 }
 
-function takePair(bytes: Buffer, version: number, proxy: ProxyServer): Taken<number> | undefined {
+function parsePair(bytes: Buffer, version: number, proxy: ProxyServer): Parsed<number> | undefined {
   checkVersion(bytes, version, proxy)
   const value = bytes[1]
   return value === undefined ? undefined : { value, length: 2 }
 }
 
-/** The reply repeats an address, whose length depends on its kind; it says nothing to us. */
-function takeReply(bytes: Buffer, proxy: ProxyServer): Taken<number> | undefined {
+/** Parses a reply. It includes the bound address, whose length depends on its type; the address is not used. */
+function parseReply(bytes: Buffer, proxy: ProxyServer): Parsed<number> | undefined {
   checkVersion(bytes, VERSION, proxy)
-  const [, value = 0, , kind, nameLength] = bytes
-  // After a refusal some proxies leave the address out.
+  const [, value = 0, , type, nameLength] = bytes
+  // Some proxies omit the address in an error reply.
   if (bytes.length >= 2 && value !== 0) return { value, length: bytes.length }
-  if (kind === undefined || nameLength === undefined) return undefined
-  const length = 4 + addressLength(kind, nameLength, proxy) + 2
+  if (type === undefined || nameLength === undefined) return undefined
+  const length = 4 + addressLength(type, nameLength, proxy) + 2
   return bytes.length < length ? undefined : { value, length }
 }
 
-function addressLength(kind: number, nameLength: number, { label }: ProxyServer): number {
-  if (kind === IPV4) return 4
-  if (kind === IPV6) return 16
-  if (kind === NAME) return 1 + nameLength
-  throw new ProxyFailedError(label, `answered with an address of the unknown kind ${kind}`)
+function addressLength(type: number, nameLength: number, { label }: ProxyServer): number {
+  if (type === IPV4) return 4
+  if (type === IPV6) return 16
+  if (type === NAME) return 1 + nameLength
+  throw new ProxyFailedError(label, `responded with an address of the unknown type ${type}`)
 }
 
 function checkVersion([first]: Buffer, expected: number, { label }: ProxyServer): void {
   if (first === undefined || first === expected) return
-  throw new ProxyFailedError(label, 'did not answer in SOCKS5', {
+  throw new ProxyFailedError(label, 'did not respond with SOCKS5', {
     hint: 'Check scheme and port of the proxy: it may be an HTTP proxy.',
   })
 }
 
-/** A reply found at the beginning of what was read, and how many bytes it took. */
-interface Taken<T> {
+/** A complete reply at the start of the received bytes, and its length. */
+interface Parsed<T> {
   readonly value: T
   readonly length: number
 }
 
 /**
- * Reads from a proxy until its reply is complete. What came behind it stays in the socket.
+ * Reads from a proxy until its reply is complete. Bytes after it stay in the socket.
  *
- * @param take Gives undefined as long as more is needed, and throws when no more would help.
+ * @param parse Returns undefined while the reply is incomplete; throws if it is invalid.
  */
 function readReply<T>(
   socket: Socket,
   proxy: ProxyServer,
-  take: (bytes: Buffer) => Taken<T> | undefined,
+  parse: (bytes: Buffer) => Parsed<T> | undefined,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     let bytes: Buffer = Buffer.alloc(0)
@@ -223,18 +224,18 @@ function readReply<T>(
       reject(error)
     }
     const end = (): void => {
-      fail(new ProxyFailedError(proxy.label, 'closed the connection before it had answered'))
+      fail(new ProxyFailedError(proxy.label, 'closed the connection before it responded'))
     }
     const read = (): void => {
       const chunk = socket.read() as Buffer | null
       if (chunk === null) return
       bytes = Buffer.concat([bytes, chunk])
       try {
-        const taken = take(bytes)
-        if (taken === undefined) return
+        const parsed = parse(bytes)
+        if (parsed === undefined) return
         leave()
-        if (taken.length < bytes.length) socket.unshift(bytes.subarray(taken.length))
-        resolve(taken.value)
+        if (parsed.length < bytes.length) socket.unshift(bytes.subarray(parsed.length))
+        resolve(parsed.value)
       } catch (error) {
         fail(error)
       }

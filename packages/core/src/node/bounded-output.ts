@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 
-/** Collects bytes up to a limit and says when there are more. */
+/** Collects the bytes of a stream up to a limit; calls `onTooMany` beyond it. Returns a function that reads them. */
 export function collectBytes(stream: Readable, limit: number, onTooMany: () => void): () => Buffer {
   const chunks: Buffer[] = []
   let size = 0
@@ -12,17 +12,17 @@ export function collectBytes(stream: Readable, limit: number, onTooMany: () => v
   return () => Buffer.concat(chunks)
 }
 
-/** The end of standard error that is kept: longer than what is shown, so that secrets in it are whole. */
+/** How much of the end of standard error is kept: more than is shown, so that secrets in it are complete. */
 const TAIL_LENGTH = 64 * 1024
-/** What is passed on of one run; a plugin that prints more than this has nothing to say. */
-const PASSED_ON_LENGTH = 256 * 1024
-const LONGEST_LINE = 64 * 1024
+/** Limit for what is forwarded of one run. */
+const MAX_FORWARDED_LENGTH = 256 * 1024
+const MAX_LINE_LENGTH = 64 * 1024
 
 /**
- * Passes text on line by line and keeps its tail, which begins with a line too.
+ * Forwards text line by line and keeps its tail, which starts at a line. Returns a function that reads the tail.
  *
- * Whole lines, and whole PEM blocks, so that a secret cannot slip through a scrubber by falling between
- * two chunks or under a cut. A line that is too long to wait for is left out.
+ * Only complete lines and complete PEM blocks are forwarded, so that no secret escapes the scrubber because it is split
+ * over two chunks. A line that is too long is left out.
  */
 export function forwardLines(stream: Readable, onText: (text: string) => void): () => string {
   const decoder = new TextDecoder()
@@ -30,8 +30,8 @@ export function forwardLines(stream: Readable, onText: (text: string) => void): 
   let isCut = false
   let rest = ''
   let isSkipping = false
-  let budget = PASSED_ON_LENGTH
-  const pass = (text: string): void => {
+  let budget = MAX_FORWARDED_LENGTH
+  const forward = (text: string): void => {
     if (text === '' || budget <= 0) return
     budget -= text.length
     onText(text)
@@ -46,26 +46,26 @@ export function forwardLines(stream: Readable, onText: (text: string) => void): 
       isSkipping = !rest.includes('\n')
       rest = fromNextLine(rest)
     }
-    const end = endOfWhole(rest)
-    pass(rest.slice(0, end))
+    const end = endOfCompleteLines(rest)
+    forward(rest.slice(0, end))
     rest = rest.slice(end)
-    if (rest.length <= LONGEST_LINE) return
+    if (rest.length <= MAX_LINE_LENGTH) return
     isSkipping = true
     rest = ''
-    pass('[a line too long to show]\n')
+    forward('[a line too long to show]\n')
   })
-  stream.on('end', () => pass(rest))
+  stream.on('end', () => forward(rest))
   return () => (isCut ? fromNextLine(tail) : tail)
 }
 
-/** Nothing when there is no next line: the rest of a line may begin with the rest of a secret. */
+/** Returns an empty string if there is no next line: the rest of a line may start within a secret. */
 function fromNextLine(text: string): string {
   const end = text.indexOf('\n')
   return end === -1 ? '' : text.slice(end + 1)
 }
 
-/** Where the last whole line ends, or the last one before a PEM block that is still open. */
-function endOfWhole(text: string): number {
+/** Returns where the last complete line ends, or the last one before an incomplete PEM block. */
+function endOfCompleteLines(text: string): number {
   const begin = text.lastIndexOf('-----BEGIN ')
   const isOpen = begin !== -1 && text.indexOf('-----END ', begin) === -1
   return text.lastIndexOf('\n', isOpen ? begin : undefined) + 1

@@ -5,12 +5,13 @@ import type { Files } from '../ports/files.ts'
 import type { AuthorityReload } from '../ports/observer.ts'
 
 /**
- * Reads the certificate authorities of a cluster as PEM; undefined means the system's.
+ * Reads the certificate authorities of a cluster as PEM; returns undefined for those of the system.
  *
- * Node ignores garbage among the authorities and would then trust nobody, or worse the system's: what
- * cannot be parsed is an error here.
+ * Node ignores certificates that it cannot parse, and would then trust none, or those of the system. Here they are an
+ * error.
  *
- * @throws {FileUnreadableError | CertificateInvalidError}
+ * @throws {FileUnreadableError} `ERR_FILE_UNREADABLE`
+ * @throws {CertificateInvalidError} `ERR_CERTIFICATE_INVALID`
  */
 export async function loadAuthority(
   { certificateAuthority, name }: ClusterTarget,
@@ -31,7 +32,11 @@ export async function loadAuthority(
 
 type AuthorityFile = Extract<ClusterTarget['certificateAuthority'], { from: 'file' }>
 
-/** @throws {FileUnreadableError} */
+/**
+ * Reads the file of a certificate authority, without checking its content.
+ *
+ * @throws {FileUnreadableError} `ERR_FILE_UNREADABLE`
+ */
 export async function readAuthorityFile(
   { path, field: what = 'certificate-authority' }: AuthorityFile,
   files: Files,
@@ -44,7 +49,11 @@ export async function readAuthorityFile(
   }
 }
 
-/** @throws {CertificateInvalidError} */
+/**
+ * Returns the content of a CA file if every certificate in it can be parsed.
+ *
+ * @throws {CertificateInvalidError} `ERR_CERTIFICATE_INVALID`
+ */
 export function checkAuthorityFile(
   { path, field: what = 'certificate-authority' }: AuthorityFile,
   pem: string,
@@ -55,16 +64,17 @@ export function checkAuthorityFile(
 const BEGIN = '-----BEGIN CERTIFICATE-----'
 
 /**
- * Gives PEM back if every certificate in it can be parsed.
+ * Returns the PEM text if every certificate in it can be parsed.
  *
- * @throws {CertificateInvalidError}
+ * @param what What the text is, for error messages.
+ * @throws {CertificateInvalidError} `ERR_CERTIFICATE_INVALID`
  */
 export function checkAuthority(pem: string, what: string): string {
   const [, ...blocks] = pem.split(BEGIN)
-  if (blocks.length === 0) throw new CertificateInvalidError(`${what} holds no certificate in PEM`)
+  if (blocks.length === 0) throw new CertificateInvalidError(`${what} contains no PEM certificate`)
   for (const [index, block] of blocks.entries()) {
     try {
-      // The last one of a bundle that was cut short has no end, which the parser tells us.
+      // Also fails for the last certificate of a truncated bundle, which has no END line.
       new X509Certificate(BEGIN + block)
     } catch (cause) {
       throw new CertificateInvalidError(`certificate ${index + 1} in ${what} cannot be parsed`, {
@@ -75,32 +85,32 @@ export function checkAuthority(pem: string, what: string): string {
   return pem
 }
 
-export interface AuthorityFollower {
-  /** Called with the new content, already checked. */
+/** Callbacks of {@link watchAuthority}. */
+export interface AuthorityWatcher {
+  /** Called with the new content, which is valid. */
   readonly onChange: (caPem: string) => void
-  /** Called with a sentence when the file cannot be used; the last good content stays in use. */
+  /** Called with a message when the file cannot be used; the last good content stays in use. */
   readonly onProblem: (message: string) => void
-  /** Called each time the file was read again. */
+  /** Called each time the file has been read again. */
   readonly onReload: (reload: AuthorityReload) => void
 }
 
 /**
- * Follows the CA file of a cluster, so that a new CA is trusted without a restart.
+ * Watches the CA file of a cluster, so that a new CA is trusted without a restart. Returns a function that stops it.
  *
- * Only new connections are checked against the new content: what is open was accepted under the old one
- * and goes on. Returns how to stop.
+ * The new content applies to new connections only; open connections are not affected.
  */
 export function watchAuthority(
   { certificateAuthority }: ClusterTarget,
   first: string | undefined,
   files: Files,
-  { onChange, onProblem, onReload }: AuthorityFollower,
+  { onChange, onProblem, onReload }: AuthorityWatcher,
 ): () => void {
   if (certificateAuthority?.from !== 'file') return () => {}
   let last = first
   let text = ''
   let isStopped = false
-  const look = async (cause: 'start' | 'change'): Promise<void> => {
+  const reload = async (cause: 'start' | 'change'): Promise<void> => {
     try {
       text = await readAuthorityFile(certificateAuthority, files)
       if (isStopped) return
@@ -118,9 +128,9 @@ export function watchAuthority(
       onProblem(`${reason}; its last good content is used`)
     }
   }
-  const stop = files.watch(certificateAuthority.path, () => void look('change'))
-  // Once more: the file may have changed after `first` was read and before it was watched.
-  void look('start')
+  const stop = files.watch(certificateAuthority.path, () => void reload('change'))
+  // The file may have changed between the read of `first` and the start of the watch.
+  void reload('start')
   return () => {
     isStopped = true
     stop()

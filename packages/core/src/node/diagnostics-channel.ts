@@ -2,11 +2,11 @@ import { channel } from 'node:diagnostics_channel'
 import type { CredentialEvent, Observer } from '../ports/observer.ts'
 
 /**
- * Makes an observer that publishes events on the channel `kubecred:event` of `node:diagnostics_channel`.
+ * Returns an observer that publishes events on the channel `kubecred:event` of `node:diagnostics_channel`.
  *
- * It publishes an event once, however many connections hear it, and does nothing while the channel has no subscriber.
- * The message is the `CredentialEvent` that observers receive. What a subscriber throws does not come here: Node raises
- * it as an uncaught exception.
+ * It publishes each event once, however many connections report it, and does nothing while the channel has no
+ * subscriber. The message is the `CredentialEvent` that observers receive. If a subscriber throws, Node raises an
+ * uncaught exception.
  */
 export function eventPublisher(): Observer {
   const events = channel('kubecred:event')

@@ -1,15 +1,15 @@
 import type { ChildProcess } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** How long a process may take to end after TERM before it is killed. */
+/** How long a process may take to exit after SIGTERM before it gets SIGKILL. */
 const GRACE_MS = 2000
 
 /**
- * Ends a child and its descendants: TERM, a pause, KILL. Returns how to leave the rest of the pause out.
+ * Ends a child and its descendants: SIGTERM, a pause, SIGKILL. Returns a function that skips the rest of the pause.
  *
- * A child in a group of its own is ended with the group. One that shares our terminal shares our group
- * too, so its descendants are looked up and ended one by one: now, because those of a dead parent
- * belong to somebody else.
+ * A child with its own process group is ended with the group. A child on our terminal is in our group, so its
+ * descendants are looked up and ended one by one. They are looked up at the start, because processes get another parent
+ * when theirs exits.
  */
 export function endProcessTree(child: ChildProcess, { isGroup }: { isGroup: boolean }): () => void {
   const { pid } = child
@@ -17,7 +17,7 @@ export function endProcessTree(child: ChildProcess, { isGroup }: { isGroup: bool
   killTree(child, 'SIGTERM', isGroup)
   const kill = (): void => {
     killTree(child, 'SIGKILL', isGroup)
-    for (const each of descendants) if (isStillThere(each)) send(each.pid, 'SIGKILL')
+    for (const each of descendants) if (isStillRunning(each)) send(each.pid, 'SIGKILL')
   }
   const timer = setTimeout(kill, GRACE_MS)
   return () => {
@@ -26,6 +26,7 @@ export function endProcessTree(child: ChildProcess, { isGroup }: { isGroup: bool
   }
 }
 
+/** Sends a signal to a child and its descendants. */
 export function killTree(child: ChildProcess, signal: NodeJS.Signals, isGroup: boolean): void {
   const { pid } = child
   if (pid === undefined) return
@@ -33,7 +34,7 @@ export function killTree(child: ChildProcess, signal: NodeJS.Signals, isGroup: b
   else if (isGroup) send(-pid, signal)
   else {
     for (const each of descendantsOf(pid)) send(each.pid, signal)
-    // Once it was waited for, its number may be another process's.
+    // After its exit, the PID may belong to another process.
     if (child.exitCode === null && child.signalCode === null) send(pid, signal)
   }
 }
@@ -46,13 +47,13 @@ function send(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** A process, told from a later one with the same number by the time it began. */
+/** A process; its start time distinguishes it from a later one with the same PID. */
 interface Descendant {
   readonly pid: number
   readonly startedAt: string | undefined
 }
 
-/** Children of children first, so that nobody is adopted before it is reached. Empty where there is no /proc. */
+/** Returns descendants before their parents, so that none is reparented before it is signalled. Empty without /proc. */
 function descendantsOf(root: number): Descendant[] {
   const childrenOf = new Map<number, Descendant[]>()
   for (const pid of listProcesses()) {
@@ -66,7 +67,7 @@ function descendantsOf(root: number): Descendant[] {
   return collect(root)
 }
 
-function isStillThere({ pid, startedAt }: Descendant): boolean {
+function isStillRunning({ pid, startedAt }: Descendant): boolean {
   return readStat(pid)?.startedAt === startedAt
 }
 
@@ -82,7 +83,7 @@ function listProcesses(): readonly number[] {
 
 function readStat(pid: number): { parent: number; startedAt: string | undefined } | undefined {
   try {
-    // The name in parentheses may hold anything, also spaces and parentheses: read after the last one.
+    // The name in parentheses may contain spaces and parentheses, so the fields start after the last one.
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     return { parent: Number(fields[1]), startedAt: fields[19] }

@@ -3,14 +3,14 @@ import { isatty } from 'node:tty'
 import type { Environment } from '../formats/plain-object.ts'
 import type { Terminal } from '../ports/terminal.ts'
 
-/** The environment of this process, read when asked: programs change it while they run. */
+/** Returns the environment of this process. Read on each call, because programs change it while they run. */
 export function hostEnvironment(): Environment {
   return process.env
 }
 
-/** Asks the descriptor, not `process.stdin`: touching that would start reading from it. */
+/** The terminal of this process. Uses the file descriptor, because `process.stdin` would start to read from it. */
 export const nodeTerminal: Terminal = { isTerminal: () => isatty(0) }
 
-/** The runtime of this process. Bun and Deno say so themselves; they also claim to be some version of Node. */
+/** The runtime of this process. Bun and Deno also set `process.versions.node`. */
 export const RUNTIME =
   'bun' in process.versions ? 'Bun' : 'deno' in process.versions ? 'Deno' : 'Node'

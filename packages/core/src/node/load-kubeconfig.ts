@@ -34,54 +34,55 @@ import {
 } from '../kubeconfig/paths.ts'
 import { nodeFiles, readBoundedFile } from './node-files.ts'
 
-/** Where to look for configuration, and what flags say. */
+/** Where to look for kubeconfig files, and overrides. */
 export interface LoadOptions {
-  /** One or several explicit files, which must exist; KUBECONFIG and the home folder are not looked at then. */
+  /** One or several explicit files, which must exist. KUBECONFIG and the home folder are then ignored. */
   readonly kubeconfig?: string | readonly string[] | undefined
   readonly overrides?: Overrides | undefined
   readonly env: Environment
-  /** What relative paths given by flags or KUBECONFIG start from. */
+  /** The base of relative paths in options and KUBECONFIG. */
   readonly cwd?: string | undefined
   readonly home?: string | undefined
-  /** Reads a kubeconfig file in place of the disk. */
+  /** Replaces reading from disk. */
   readonly readFile?: ReadFile | undefined
   readonly serviceAccountFolder?: string | undefined
 }
 
 /**
- * Finds the configuration as kubectl does and makes a connection from it.
+ * Finds the configuration as kubectl does and builds a connection from it.
  *
- * Explicit files, else KUBECONFIG, else `~/.kube/config`; if none of them says which cluster, the service
- * account of the pod. No plugin runs and no request is sent.
+ * It uses explicit files, else KUBECONFIG, else `~/.kube/config`; if these select no cluster, the service account of
+ * the pod. No plugin runs and no request is sent.
  *
- * @throws {CredentialError} Names file, entry and remedy.
+ * @throws {CredentialError} An `ERR_KUBECONFIG_…` or `ERR_…_NOT_FOUND` error that names the file and the entry.
  */
 export async function loadConnection(options: LoadOptions): Promise<Connection> {
   const cwd = options.cwd ?? process.cwd()
-  const { places, configs, merged, missing } = await readKubeconfigs(options)
+  const { places: locations, configs, merged, missing } = await readKubeconfigs(options)
   const pod = await findPod(options)
-  const isLost = places.from === 'KUBECONFIG' && missing.length > 0 && configs.length === 0
-  const lost = `KUBECONFIG names only files that do not exist: ${missing.join(', ')}`
-  const files = isLost ? lost : `looked in ${places.files.join(', ') || 'no file'}`
-  // Somebody in a pod means its account: that it was not mounted is what they have to know.
+  const isAllMissing = locations.from === 'KUBECONFIG' && missing.length > 0 && configs.length === 0
+  const allMissing = `KUBECONFIG names only files that do not exist: ${missing.join(', ')}`
+  const files = isAllMissing ? allMissing : `looked in ${locations.files.join(', ') || 'no file'}`
+  // In a pod, the service account is expected: the error must say that it is not mounted.
   const isUnmounted = pod === undefined && isInPod(options.env)
   const account = options.serviceAccountFolder ?? SERVICE_ACCOUNT_FOLDER
   const looked = isUnmounted ? `${files}; no service account is mounted at ${account}` : files
   const connection = connect(merged, options.overrides ?? {}, pod, surroundings(cwd, pod, looked))
-  return isLost ? { ...connection, warnings: [`${lost}.`, ...connection.warnings] } : connection
+  if (!isAllMissing) return connection
+  return { ...connection, warnings: [`${allMissing}.`, ...connection.warnings] }
 }
 
-/** The files that say something, as they are, and those that do not exist. */
-export interface FoundKubeconfigs extends KubeconfigsRead {
+/** The kubeconfig files that were found and read, and those that do not exist. */
+export interface FoundKubeconfigs extends ParsedKubeconfigs {
   readonly places: Places
-  /** All of them as one, as kubectl merges them. */
+  /** All files merged, as kubectl does. */
   readonly merged: Kubeconfig
 }
 
 /**
- * Finds and reads the files, and makes nothing of them yet.
+ * Finds, reads and merges the kubeconfig files, without selecting entries.
  *
- * @throws {CredentialError} When one of them cannot be read; an explicit one must exist too.
+ * @throws {CredentialError} A file cannot be read or parsed, or an explicit one does not exist.
  */
 export async function readKubeconfigs(options: LoadOptions): Promise<FoundKubeconfigs> {
   const places = kubeconfigLocations(options, options.cwd ?? process.cwd())
@@ -92,13 +93,13 @@ export async function readKubeconfigs(options: LoadOptions): Promise<FoundKubeco
 }
 
 interface PodOptions extends Pick<LoadOptions, 'env' | 'serviceAccountFolder'> {
-  /** A pod certificate to use in place of the account's token. */
+  /** A pod certificate to use instead of the token of the service account. */
   readonly credentialBundle?: string
 }
 
 /**
- * The connection of the pod we run in, whatever a kubeconfig says; undefined where neither account nor certificate is
- * mounted.
+ * Returns the connection of the pod that this process runs in, and ignores kubeconfigs; undefined if neither a service
+ * account nor a pod certificate is mounted.
  */
 export async function loadPodConnection(options: PodOptions): Promise<Connection | undefined> {
   const pod = await findPod(options)
@@ -106,6 +107,7 @@ export async function loadPodConnection(options: PodOptions): Promise<Connection
   return buildSelectedConnection(pod.selection, {}, surroundings(process.cwd(), pod))
 }
 
+/** Returns what `buildConnection` needs to know about this machine. */
 export function surroundings(cwd: string, pod: Pod | undefined, looked?: string): Surroundings {
   const { sep: separator, isAbsolute, join, dirname } = nodePath
   const paths = { separator, isAbsolute, join, dirname }
@@ -121,24 +123,25 @@ function connect(
   try {
     return buildConnection(config, overrides, surroundings)
   } catch (error) {
-    // Only a configuration that says nothing gives way to the pod; a broken one is an error there too.
+    // Only an empty configuration falls back to the pod; an invalid one is an error there too.
     if (pod === undefined || !(error instanceof KubeconfigEmptyError)) throw error
     return buildSelectedConnection(pod.selection, overrides, surroundings)
   }
 }
 
+/** Where kubeconfig files are looked for. */
 export interface Places {
   readonly from: 'flag' | 'KUBECONFIG' | 'home'
   /** Absolute paths, in order of precedence. */
   readonly files: readonly string[]
 }
 
-/** The files to look in: explicit ones, else those of KUBECONFIG, else the one in the home folder. */
+/** Returns the kubeconfig files to read: explicit ones, else those of KUBECONFIG, else the one in the home folder. */
 export function kubeconfigLocations(options: LoadOptions, cwd: string): Places {
   const absolute = (file: string): string => nodePath.resolve(cwd, file)
   const { kubeconfig } = options
   const explicit = [kubeconfig ?? []].flat().filter((file) => file !== '')
-  // No file at all is a choice, too.
+  // An empty list is explicit: no file is read.
   const isNone = Array.isArray(kubeconfig) && kubeconfig.length === 0
   if (explicit.length > 0 || isNone)
     return { from: 'flag', files: [...new Set(explicit.map(absolute))] }
@@ -147,25 +150,25 @@ export function kubeconfigLocations(options: LoadOptions, cwd: string): Places {
     const files = splitKubeconfigList(list, nodePath.delimiter).map(absolute)
     return { from: 'KUBECONFIG', files }
   }
-  // Without a home, client-go reads .kube/config in the current folder, which anybody may have put there.
+  // Without a home, client-go reads .kube/config in the current folder, where other users may be able to write.
   const home = options.home ?? homeFolder(options.env)
   return { from: 'home', files: home ? [nodePath.join(home, '.kube', 'config')] : [] }
 }
 
-/** Reads a kubeconfig that is a file, and no pipe: that could not be read again. */
+/** Reads a kubeconfig that is a regular file; a pipe could not be read a second time. */
 export const readRegularKubeconfig: ReadFile = (path) =>
-  readBoundedFile(path, { mostBytes: MAX_KUBECONFIG_BYTES, pipes: 'refused' })
+  readBoundedFile(path, { maxBytes: MAX_KUBECONFIG_BYTES, pipes: 'refused' })
 
 function readerFor(places: Places): ReadFile {
   const pipes = places.from === 'flag' ? 'allowed' : 'refused'
-  return (path) => readBoundedFile(path, { mostBytes: MAX_KUBECONFIG_BYTES, pipes })
+  return (path) => readBoundedFile(path, { maxBytes: MAX_KUBECONFIG_BYTES, pipes })
 }
 
 function homeFolder(env: LoadOptions['env']): string | undefined {
-  return process.platform === 'win32' ? windowsHome(env, lookAt) : env['HOME']
+  return process.platform === 'win32' ? windowsHome(env, inspectFolder) : env['HOME']
 }
 
-function lookAt(folder: string): FolderFacts {
+function inspectFolder(folder: string): FolderFacts {
   return {
     exists: existsSync(folder),
     writable: isWritable(folder),
@@ -188,13 +191,13 @@ async function findPod({
   credentialBundle,
 }: PodOptions): Promise<Pod | undefined> {
   if (!isInPod(env)) return undefined
-  if (credentialBundle !== undefined && !(await isOtherThanFolder(credentialBundle)))
+  if (credentialBundle !== undefined && !(await existsAndIsNotFolder(credentialBundle)))
     return undefined
   const folder = serviceAccountFolder ?? SERVICE_ACCOUNT_FOLDER
   const tokenFile = nodePath.join(folder, 'token')
   const caFile = nodePath.join(folder, 'ca.crt')
   return inClusterConfig(env, {
-    tokenFile: (await isOtherThanFolder(tokenFile)) ? tokenFile : undefined,
+    tokenFile: (await existsAndIsNotFolder(tokenFile)) ? tokenFile : undefined,
     credentialBundle,
     caFile,
     ca: await readIfPossible(caFile),
@@ -202,7 +205,7 @@ async function findPod({
   })
 }
 
-async function isOtherThanFolder(path: string): Promise<boolean> {
+async function existsAndIsNotFolder(path: string): Promise<boolean> {
   const facts = await stat(path).catch(() => undefined)
   return facts !== undefined && !facts.isDirectory()
 }
@@ -211,30 +214,31 @@ function readIfPossible(path: string): Promise<string | undefined> {
   return nodeFiles.read(path).catch(() => undefined)
 }
 
-/** A kubeconfig is some kilobytes; ten thousand contexts, each with certificates of its own, are forty megabytes. */
+/** Ten thousand contexts with their own certificates are about 40 MB. */
 export const MAX_KUBECONFIG_BYTES = 64 * 1024 * 1024
 
-/** Reads the bytes of one file; errors carry Node's `code`. */
+/** Reads the bytes of one file; rejects with errors that have Node's `code`. */
 export type ReadFile = (path: string) => Promise<Uint8Array>
 
-/** What became of a list of kubeconfig files. */
-export interface KubeconfigsRead {
+/** Parsed kubeconfig files. */
+export interface ParsedKubeconfigs {
   readonly configs: readonly Kubeconfig[]
-  /** Files that do not exist, where that is no error. */
+  /** Files that do not exist and were skipped. */
   readonly missing: readonly string[]
 }
 
 /**
- * Reads and parses kubeconfig files, all of them even if one is broken, so that every mistake is told at once.
+ * Reads and parses kubeconfig files: all of them, even if one is invalid, so that all errors are reported at once.
  *
  * @param absent Whether a file that does not exist is skipped or an error.
- * @throws {CredentialError} The one error, or one with an `AggregateError` as its cause.
+ * @throws {CredentialError} The error of the only invalid file, or `ERR_KUBECONFIG_INVALID` with an `AggregateError` as
+ *   its cause.
  */
 export async function readKubeconfigFiles(
   paths: readonly string[],
   absent: 'skipped' | 'an error',
   readFile: ReadFile,
-): Promise<KubeconfigsRead> {
+): Promise<ParsedKubeconfigs> {
   const configs: Kubeconfig[] = []
   const missing: string[] = []
   const errors: CredentialError[] = []
@@ -252,7 +256,7 @@ export async function readKubeconfigFiles(
 async function readOne(path: string, readFile: ReadFile): Promise<Kubeconfig | CredentialError> {
   try {
     const text = decodeText(await readFile(path), path)
-    // Loaded when used: a program with login handlers, or in a pod, reads no YAML.
+    // Loaded on demand: a program with login handlers, or in a pod, needs no YAML parser.
     const { parseKubeconfigText } = await import('../kubeconfig/parse-kubeconfig.ts')
     return parseKubeconfigText(text, path)
   } catch (error) {
@@ -274,18 +278,18 @@ function throwErrors(errors: readonly CredentialError[]): void {
   )
 }
 
-/** Reads UTF-8, with or without a byte order mark, and the UTF-16 that `>` writes in PowerShell. */
+/** Decodes UTF-8, with or without a byte order mark, and UTF-16LE, which `>` writes in PowerShell. */
 function decodeText(bytes: Uint8Array, path: string): string {
   const encoding = bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : 'utf-8'
   const text = tryDecode(bytes, encoding)
   if (text === undefined) {
     throw new KubeconfigSyntaxError(path, 'it is not UTF-8 text', {
-      hint: 'Save the file as UTF-8; a letter with an accent in Latin-1 is enough to break it.',
+      hint: 'Save the file as UTF-8; a single accented letter in Latin-1 makes it invalid.',
     })
   }
   if (text.includes('\0')) {
     throw new KubeconfigSyntaxError(path, 'it is a binary file, not text', {
-      hint: 'Check that the path names a kubeconfig.',
+      hint: 'Check that the path is that of a kubeconfig.',
     })
   }
   return text
@@ -300,26 +304,26 @@ function tryDecode(bytes: Uint8Array, encoding: string): string | undefined {
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  EACCES: 'your user may not read it',
-  EPERM: 'your user may not read it',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
   EISDIR: 'it is a folder',
   ENOTDIR: 'a part of its path is a file, not a folder',
-  ELOOP: 'its symbolic links lead in a circle',
+  ELOOP: 'its symbolic links form a loop',
   ENAMETOOLONG: 'its path is too long',
   ENOTSUP: 'it is not a regular file',
   ENXIO: 'it is a socket or a device',
-  EFBIG: 'it is larger than any kubeconfig (64 MiB)',
-  EIO: 'the disk reported an error',
+  EFBIG: 'it is larger than 64 MiB',
+  EIO: 'I/O error',
 }
 
 function describeReadError(path: string, error: unknown): CredentialError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (code === 'ENOENT') return new KubeconfigNotFoundError(path, { cause: error })
-  const reason = REASONS[code] ?? `the system says ${code || 'nothing more'}`
+  const reason = REASONS[code] ?? `unexpected error ${code || 'without a code'}`
   return new KubeconfigUnreadableError(path, reason, { cause: error })
 }
 
-/** Paths of this machine, for those who read kubeconfigs. */
+/** The path functions of this platform. */
 export const NODE_PATHS: Paths = {
   separator: nodePath.sep,
   isAbsolute: nodePath.isAbsolute,

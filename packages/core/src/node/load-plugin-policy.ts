@@ -5,19 +5,19 @@ import type { Environment } from '../formats/plain-object.ts'
 import { ALLOW_ALL, type PluginPolicy } from '../plugin/plugin-policy.ts'
 
 const OTHERS_WRITE = 0o022
-/** Larger than any preferences. */
-const MOST_BYTES = 1024 * 1024
+/** Larger than any kuberc file. */
+const MAX_BYTES = 1024 * 1024
 
 /**
- * Loads the plugin policy from kubectl's preferences: flag, `KUBERC`, or `~/.kube/kuberc`.
+ * Loads the plugin policy from kubectl's preferences: the option, `KUBERC`, or `~/.kube/kuberc`.
  *
- * A policy file that somebody else could have written is no policy, so it must belong to us or to root
- * and be writable by nobody else. Whatever is wrong with it, no plugin runs.
+ * The file must belong to the current user or root and not be writable by others: a policy that another user could have
+ * written protects nothing. If it cannot be used, no plugin runs.
  *
- * @throws {PolicyInvalidError}
+ * @throws {PolicyInvalidError} `ERR_POLICY_INVALID`
  */
-export async function loadPluginPolicy(place: PolicyPlace): Promise<PluginPolicy> {
-  const file = findKuberc(place)
+export async function loadPluginPolicy(lookup: PolicyLookup): Promise<PluginPolicy> {
+  const file = findKuberc(lookup)
   if (file === undefined) return ALLOW_ALL
   const { path, isNamed } = file
   try {
@@ -26,7 +26,7 @@ export async function loadPluginPolicy(place: PolicyPlace): Promise<PluginPolicy
     return parseKuberc(text, path)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT' && !isNamed && !(await isThere(path))) return ALLOW_ALL
+    if (code === 'ENOENT' && !isNamed && !(await exists(path))) return ALLOW_ALL
     if (error instanceof PolicyInvalidError) throw error
     throw refuse(
       path,
@@ -36,9 +36,9 @@ export async function loadPluginPolicy(place: PolicyPlace): Promise<PluginPolicy
   }
 }
 
-/** Reads what was checked: between a look at the path and another one it could be exchanged. */
+/** Checks and reads through one file handle: the path could be replaced between the two. */
 async function readTrusted(path: string): Promise<string> {
-  // Without O_NONBLOCK, opening a named pipe waits for its writer, maybe for ever.
+  // Without O_NONBLOCK, opening a named pipe blocks until a writer opens it.
   const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
   try {
     await checkFile(file, path)
@@ -51,16 +51,16 @@ async function readTrusted(path: string): Promise<string> {
 async function checkFile(file: FileHandle, path: string): Promise<void> {
   const facts = await file.stat()
   if (!facts.isFile()) throw refuse(path, 'it is not a regular file')
-  if (facts.size > MOST_BYTES) throw refuse(path, `it has more than ${MOST_BYTES} bytes`)
+  if (facts.size > MAX_BYTES) throw refuse(path, `it has more than ${MAX_BYTES} bytes`)
   const { uid, mode } = facts
   const us = process.getuid?.()
   if (us === undefined) return
   if (uid !== us && uid !== 0) throw refuse(path, 'it belongs to another user')
-  if ((mode & OTHERS_WRITE) !== 0) throw refuse(path, 'others than its owner may write it')
+  if ((mode & OTHERS_WRITE) !== 0) throw refuse(path, 'it is writable by other users')
 }
 
-/** A link that leads nowhere was once a policy. */
-async function isThere(path: string): Promise<boolean> {
+/** Whether the path exists, also as a dangling symbolic link: its target may have been a policy. */
+async function exists(path: string): Promise<boolean> {
   return lstat(path).then(
     () => true,
     () => false,
@@ -68,36 +68,37 @@ async function isThere(path: string): Promise<boolean> {
 }
 
 function refuse(path: string, reason: string, cause?: unknown): PolicyInvalidError {
-  return new PolicyInvalidError(`plugin policy ${JSON.stringify(path)} is not used: ${reason}`, {
-    hint: `Correct it (chown to yourself, chmod 600 ${JSON.stringify(path)}); until then no credential plugin runs.`,
+  return new PolicyInvalidError(`plugin policy ${JSON.stringify(path)} cannot be used: ${reason}`, {
+    hint: `Fix the file (chown it to yourself, chmod 600 ${JSON.stringify(path)}); until then no plugin runs.`,
     cause,
   })
 }
 
-export interface PolicyPlace {
-  /** The file named by a flag or option; it must exist. */
+/** Where to look for the plugin policy. */
+export interface PolicyLookup {
+  /** The file of the option `kuberc`; it must exist. */
   readonly kuberc?: string | undefined
   readonly env: Environment
   readonly home: string
 }
 
 /**
- * Where the plugin policy is read from; undefined when somebody switched the file off.
+ * Returns the path of the plugin policy; undefined if the environment disables it.
  *
- * Apart from the reader, because a program that must start fast asks only whether there is a file.
+ * Separate from the loader, because a program that must start fast only needs to know whether there is a file.
  *
- * @throws {PolicyInvalidError}
+ * @throws {PolicyInvalidError} `ERR_POLICY_INVALID`: a file is given although KUBERC=off.
  */
 export function findKuberc({
   kuberc,
   env,
   home,
-}: PolicyPlace): { path: string; isNamed: boolean } | undefined {
+}: PolicyLookup): { path: string; isNamed: boolean } | undefined {
   const fromEnv = env['KUBERC'] || undefined
   if (fromEnv === 'off') {
     if (kuberc === undefined) return undefined
-    throw new PolicyInvalidError('a kuberc file is given while KUBERC=off says to use none', {
-      hint: 'Unset KUBERC, or leave --kuberc out.',
+    throw new PolicyInvalidError('a kuberc file is given although KUBERC=off disables it', {
+      hint: 'Unset KUBERC, or give no kuberc file (--kuberc).',
     })
   }
   const named = kuberc ?? fromEnv

@@ -18,7 +18,7 @@ import type { ChainFacts, ChainProblem, Crypto, PairProblem } from '../ports/cry
 import { Secret } from '../secret/secret.ts'
 import { versionRegistry } from './process-registry.ts'
 
-/** Hashing and certificates by Node's own OpenSSL. */
+/** The crypto port, with Node's OpenSSL. */
 export const nodeCrypto: Crypto = {
   digest: (text) => createHmac('sha256', versionRegistry().hmacKey).update(text).digest('base64'),
   readPair,
@@ -40,16 +40,16 @@ function readPair(chain: string, key: Secret): KeyPair | PairProblem {
   }
 }
 
-const PEM_BORDER = '-----BEGIN '
+const PEM_BEGIN = '-----BEGIN '
 
 function readChain(bytes: Uint8Array): ChainFacts | ChainProblem {
   const der = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const isPem = der.includes(PEM_BORDER)
+  const isPem = der.includes(PEM_BEGIN)
   const blocks = isPem ? pemBlocks(der.toString('latin1')) : [{ label: 'CERTIFICATE', der }]
   const read = readLeaf(blocks)
   if (typeof read === 'string') return read
   const { leaf, ...facts } = read
-  // What follows a certificate would be sent along, and nobody knows what it is.
+  // Bytes after the certificate would be sent to the server with it.
   if (!isPem && leaf.raw.length !== der.length) return 'broken-certificate'
   const length = blocks.reduce((sum, block) => sum + block.der.length, 0)
   if (length > MAX_CHAIN_BYTES) return 'long-chain'
@@ -62,13 +62,13 @@ interface ReadLeaf extends Omit<ChainFacts, 'schemes' | 'keyKind'> {
 
 function readLeaf(blocks: readonly Omit<PemBlock, 'isEncrypted'>[]): ReadLeaf | ChainProblem {
   const certificates = blocks.filter(({ label }) => label === 'CERTIFICATE')
-  // All of them: TLS would fail on a broken intermediate later, with an error that says nothing.
+  // All of them: on an invalid intermediate, TLS would fail later with an unhelpful error.
   const [leaf, ...issuers] = certificates.map(({ der }) => readCertificate(der))
   if (certificates.length === 0) return 'no-certificate'
   if (leaf === undefined || issuers.includes(undefined)) return 'broken-certificate'
   return {
     leaf,
-    // A certificate as text is its PEM.
+    // The string form of an X509Certificate is PEM.
     chain: [leaf, ...issuers].join(''),
     notBefore: Date.parse(leaf.validFrom),
     notAfter: Date.parse(leaf.validTo),
@@ -84,8 +84,8 @@ function readCertificate(der: Buffer): X509Certificate | undefined {
 }
 
 /**
- * Reads a private key under any label, as Go does: upstream's own tests carry a SEC1 key labelled
- * `PRIVATE KEY`, which OpenSSL refuses when it is given the PEM.
+ * Reads a private key whatever its PEM label, as Go does: upstream's own tests have a SEC1 key with the label
+ * `PRIVATE KEY`, which OpenSSL rejects as PEM.
  */
 function readKey(pem: string): KeyObject | PairProblem {
   const block = pemBlocks(pem).find(({ label }) => label.endsWith('PRIVATE KEY'))
@@ -95,7 +95,7 @@ function readKey(pem: string): KeyObject | PairProblem {
     try {
       return createPrivateKey({ key: block.der, format: 'der', type })
     } catch {
-      // Not this format; the next may fit.
+      // Try the next format.
     }
   }
   return 'broken-key'
@@ -107,16 +107,16 @@ interface PemBlock {
   readonly isEncrypted: boolean
 }
 
-/** From border to border, not by one pattern over the whole: a thousand beginnings without an end take no time. */
+/** Splits text into PEM blocks. Linear time: one pattern over whole blocks would be quadratic for many BEGIN lines. */
 function pemBlocks(text: string): PemBlock[] {
   const blocks: PemBlock[] = []
   let open: { label: string; start: number } | undefined
-  for (const border of text.matchAll(/-----(BEGIN|END) ([A-Z0-9 ]+)-----/g)) {
-    const [whole, which, label = ''] = border
+  for (const line of text.matchAll(/-----(BEGIN|END) ([A-Z0-9 ]+)-----/g)) {
+    const [whole, which, label = ''] = line
     if (which === 'END' && open?.label === label) {
-      blocks.push(readBlock(label, text.slice(open.start, border.index)))
+      blocks.push(readBlock(label, text.slice(open.start, line.index)))
     }
-    open = which === 'BEGIN' ? { label, start: border.index + whole.length } : undefined
+    open = which === 'BEGIN' ? { label, start: line.index + whole.length } : undefined
   }
   return blocks
 }
@@ -124,7 +124,7 @@ function pemBlocks(text: string): PemBlock[] {
 function readBlock(label: string, body: string): PemBlock {
   return {
     label,
-    // Headers such as `Proc-Type: 4,ENCRYPTED` stand before the base64 of old key files.
+    // Old key files have headers such as `Proc-Type: 4,ENCRYPTED` before the base64.
     der: Buffer.from(body.replace(/^.*:.*$/gm, ''), 'base64'),
     isEncrypted: /^Proc-Type:.*ENCRYPTED/m.test(body),
   }
@@ -141,12 +141,12 @@ function isSignature(
   try {
     return verify(hash, message, saltLength === undefined ? key : { key, ...pss }, signature)
   } catch {
-    // No signature of this kind of key at all.
+    // The bytes are not a signature of this key type.
     return false
   }
 }
 
-/** The kind of the key of a certificate, and the TLS 1.3 signatures that it can make, best first. */
+/** Returns the key type of a certificate, and its TLS 1.3 signature schemes, most preferred first. */
 export function keyOf(certificate: X509Certificate): {
   readonly keyKind: string
   readonly schemes: readonly SignatureScheme[]
@@ -159,7 +159,7 @@ export function keyOf(certificate: X509Certificate): {
   }
 }
 
-/** Undefined for a kind of key that this OpenSSL does not know. */
+/** Returns undefined for a key type that this OpenSSL does not know. */
 function publicKeyOf(certificate: X509Certificate): KeyObject | undefined {
   try {
     return certificate.publicKey

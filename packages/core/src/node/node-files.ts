@@ -4,35 +4,35 @@ import { devNull } from 'node:os'
 import type { Files } from '../ports/files.ts'
 
 /** Larger than any token, certificate chain or CA bundle. */
-const MOST_BYTES = 8 * 1024 * 1024
+const MAX_BYTES = 8 * 1024 * 1024
 
 /**
- * How often a watched file is looked at. Looking works where notifications do not: through symbolic
- * links that are swapped (as Kubernetes does with mounted tokens) and on network file systems.
+ * How often a watched file is polled. Polling works where notifications do not: if a symbolic link is swapped, as
+ * Kubernetes does with mounted tokens, and on network file systems.
  */
-const LOOK_MS = 1000
+const POLL_INTERVAL_MS = 1000
 
-/** The real files: regular ones only, of limited size, as UTF-8 text. */
+/** The files port: reads regular files of limited size as UTF-8, and watches files. */
 export const nodeFiles: Files = {
   async read(path) {
-    return new TextDecoder().decode(await readBoundedFile(path, { mostBytes: MOST_BYTES }))
+    return new TextDecoder().decode(await readBoundedFile(path, { maxBytes: MAX_BYTES }))
   },
   watch(path, onChange) {
-    // At once: `fs.watchFile` takes its first look later, and a change before that look goes unnoticed.
-    let seen = firstLook(path)
-    let isLooking = false
-    const look = async (): Promise<void> => {
-      if (isLooking) return
-      isLooking = true
+    // Synchronous: `fs.watchFile` does its first stat later, and would miss a change before it.
+    let seen = initialFingerprint(path)
+    let isPolling = false
+    const poll = async (): Promise<void> => {
+      if (isPolling) return
+      isPolling = true
       const found = fingerprint(await stat(path, { bigint: true }).catch(() => undefined))
-      isLooking = false
+      isPolling = false
       if (found === seen || isStopped) return
       seen = found
       onChange()
     }
     let isStopped = false
     // A watched file must not keep the process alive.
-    const timer = setInterval(() => void look(), LOOK_MS).unref()
+    const timer = setInterval(() => void poll(), POLL_INTERVAL_MS).unref()
     return () => {
       isStopped = true
       clearInterval(timer)
@@ -40,7 +40,7 @@ export const nodeFiles: Files = {
   },
 }
 
-function firstLook(path: string): string {
+function initialFingerprint(path: string): string {
   try {
     return fingerprint(statSync(path, { bigint: true }))
   } catch {
@@ -55,44 +55,44 @@ function fingerprint(stats: BigIntStats | undefined): string {
   return [dev, ino, size, mtimeNs, ctimeNs].join()
 }
 
-/** What may be read, beside regular files. */
-export interface ReadRules {
-  readonly mostBytes: number
-  /** Whether `/dev/stdin` and `/dev/fd/N` (a shell's `<(…)`) may be read to their end. */
+/** Limits for reading a file. */
+export interface ReadLimits {
+  readonly maxBytes: number
+  /** Whether `/dev/stdin` and `/dev/fd/N` (a shell's `<(…)`) may be read; refused by default. */
   readonly pipes?: 'allowed' | 'refused'
 }
 
 /**
- * Reads a whole file of limited size; never waits on a named pipe that nobody writes to.
+ * Reads a whole file of limited size. Never blocks on a named pipe without a writer.
  *
- * @throws An error with a `code` as Node has them: `ENOENT`, `EACCES`, `EISDIR`, …; `EFBIG` for more than
- *   `mostBytes`, `ENOTSUP` for what is not a regular file.
+ * @throws {Error} With a `code` of Node: `ENOENT`, `EACCES`, `EISDIR`, …; `EFBIG` for more than
+ *   `maxBytes`, `ENOTSUP` if it is not a regular file.
  */
-export async function readBoundedFile(path: string, rules: ReadRules): Promise<Uint8Array> {
-  const isPipe = rules.pipes === 'allowed' && /^\/dev\/(?:stdin|fd\/\d+)$/.test(path)
-  // Without O_NONBLOCK, opening a named pipe waits for its writer, maybe for ever.
+export async function readBoundedFile(path: string, limits: ReadLimits): Promise<Uint8Array> {
+  const isPipe = limits.pipes === 'allowed' && /^\/dev\/(?:stdin|fd\/\d+)$/.test(path)
+  // Without O_NONBLOCK, opening a named pipe blocks until a writer opens it.
   const file = await open(path, constants.O_RDONLY | (isPipe ? 0 : (constants.O_NONBLOCK ?? 0)))
   try {
-    if (!isPipe) await refuseSpecialFile(file, path)
-    return await readUpTo(file, path, rules.mostBytes)
+    if (!isPipe) await rejectSpecialFile(file, path)
+    return await readUpTo(file, path, limits.maxBytes)
   } finally {
     await file.close()
   }
 }
 
-async function refuseSpecialFile(file: FileHandle, path: string): Promise<void> {
+async function rejectSpecialFile(file: FileHandle, path: string): Promise<void> {
   const facts = await file.stat()
   if (facts.isDirectory()) throw codedError('EISDIR', `${path} is a directory`)
-  if (!facts.isFile() && !(await isNull(facts)))
+  if (!facts.isFile() && !(await isDevNull(facts)))
     throw codedError('ENOTSUP', `${path} is not a regular file`)
 }
 
-/** `KUBECONFIG=/dev/null` is how people say "none". */
-async function isNull(facts: Stats): Promise<boolean> {
+/** Whether it is /dev/null: `KUBECONFIG=/dev/null` is a common way to use no kubeconfig. */
+async function isDevNull(facts: Stats): Promise<boolean> {
   return facts.isCharacterDevice() && facts.rdev === (await stat(devNull)).rdev
 }
 
-async function readUpTo(file: FileHandle, path: string, mostBytes: number): Promise<Uint8Array> {
+async function readUpTo(file: FileHandle, path: string, maxBytes: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let total = 0
   for (;;) {
@@ -100,7 +100,7 @@ async function readUpTo(file: FileHandle, path: string, mostBytes: number): Prom
     if (bytesRead === 0) return Buffer.concat(chunks)
     chunks.push(buffer.subarray(0, bytesRead))
     total += bytesRead
-    if (total > mostBytes) throw codedError('EFBIG', `${path} has more than ${mostBytes} bytes`)
+    if (total > maxBytes) throw codedError('EFBIG', `${path} has more than ${maxBytes} bytes`)
   }
 }
 

@@ -7,10 +7,10 @@ import { pipeline } from 'node:stream/promises'
 import type { Located, Programs, RunOutcome, RunRequest } from '../ports/programs.ts'
 import { collectBytes, forwardLines } from './bounded-output.ts'
 import { endProcessTree, killTree } from './end-process-tree.ts'
-import { processProtocol, takePlace } from './process-registry.ts'
+import { acquireRunSlot, processProtocol } from './process-registry.ts'
 import { FOREIGN_FORMAT, isForeignBinary, notStarted, spawnProgram } from './spawn-program.ts'
 
-/** Real programs on this machine, found through the PATH of the given environment. */
+/** Returns the programs port: real processes, located through the PATH of the given environment. */
 export function nodePrograms(
   env: Readonly<Record<string, string | undefined>>,
   extraFolders?: readonly string[],
@@ -27,19 +27,20 @@ export function nodePrograms(
   }
 }
 
+/** Where to look for a program. */
 export interface Lookup {
-  /** The host's PATH: what the stanza sets for the plugin does not count here, as in client-go. */
+  /** The PATH of this process. As in client-go, the `env` of the exec stanza does not change it. */
   readonly path: string | undefined
-  /** Folders to look in before PATH, for programs with another environment than the user's shell. */
+  /** Folders to search before PATH, for programs whose environment is not that of the user's shell. */
   readonly extraFolders?: readonly string[] | undefined
   readonly pathExt?: string | undefined
 }
 
 /**
- * Finds the file for a command.
+ * Finds the executable file for a command.
  *
- * A name without a separator is looked up in PATH, in absolute folders only: an empty or relative
- * element would let whoever owns the current folder choose the program.
+ * A name without a separator is looked up in the absolute folders of PATH: with an empty or relative element, the owner
+ * of the current folder could choose the program.
  */
 export async function findExecutable(command: string, lookup: Lookup): Promise<Located> {
   if (command.includes('/') || (isWindows && command.includes('\\'))) {
@@ -71,7 +72,7 @@ function fileNames(command: string, pathExt = '.COM;.EXE;.BAT;.CMD'): readonly s
   return has ? [command] : extensions.map((extension) => command + extension)
 }
 
-/** Undefined when there is nothing. */
+/** Returns undefined if the file does not exist. */
 async function inspect(path: string): Promise<Located | undefined> {
   try {
     const facts = await stat(path)
@@ -94,19 +95,23 @@ async function inspect(path: string): Promise<Located | undefined> {
 
 const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'permission denied, it may not be executed',
-  ELOOP: 'its symbolic links go round in a circle',
+  ELOOP: 'its symbolic links form a loop',
   ENAMETOOLONG: 'its name is too long',
 }
 
 const OTHERS_WRITE = 0o002
 const STICKY = 0o1000
 
-/** Group-writable folders are how package managers work on some systems; world-writable ones are how attacks do. */
+/**
+ * Returns why other users can replace the program, if they can.
+ *
+ * World-writable files and folders only: some package managers use group-writable folders.
+ */
 async function findWritable(path: string, realPath: string): Promise<string | undefined> {
   const file = await stat(realPath)
   if ((file.mode & OTHERS_WRITE) !== 0)
     return `${JSON.stringify(realPath)} can be changed by every user`
-  // A link is as safe as the folder it stands in, and the file as the one it leads to.
+  // Both the folder of the link and that of the file must be protected.
   for (const each of [realPath, path]) {
     const { mode } = await stat(dirname(each))
     if ((mode & OTHERS_WRITE) !== 0 && (mode & STICKY) === 0)
@@ -115,18 +120,18 @@ async function findWritable(path: string, realPath: string): Promise<string | un
   return undefined
 }
 
-/** A grandchild may keep our pipe open for ever; what the plugin itself wrote is there by then. */
+/** How long to wait for the output after 'exit': it has arrived by then, but a grandchild may keep the pipe open. */
 const AFTER_EXIT_MS = 250
-/** When even KILL does not end a process (it hangs in the kernel), we go on without it. */
+/** How long to wait for a process that is being ended: one that hangs in the kernel ignores even SIGKILL. */
 const AFTER_STOP_MS = 5000
 
-type Stopped = 'timed-out' | 'output-too-large' | 'aborted'
+type StopReason = 'timed-out' | 'output-too-large' | 'aborted'
 
-/** Runs a program without a shell, within its limits, when there is a place for it. Never rejects. */
+/** Runs a program without a shell and within its limits, once a slot is free. Never rejects. */
 export async function runProcess(request: RunRequest): Promise<RunOutcome> {
-  let giveBack: () => void
+  let releaseSlot: () => void
   try {
-    giveBack = await takePlace(request)
+    releaseSlot = await acquireRunSlot(request)
   } catch {
     return { ended: 'aborted', tookMs: 0, stderrTail: '' }
   }
@@ -134,33 +139,33 @@ export async function runProcess(request: RunRequest): Promise<RunOutcome> {
   const tookMs = (): number => Math.round(performance.now() - startedAt)
   try {
     if (await isForeignBinary(request.path)) return notStarted(FOREIGN_FORMAT, tookMs())
-    // Aborted while the place was on its way to us: no listener would ever hear of it.
+    // Aborted before a listener is added below.
     if (request.signal.aborted) return { ended: 'aborted', tookMs: 0, stderrTail: '' }
     request.onStart?.()
     const child = spawnProgram(request)
-    return await follow(child, request, tookMs)
+    return await waitForEnd(child, request, tookMs)
   } catch (error) {
     return notStarted(error, tookMs())
   } finally {
-    giveBack()
+    releaseSlot()
   }
 }
 
-function follow(
+function waitForEnd(
   child: ChildProcess,
   request: RunRequest,
   tookMs: () => number,
 ): Promise<RunOutcome> {
   const isGroup = !request.interactive
   return new Promise((resolve, reject) => {
-    let stopped: Stopped | undefined
-    let endNow: () => void = () => {}
+    let stopped: StopReason | undefined
+    let killRest: () => void = () => {}
     let isFinished = false
     const timers: NodeJS.Timeout[] = []
-    const stop = (why: Stopped): void => {
+    const stop = (why: StopReason): void => {
       if (stopped !== undefined) return
       stopped = why
-      endNow = endProcessTree(child, { isGroup })
+      killRest = endProcessTree(child, { isGroup })
       timers.push(setTimeout(() => finish(null, 'SIGKILL'), AFTER_STOP_MS))
     }
     const stdout =
@@ -172,34 +177,34 @@ function follow(
     const limit = setTimeout(() => stop('timed-out'), request.timeoutMs)
     timers.push(limit)
     request.signal.addEventListener('abort', abort, { once: true })
-    const endAlone = processProtocol().endWithProcess(killNow)
+    const unregister = processProtocol().endWithProcess(killNow)
 
-    const leave = (): void => {
+    const cleanUp = (): void => {
       for (const timer of timers) clearTimeout(timer)
       request.signal.removeEventListener('abort', abort)
-      endAlone()
+      unregister()
       child.stdout?.destroy()
       child.stderr?.destroy()
     }
     const finish = (status: number | null, signal: string | null): void => {
       if (isFinished) return
       isFinished = true
-      leave()
-      // Who was told to end may have left children behind: they go too.
-      endNow()
+      cleanUp()
+      // A stopped program may have left children behind.
+      killRest()
       const ran = { tookMs: tookMs(), stderrTail: tail?.() ?? '' }
       if (stopped !== undefined) resolve({ ended: stopped, ...ran })
       else if (status === null) resolve({ ended: 'killed', signal: signal ?? 'a signal', ...ran })
       else resolve({ ended: 'exited', status, stdout: stdout?.() ?? new Uint8Array(), ...ran })
     }
     child.once('error', (error) => {
-      leave()
+      cleanUp()
       reject(error)
     })
     child.once('exit', (status, signal) => {
-      // It kept to its limit; what is still to come is only the rest of its output.
+      // It ended in time; only the rest of its output is pending.
       clearTimeout(limit)
-      // Timers run before what has arrived is read: in a process that was busy meanwhile, nothing was read yet.
+      // Timers run before I/O: if this process was busy, the output has arrived but is not read yet.
       const readFirst = (): void => void setImmediate(() => finish(status, signal))
       timers.push(setTimeout(readFirst, AFTER_EXIT_MS))
     })

@@ -19,22 +19,22 @@ import { Secret } from '../secret/secret.ts'
 import { checkAuthority } from './certificate-authority.ts'
 import { nodeFiles } from './node-files.ts'
 
-/** For discovery and refresh together. */
+/** Limit for discovery and refresh together. */
 const TIME_LIMIT_MS = 30_000
 
-/** Loaded when a refresh is needed: most programs never do one. */
+/** Loaded on demand: most programs never refresh an OIDC token. */
 type OAuth = typeof import('oauth4webapi')
 
-/** Issuers on the network: discovery, then the refresh token grant. */
+/** Returns the OIDC port: discovery, then the refresh token grant. */
 export function nodeOidcIssuer({ timeLimitMs = TIME_LIMIT_MS } = {}): OidcIssuer {
   return {
     async refresh(config, refreshToken, signal) {
       const ca = await loadIssuerAuthority(config)
       const oauth = await import('oauth4webapi')
       return withTimeLimit(timeLimitMs, signal, async (limited) => {
-        const talk: Talk = { oauth, config, ca, signal: limited }
-        const server = await discover(talk)
-        return refreshAt(server, refreshToken, talk)
+        const session: IssuerSession = { oauth, config, ca, signal: limited }
+        const server = await discover(session)
+        return refreshAt(server, refreshToken, session)
       }).catch((error: unknown) => {
         if (signal.aborted) throw signal.reason
         if (!(error instanceof Error && error.name === 'TimeoutError')) throw error
@@ -45,117 +45,122 @@ export function nodeOidcIssuer({ timeLimitMs = TIME_LIMIT_MS } = {}): OidcIssuer
   }
 }
 
-interface Talk {
+/** What all requests of one refresh share. */
+interface IssuerSession {
   readonly oauth: OAuth
   readonly config: OidcConfig
   readonly ca: string | undefined
   readonly signal: AbortSignal
 }
 
-function optionsOf({ oauth, config, ca, signal }: Talk) {
+function optionsOf({ oauth, config, ca, signal }: IssuerSession) {
   return {
     signal,
     [oauth.customFetch]: oidcFetch(ca),
-    // The configuration was checked: http means this machine itself.
+    // The configuration is validated: http is only possible for localhost.
     [oauth.allowInsecureRequests]: config.issuer.startsWith('http:'),
   }
 }
 
-async function discover(talk: Talk): Promise<AuthorizationServer> {
-  const { oauth, config, signal } = talk
+async function discover(session: IssuerSession): Promise<AuthorizationServer> {
+  const { oauth, config, signal } = session
   const issuer = new URL(config.issuer)
   const response = await oauth
-    .discoveryRequest(issuer, optionsOf(talk))
-    .catch((cause: unknown) => fail(cause, config, signal))
-  if (isPassing(response.status)) {
+    .discoveryRequest(issuer, optionsOf(session))
+    .catch((cause: unknown) => throwConnectionError(cause, config, signal))
+  if (isTemporary(response.status)) {
     throw new OidcUnreachableError(config.issuer, `its discovery answered ${response.status}`)
   }
   const body = await readJson(response.clone())
-  // The library's own errors carry the whole answer, so none of them is passed on.
+  // Errors of the library contain the whole response, so they are not used as a cause.
   const server = await oauth.processDiscoveryResponse(issuer, response).catch(() => undefined)
   if (server === undefined) {
     throw configError(config, describeDiscovery(response.status, body, issuer), {
-      hint: 'Write idp-issuer-url exactly as the issuer calls itself in /.well-known/openid-configuration.',
+      hint: 'Set idp-issuer-url to exactly the issuer of its /.well-known/openid-configuration.',
     })
   }
   const { token_endpoint: endpoint } = server
   if (endpoint === undefined || !URL.canParse(endpoint) || !isSecureUrl(new URL(endpoint))) {
-    throw configError(config, 'its discovery names no token_endpoint with https', {
-      hint: 'Ask the people who run the issuer to correct token_endpoint.',
+    throw configError(config, 'its discovery has no token_endpoint with https', {
+      hint: 'Ask the administrator of the issuer to correct token_endpoint.',
     })
   }
   return server
 }
 
 function describeDiscovery(status: number, body: unknown, expected: URL): string {
-  if (status !== 200) return `its discovery answered ${status}, so it is no OpenID Connect issuer`
+  if (status !== 200)
+    return `its discovery answered ${status}, so it is not an OpenID Connect issuer`
   const { issuer } = Object(body) as { issuer?: unknown }
   const isOther = typeof issuer === 'string' && issuer !== expected.href
   return isOther
     ? `the issuer calls itself ${JSON.stringify(showText(issuer, []))}`
-    : 'its discovery is not the JSON that OpenID Connect asks for'
+    : 'its discovery is not an OpenID Connect discovery document'
 }
 
 async function refreshAt(
   server: AuthorizationServer,
   refreshToken: Secret,
-  talk: Talk,
+  session: IssuerSession,
 ): Promise<OidcGrant> {
-  const { oauth, config, signal } = talk
+  const { oauth, config, signal } = session
   const client = { client_id: config.clientId }
   let refusal: Error | undefined
-  for (const authentication of waysToAuthenticate(server, talk)) {
+  for (const authentication of clientAuthentications(server, session)) {
     const response = await oauth
       .refreshTokenGrantRequest(
         server,
         client,
         authentication,
         refreshToken.expose(),
-        optionsOf(talk),
+        optionsOf(session),
       )
-      .catch((cause: unknown) => fail(cause, config, signal))
+      .catch((cause: unknown) => throwConnectionError(cause, config, signal))
     const body = await readJson(response)
     if (response.status === 200) return readGrant(body, config)
     const error = explainRefusal(config, { status: response.status, body, refreshToken })
     refusal ??= error
-    // Only this one leaves the refresh token untouched, so that another way may be tried.
+    // Only invalid_client leaves the refresh token unused, so that another method can be tried.
     if (!(error instanceof OidcRefusedError && error.reason === 'invalid_client')) throw error
   }
-  throw refusal ?? unknownAuthentication(config)
+  throw refusal ?? unsupportedAuthentication(config)
 }
 
-/** How to show the client secret: as the discovery offers, the header before the body. Without one, not at all. */
-function waysToAuthenticate(server: AuthorizationServer, { oauth, config }: Talk): ClientAuth[] {
+/** Returns the client authentications to try: those of the discovery, the header first. Without a secret, `none`. */
+function clientAuthentications(
+  server: AuthorizationServer,
+  { oauth, config }: IssuerSession,
+): ClientAuth[] {
   if (config.clientSecret === undefined) return [oauth.None()]
   const secret = config.clientSecret.expose()
   const offered = server.token_endpoint_auth_methods_supported
-  const ways: ClientAuth[] = []
-  if (offered?.includes('client_secret_basic') ?? true) ways.push(oauth.ClientSecretBasic(secret))
-  if (offered?.includes('client_secret_post') ?? true) ways.push(oauth.ClientSecretPost(secret))
-  return ways
+  const methods: ClientAuth[] = []
+  if (offered?.includes('client_secret_basic') ?? true)
+    methods.push(oauth.ClientSecretBasic(secret))
+  if (offered?.includes('client_secret_post') ?? true) methods.push(oauth.ClientSecretPost(secret))
+  return methods
 }
 
-function unknownAuthentication(config: OidcConfig): Error {
-  const what =
-    'the issuer takes the client secret neither by client_secret_basic nor by client_secret_post'
+function unsupportedAuthentication(config: OidcConfig): Error {
+  const what = 'the issuer supports neither client_secret_basic nor client_secret_post'
   return configError(config, what, {
-    hint: 'Use an exec plugin that can log in there, such as kubectl oidc-login.',
+    hint: 'Use an exec plugin that supports this issuer, such as kubectl oidc-login.',
   })
 }
 
-/** What fits into a header. */
+/** Characters that are allowed in a token in a header. */
 const PRINTABLE = /^[\x21-\x7e]+$/
 
 /**
- * Takes the tokens out of an answer.
+ * Reads the tokens of a token response.
  *
- * Whom the id token is for is the API server's to judge: with Dex, its audience may be another client.
+ * The audience of the id token is not checked, which is the task of the API server: with Dex, it may be another client.
  */
 function readGrant(body: unknown, { issuer }: OidcConfig): OidcGrant {
   const { id_token: id, refresh_token: next } = Object(body) as Record<string, unknown>
   if (typeof id !== 'string' || !PRINTABLE.test(id)) {
     throw new OidcRefusedError(issuer, 'answered the refresh without an id_token', {
-      hint: 'Log in again with the scope openid; some issuers give an id_token only at the login.',
+      hint: 'Log in again with the scope openid; some issuers return an id_token only at login.',
     })
   }
   const isRotated = typeof next === 'string' && next !== ''
@@ -170,7 +175,7 @@ async function readJson(response: Response): Promise<unknown> {
   }
 }
 
-function fail(cause: unknown, config: OidcConfig, signal: AbortSignal): never {
+function throwConnectionError(cause: unknown, config: OidcConfig, signal: AbortSignal): never {
   throw signal.aborted ? signal.reason : explainConnection(cause, config)
 }
 
@@ -187,7 +192,7 @@ async function loadIssuerAuthority(config: OidcConfig): Promise<string | undefin
   return checkAuthority(pem, `idp-certificate-authority ${JSON.stringify(path)}`)
 }
 
-/** What oauth4webapi hands to a fetch of ours. */
+/** The options that oauth4webapi passes to a custom fetch. */
 interface FetchInit {
   readonly method: string
   readonly headers: Readonly<Record<string, string>>
@@ -197,18 +202,18 @@ interface FetchInit {
 
 type OidcFetch = (url: string, init: FetchInit) => Promise<Response>
 
-/** Far more than a discovery document or an answer with tokens has. */
-const MOST_BYTES = 1024 * 1024
+/** Far more than a discovery document or a token response needs. */
+const MAX_BYTES = 1024 * 1024
 
-/** Statuses that the class `Response` takes only without a body. */
+/** Statuses for which `Response` does not allow a body. */
 const WITHOUT_BODY = new Set([204, 205, 304])
 
 /**
- * A fetch for talking to an issuer: with authorities of its own, answers of limited size, no redirects.
+ * Returns a fetch for an issuer: with its own CA, a limit for responses, and no redirects.
  *
- * The global one cannot be told whom to trust, and answers without a limit.
+ * The global fetch supports neither a CA nor a limit.
  *
- * @param ca PEM; the system's authorities when undefined.
+ * @param ca PEM; the system's CAs if undefined.
  */
 export function oidcFetch(ca: string | undefined): OidcFetch {
   return (url, { method, headers, body, signal }) =>
@@ -217,7 +222,7 @@ export function oidcFetch(ca: string | undefined): OidcFetch {
       const request = open(url, {
         method,
         headers: { ...headers, 'accept-encoding': 'identity' },
-        // One connection for each: nothing is kept that could outlive the refresh.
+        // No keep-alive: no connection may outlive the refresh.
         agent: false,
         ...(ca !== undefined && { ca }),
         ...(signal && { signal }),
@@ -235,9 +240,9 @@ async function readAll(response: http.IncomingMessage): Promise<Buffer> {
   let size = 0
   for await (const chunk of response as AsyncIterable<Buffer>) {
     size += chunk.length
-    if (size > MOST_BYTES) {
+    if (size > MAX_BYTES) {
       response.destroy()
-      throw Object.assign(new Error('answer too large'), { code: 'EFBIG' })
+      throw Object.assign(new Error('response too large'), { code: 'EFBIG' })
     }
     chunks.push(chunk)
   }
@@ -253,14 +258,14 @@ function toResponse({ statusCode = 0, headers }: http.IncomingMessage, content: 
 
 const TOO_LARGE = { EFBIG: 'it sent more than 1 MiB' }
 
-/** The error for a connection to the issuer that was not made, or broke. */
+/** Returns the error for a failed connection to the issuer. */
 export function explainConnection(cause: unknown, config: OidcConfig): CredentialError {
   if (isCredentialError(cause)) return cause
   const { code = '' } = Object(cause) as { code?: string }
   const untrusted = UNTRUSTED_REASONS[code]
   if (untrusted !== undefined) {
     return configError(config, `the certificate of the issuer was not accepted: ${untrusted}`, {
-      hint: 'Set idp-certificate-authority to the CA of the issuer, or correct it.',
+      hint: 'Set idp-certificate-authority to the CA of the issuer.',
       cause,
     })
   }
@@ -270,7 +275,7 @@ export function explainConnection(cause: unknown, config: OidcConfig): Credentia
   return new OidcUnreachableError(config.issuer, reason, { cause })
 }
 
-/** The error for something in the entry, or in the issuer it names, that trying again cannot change. */
+/** Returns the error for a problem of the user entry or the issuer that a retry cannot solve. */
 export function configError(
   { entry, issuer }: OidcConfig,
   what: string,
@@ -280,17 +285,18 @@ export function configError(
   return new OidcConfigError(`${who} logs in at ${issuer}: ${what}`, init)
 }
 
-/** Whether the issuer has a problem of its own that will pass. */
-export function isPassing(status: number): boolean {
+/** Whether the status means a temporary problem of the issuer. */
+export function isTemporary(status: number): boolean {
   return status >= 500 || status === 429 || status === 408
 }
 
 const HINTS: Readonly<Record<string, string>> = {
   invalid_client: 'Check client-id and client-secret in the kubeconfig.',
-  unauthorized_client: 'Check client-id in the kubeconfig: the issuer does not let it refresh.',
+  unauthorized_client:
+    'Check client-id in the kubeconfig: the issuer does not allow it to refresh.',
 }
 
-/** The error for a refresh that the issuer answered with a status other than 200. */
+/** Returns the error for a refresh that the issuer answered with a status other than 200. */
 export function explainRefusal(
   { issuer, clientSecret }: OidcConfig,
   { status, body, refreshToken }: { status: number; body: unknown; refreshToken: Secret },
@@ -299,31 +305,31 @@ export function explainRefusal(
   const known = clientSecret === undefined ? [refreshToken] : [refreshToken, clientSecret]
   const reason = typeof error === 'string' ? showText(error, known) : undefined
   const more = typeof description === 'string' ? ` (${showText(description, known)})` : ''
-  if (isPassing(status) || reason === 'temporarily_unavailable' || reason === 'slow_down') {
+  if (isTemporary(status) || reason === 'temporarily_unavailable' || reason === 'slow_down') {
     return new OidcUnreachableError(issuer, `it answered ${status}${more}`)
   }
-  const said = reason ?? `status ${status}`
-  const what = said === 'invalid_grant' ? 'rejected the refresh token' : 'refused the refresh'
-  return new OidcRefusedError(issuer, `${what}: ${said}${more}`, {
-    hint: HINTS[said] ?? 'Log in again, so that the kubeconfig gets a new refresh token.',
+  const problem = reason ?? `status ${status}`
+  const what = problem === 'invalid_grant' ? 'rejected the refresh token' : 'refused the refresh'
+  return new OidcRefusedError(issuer, `${what}: ${problem}${more}`, {
+    hint: HINTS[problem] ?? 'Log in again, so that the kubeconfig gets a new refresh token.',
     ...(reason !== undefined && { reason }),
   })
 }
 
-const LONGEST_SHOWN = 300
+const MAX_SHOWN_LENGTH = 300
 
-/** Text from the network, for people: without what we sent, on one line, not endless. */
+/** Prepares text from the network for messages: without the secrets that were sent, on one line, of limited length. */
 export function showText(text: string, known: readonly Secret[]): string {
   const line = scrub(text, known).replace(/\s+/g, ' ').trim()
-  return showControlCharacters(line.slice(0, LONGEST_SHOWN))
+  return showControlCharacters(line.slice(0, MAX_SHOWN_LENGTH))
 }
 
 /**
- * Runs `work` with a signal that aborts after a time, or with another signal.
+ * Runs `work` with a signal that aborts after a timeout, or together with `signal`.
  *
- * `AbortSignal.any` would do, but on Node 20 one made of timeouts can be collected before it rings.
+ * Not `AbortSignal.any`: on Node 20, a combined timeout signal can be garbage-collected before it fires.
  *
- * @throws A `TimeoutError` when the time passed.
+ * @throws {DOMException} `TimeoutError`, after the timeout.
  */
 export async function withTimeLimit<T>(
   milliseconds: number,
@@ -333,8 +339,9 @@ export async function withTimeLimit<T>(
   signal.throwIfAborted()
   const controller = new AbortController()
   const follow = (): void => controller.abort(signal.reason)
-  const ring = (): void => controller.abort(new DOMException('time is up', 'TimeoutError'))
-  const timer = setTimeout(ring, milliseconds)
+  const timeOut = (): void =>
+    controller.abort(new DOMException('the operation timed out', 'TimeoutError'))
+  const timer = setTimeout(timeOut, milliseconds)
   signal.addEventListener('abort', follow, { once: true })
   try {
     return await work(controller.signal)

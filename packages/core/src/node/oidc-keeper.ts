@@ -14,15 +14,16 @@ import { type BorrowedKeeper, borrowKeeper, versionRegistry } from './process-re
 import { systemClock } from './system-clock.ts'
 import { writeTokens } from './write-kubeconfig.ts'
 
+/** Options of {@link openOidcKeeper}. */
 export interface OidcKeeperOptions {
   /** Whether new tokens are written into the kubeconfig. */
   readonly isSaved: boolean
-  /** What else makes two keepers different. It may hold secrets. */
+  /** What else distinguishes keepers. It may contain secrets. */
   readonly identity: unknown
   readonly make: (source: Source) => Keeper
 }
 
-/** The keeper of a login: the same for all connections of this process that began with the same refresh token. */
+/** Opens the keeper of an OIDC login. Connections of this process that start with the same refresh token share it. */
 export function openOidcKeeper(config: OidcConfig, options: OidcKeeperOptions): BorrowedKeeper {
   const tokens = tokensOf(config.idToken, config.refreshToken)
   const session = findSession(config)
@@ -36,7 +37,7 @@ export function openOidcKeeper(config: OidcConfig, options: OidcKeeperOptions): 
     keeper: borrowed.keeper,
     async release() {
       await borrowed.release()
-      // Behind what is under way: tokens that have just come must still find the file they are saved in.
+      // After pending work: tokens that have just arrived must still be saved to the file.
       const left = session.alone(async () => leave())
       if (options.isSaved) await left
     },
@@ -49,18 +50,18 @@ function borrowOrMake({ id }: OidcSession, identity: unknown, make: () => Keeper
   return { keeper, release: () => keeper.close() }
 }
 
-/** Keys of logins that are remembered: each is a digest, and every rotation adds one. */
-const MOST_LOGINS = 10_000
+/** Limit for the keys of logins: each is a digest, and every rotation adds one. */
+const MAX_LOGIN_KEYS = 10_000
 
 /**
- * The login that this refresh token belongs to, also when the issuer has replaced it since.
+ * Returns the login that this refresh token belongs to, also if the issuer has rotated it since.
  *
- * It outlives its connections: a kubeconfig that nobody writes to still has a refresh token that is spent.
+ * It outlives its connections: a kubeconfig that is not updated still has the refresh token that is already used.
  */
 function findSession(config: OidcConfig): OidcSession {
   const { refreshToken } = config
   const tokens = tokensOf(config.idToken, refreshToken)
-  // Without a refresh token nothing can be spent, and nothing needs to be shared.
+  // Without a refresh token there is no rotation, and nothing to share.
   if (refreshToken === undefined) return new OidcSession('', tokens)
   const key = keyOf(config, refreshToken)
   const session =
@@ -72,11 +73,11 @@ function findSession(config: OidcConfig): OidcSession {
 
 function remember(key: string, session: OidcSession): void {
   const { logins } = versionRegistry()
-  // What was used last is forgotten last.
+  // Delete and set moves the key to the end: the least recently used one is evicted first.
   logins.delete(key)
   logins.set(key, session)
   const [oldest] = logins.keys()
-  if (logins.size > MOST_LOGINS && oldest !== undefined) logins.delete(oldest)
+  if (logins.size > MAX_LOGIN_KEYS && oldest !== undefined) logins.delete(oldest)
 }
 
 function keyOf(config: OidcConfig, refreshToken: Secret): string {
@@ -85,7 +86,7 @@ function keyOf(config: OidcConfig, refreshToken: Secret): string {
   return nodeCrypto.digest(encodeJson([issuer, clientId, certificateAuthority, ...secrets]))
 }
 
-/** The user entry of a kubeconfig file, as the place where the tokens of a login are kept. */
+/** Returns the user entry of a kubeconfig file as the store for the tokens of a login. */
 export function oidcEntry({ entry, issuer, clientId }: OidcConfig, isSaved: boolean): OidcEntry {
   const { file, user } = entry
   return {
@@ -103,7 +104,7 @@ export function oidcEntry({ entry, issuer, clientId }: OidcConfig, isSaved: bool
           config.get('client-id')?.expose() === clientId
         return isOurs ? tokensOf(config.get('id-token'), config.get('refresh-token')) : undefined
       } catch {
-        // Gone, or half-written for a moment: what we hold is good all the same.
+        // Missing, or being written: the tokens in memory stay in use.
         return undefined
       }
     },
@@ -114,7 +115,7 @@ export function oidcEntry({ entry, issuer, clientId }: OidcConfig, isSaved: bool
   }
 }
 
-/** Leaves out what is not there, or empty. */
+/** Returns the tokens without those that are missing or empty. */
 export function tokensOf(
   idToken: Secret | undefined,
   refreshToken: Secret | undefined,

@@ -10,24 +10,24 @@ import { Semaphore } from './semaphore.ts'
 /**
  * What all copies of this package in one process share, whatever their versions. This protocol is frozen.
  *
- * The copy that needs it first puts one object with these members on `globalThis[Symbol.for('kubecred/1')]`, and all
+ * The first copy that needs it defines an object with these members as `globalThis[Symbol.for('kubecred/1')]`, and all
  * copies use that object. Rules for every later version:
  *
  * - A member stays, with its arguments, its result and its meaning.
  * - A later version may add optional members. It must work without them: an earlier version may have made the object.
- * - The object is never changed after it was made.
- * - Only functions without `this`, numbers, strings, promises and abort signals cross it. An object of ours never does:
- *   its methods change from version to version, and programs with two versions would break.
+ * - The object is frozen.
+ * - Arguments and results are only functions without `this`, numbers, strings, promises and abort signals, never
+ *   objects of kubecred: their methods change between versions, and programs with two versions would break.
  */
 export interface ProcessProtocol {
   /**
-   * Waits for one of the slots for running programs, in the order of the calls. Resolves with a function that gives
-   * the slot back; further calls of it do nothing.
+   * Waits for one of the slots for running programs, in the order of the calls. Resolves with a function that releases
+   * the slot; further calls of it do nothing.
    *
    * @throws The signal's reason, if it is aborted first.
    */
   takeSlot(signal?: AbortSignal): Promise<() => void>
-  /** Sets how many programs may run at once. More slots count at once, fewer as they are given back. */
+  /** Sets how many programs may run at once. A higher limit applies at once, a lower one as slots are released. */
   setSlotLimit(limit: number): void
   /**
    * Waits for the lock with this name, in the order of the calls. Resolves with a function that releases the lock;
@@ -38,11 +38,11 @@ export interface ProcessProtocol {
    */
   takeLock(name: string, signal?: AbortSignal): Promise<() => void>
   /**
-   * Calls `end` when this process ends, by itself or by a signal that it has no listener for. `end` must be done when
-   * it returns. Returns a function that calls it off.
+   * Calls `end` when this process exits, or gets a signal that it has no listener for. `end` must be synchronous.
+   * Returns a function that unregisters it.
    */
   endWithProcess(end: () => void): () => void
-  /** The limit of slots, how many are taken, how many locks are held, how many ends are registered. */
+  /** Returns the limit of slots, and how many slots are taken, locks held and `end` functions registered. */
   counts(): Readonly<Record<'slotLimit' | 'slots' | 'locks' | 'ends', number>>
 }
 
@@ -51,7 +51,7 @@ const MEMBERS = ['takeSlot', 'setSlotLimit', 'takeLock', 'endWithProcess', 'coun
 
 let protocol: ProcessProtocol | undefined
 
-/** Returns what copies of all versions share. */
+/** Returns the object that copies of all versions share. */
 export function processProtocol(): ProcessProtocol {
   protocol ??= shareOnGlobal(PROTOCOL, makeProtocol, (found) =>
     MEMBERS.every((name) => typeof found[name] === 'function'),
@@ -61,13 +61,13 @@ export function processProtocol(): ProcessProtocol {
 
 /** What copies of exactly this version share. */
 export interface VersionRegistry {
-  /** Keepers of plugins, signers and logins by digest of the whole identity. */
+  /** Keepers of plugins, signers and logins, by digest of their identity. */
   readonly keepers: Map<string, SharedKeeper>
-  /** Logins at OpenID Connect issuers, by digest of each refresh token they had. */
+  /** OpenID Connect logins, by digest of each of their refresh tokens. */
   readonly logins: Map<string, OidcSession>
-  /** Publishes events on the channel of the process: each once, however many copies hear it. */
+  /** Publishes events on the diagnostics channel: each once, however many copies report it. */
   readonly publish: Observer
-  /** Key of all digests: they mean nothing outside this process. */
+  /** The key of all digests, so that they are meaningless outside this process. */
   readonly hmacKey: Uint8Array
 }
 
@@ -78,7 +78,7 @@ interface SharedKeeper {
 
 let registry: VersionRegistry | undefined
 
-/** Returns what copies of exactly this version share. */
+/** Returns the object that copies of exactly this version share. */
 export function versionRegistry(): VersionRegistry {
   registry ??= shareOnGlobal(
     Symbol.for(`kubecred@${VERSION}`),
@@ -93,14 +93,14 @@ export function versionRegistry(): VersionRegistry {
   return registry
 }
 
-/** A keeper for as long as somebody uses it. */
+/** A shared keeper, which stays open until its last user releases it. */
 export interface BorrowedKeeper {
   readonly keeper: Keeper
-  /** Gives it back; the last one to do so closes it. */
+  /** Releases the keeper; the last release closes it. Further calls do nothing. */
   release(): Promise<void>
 }
 
-/** The keeper with this identity: an existing one if somebody uses it, else a new one. */
+/** Returns the keeper with this identity: the one in use, or a new one. */
 export function borrowKeeper(identity: string, make: () => Keeper): BorrowedKeeper {
   const { keepers } = versionRegistry()
   const shared = keepers.get(identity) ?? { keeper: make(), users: 0 }
@@ -121,14 +121,14 @@ export function borrowKeeper(identity: string, make: () => Keeper): BorrowedKeep
 }
 
 /**
- * Waits for a slot for a program, and before it for the terminal if the program gets that. Resolves with a function
- * that gives both back.
+ * Waits for a slot to run a program, and first for the terminal if the program is interactive. Resolves with a function
+ * that releases both.
  *
- * The terminal comes first: a program that waits for it does not run, and must take no slot from others.
+ * The terminal comes first: a program that waits for it does not run, and must not occupy a slot.
  *
  * @throws The signal's reason, if it is aborted first.
  */
-export async function takePlace({
+export async function acquireRunSlot({
   interactive,
   signal,
 }: {
@@ -136,44 +136,44 @@ export async function takePlace({
   readonly signal: AbortSignal
 }): Promise<() => void> {
   const { takeLock, takeSlot } = processProtocol()
-  const leaveTerminal = interactive ? await takeLock('terminal', signal) : () => {}
+  const releaseTerminal = interactive ? await takeLock('terminal', signal) : () => {}
   try {
-    const giveBack = await takeSlot(signal)
+    const releaseSlot = await takeSlot(signal)
     return () => {
-      giveBack()
-      leaveTerminal()
+      releaseSlot()
+      releaseTerminal()
     }
   } catch (error) {
-    leaveTerminal()
+    releaseTerminal()
     throw error
   }
 }
 
 /**
- * Returns the object that other copies of this package use, or makes it.
+ * Returns the object that other copies of this package use, or creates it.
  *
- * If something else is there, this copy uses an object of its own: its limits then count for itself alone.
+ * If the property has an unusable value, this copy uses its own object, and its limits apply to this copy only.
  */
 function shareOnGlobal<T extends object>(
-  place: symbol,
+  key: symbol,
   make: () => T,
   fits: (found: Partial<T>) => boolean,
 ): T {
-  const global = globalThis as { [place]?: T | null }
+  const global = globalThis as { [key]?: T | null }
   try {
-    const found = global[place]
+    const found = global[key]
     if (found === undefined) {
       const made = Object.freeze(make())
-      Object.defineProperty(global, place, { value: made })
+      Object.defineProperty(global, key, { value: made })
       return made
     }
     if (found !== null && fits(found)) return found
   } catch {
-    // A getter that throws, or a global object that takes no more properties.
+    // A getter that throws, or a global object that is not extensible.
   }
-  // Not to an observer: it is about the process and not about one connection.
+  // Not an event: it concerns the process and not one connection.
   process.emitWarning(
-    `globalThis[${String(place)}] cannot be used, so that kubecred ${VERSION} shares nothing with other copies of kubecred in this process`,
+    `globalThis[${String(key)}] cannot be used, so kubecred ${VERSION} shares nothing with other copies of kubecred in this process`,
     { code: 'KUBECRED_NOT_SHARED' },
   )
   return make()
@@ -195,9 +195,9 @@ function makeProtocol(): ProcessProtocol {
       signal?.throwIfAborted()
       const lock = locks.get(name) ?? new Semaphore(1)
       locks.set(name, lock)
-      const giveBack = await lock.take(signal)
+      const release = await lock.take(signal)
       return () => {
-        giveBack()
+        release()
         if (lock.taken === 0 && locks.get(name) === lock) locks.delete(name)
       }
     },
@@ -211,24 +211,24 @@ function makeProtocol(): ProcessProtocol {
   }
 }
 
-/** Signals that end a process without an `exit` event. */
-const DEADLY = ['SIGINT', 'SIGQUIT', 'SIGABRT', 'SIGTERM', 'SIGHUP'] as const
+/** Signals that terminate a process without an `exit` event. */
+const TERMINATING_SIGNALS = ['SIGINT', 'SIGQUIT', 'SIGABRT', 'SIGTERM', 'SIGHUP'] as const
 
-/** Marks listeners of ours, also of copies that share nothing with us: none of them decides what a signal means. */
+/** Marks listeners of kubecred, also of copies that share nothing: they do not count as the program's own listeners. */
 const ENDS_PROGRAMS = Symbol.for('kubecred/ends-programs')
 
 /**
- * Makes the function that has programs ended with this process.
+ * Returns the `endWithProcess` function.
  *
- * Signals are listened for only while a program runs: it has a session of its own, so that a Ctrl-C at the terminal
- * reaches us and not it.
+ * It listens for signals only while a program runs: the program has its own session, so a Ctrl-C at the terminal
+ * reaches this process and not the program.
  */
 function endsWithProcess(ends: Set<() => void>): ProcessProtocol['endWithProcess'] {
   const endAll = (): void => {
     for (const end of ends) end()
   }
   const onSignal = (signal: NodeJS.Signals): void => {
-    // The program itself decides what the signal means; if it exits, `exit` follows.
+    // The application handles the signal itself; if it exits, the `exit` listener runs.
     if (process.listeners(signal).some((listener) => !(ENDS_PROGRAMS in listener))) return
     endAll()
     stopListening()
@@ -236,12 +236,12 @@ function endsWithProcess(ends: Set<() => void>): ProcessProtocol['endWithProcess
   }
   Object.defineProperty(onSignal, ENDS_PROGRAMS, { value: true })
   const listen = (): void => {
-    for (const signal of DEADLY) {
+    for (const signal of TERMINATING_SIGNALS) {
       if (!process.listeners(signal).includes(onSignal)) process.on(signal, onSignal)
     }
   }
   const stopListening = (): void => {
-    for (const signal of DEADLY) process.off(signal, onSignal)
+    for (const signal of TERMINATING_SIGNALS) process.off(signal, onSignal)
   }
   process.once('exit', endAll)
   return (end) => {
@@ -249,8 +249,8 @@ function endsWithProcess(ends: Set<() => void>): ProcessProtocol['endWithProcess
     ends.add(end)
     return () => {
       ends.delete(end)
-      // A Ctrl-C ends the program and us, and Node may report the end of the program first: without a listener the
-      // signal would then be lost. What has arrived by now is reported before a second turn of the event loop is over.
+      // A Ctrl-C may end both the program and this process, and Node may report the exit of the program first: without
+      // a listener the signal would be lost. A signal that has arrived is reported within two turns of the event loop.
       setImmediate(() => setImmediate(() => ends.size === 0 && stopListening()))
     }
   }

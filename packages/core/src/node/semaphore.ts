@@ -1,6 +1,6 @@
 import { AbortableQueue } from '../lifecycle/abortable-queue.ts'
 
-/** A fixed number of places, handed out in the order they were asked for. */
+/** A counting semaphore: a limited number of slots, granted in the order of the calls. */
 export class Semaphore {
   #limit: number
   #taken = 0
@@ -10,7 +10,7 @@ export class Semaphore {
     this.#limit = limit
   }
 
-  /** May be changed at any time: more places are handed out at once, fewer as they come back. */
+  /** May be changed at any time: a higher limit applies at once, a lower one as slots are released. */
   get limit(): number {
     return this.#limit
   }
@@ -24,21 +24,21 @@ export class Semaphore {
     return this.#taken
   }
 
-  /** Resolves with a function that gives the place back, once there is one. */
+  /** Resolves with a function that releases the slot, once one is free. */
   async take(signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted()
     if (this.#taken < this.#limit) this.#taken += 1
     else await this.#queue.wait(signal)
-    let isBack = false
+    let isReleased = false
     return () => {
-      if (isBack) return
-      isBack = true
-      this.#giveBack()
+      if (isReleased) return
+      isReleased = true
+      this.#release()
     }
   }
 
-  /** A place that becomes free goes straight to the caller that waits longest. */
-  #giveBack(): void {
+  /** Passes the slot directly to the longest-waiting caller, if there is one. */
+  #release(): void {
     if (this.#taken > this.#limit || !this.#queue.next()) this.#taken -= 1
   }
 }

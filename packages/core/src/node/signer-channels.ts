@@ -16,26 +16,26 @@ import type {
 } from '../ports/signer-channel.ts'
 import { forwardLines } from './bounded-output.ts'
 import { endProcessTree, killTree } from './end-process-tree.ts'
-import { processProtocol, takePlace } from './process-registry.ts'
+import { acquireRunSlot, processProtocol } from './process-registry.ts'
 import { FOREIGN_FORMAT, isForeignBinary, notStarted, spawnProgram } from './spawn-program.ts'
 
-/** Real processes and sockets. */
+/** The signer channels port: real processes and Unix sockets. */
 export const nodeSignerChannels: SignerChannels = {
   start: startSigner,
   dial: ({ path }, listener, signal) => dialSigner(path, listener, signal),
 }
 
-/** A grandchild may keep our pipe open for ever; what the signer itself wrote is there by then. */
+/** How long to wait for the output after 'exit': it has arrived by then, but a grandchild may keep the pipe open. */
 const AFTER_EXIT_MS = 250
-/** How long a signer may take to end by itself after it was told that nothing more comes. */
-const IN_ORDER_MS = 2000
-/** When even KILL does not end a process (it hangs in the kernel), we go on without it. */
+/** How long a signer may take to exit after its input has ended. */
+const EXIT_GRACE_MS = 2000
+/** How long to wait for a process that is being ended: one that hangs in the kernel ignores even SIGKILL. */
 const AFTER_STOP_MS = 5000
 
 /**
  * Starts a signer, with a pipe for further requests as descriptor 3.
  *
- * It has one of the slots for plugins, and the terminal if it gets that, until its first answer. Never rejects.
+ * Until its first response it occupies a slot for plugins, and the terminal if it is interactive. Never rejects.
  */
 export async function startSigner(
   start: SignerStart,
@@ -43,9 +43,9 @@ export async function startSigner(
 ): Promise<SignerChannel | RunFailure> {
   const { signal, path } = start
   const aborted: RunFailure = { ended: 'aborted', tookMs: 0, stderrTail: '' }
-  let giveBack: () => void
+  let releaseSlot: () => void
   try {
-    giveBack = await takePlace(start)
+    releaseSlot = await acquireRunSlot(start)
   } catch {
     return aborted
   }
@@ -54,38 +54,38 @@ export async function startSigner(
     if (signal.aborted) throw signal.reason
     start.onStart?.()
     const child = spawnProgram({ ...start, args: [] }, ['pipe'])
-    await isSpawned(child)
-    return follow(child, start, listener, giveBack)
+    await untilSpawned(child)
+    return openChannel(child, start, listener, releaseSlot)
   } catch (error) {
-    giveBack()
+    releaseSlot()
     return signal.aborted ? aborted : notStarted(error, 0)
   }
 }
 
-function isSpawned(child: ChildProcess): Promise<void> {
+function untilSpawned(child: ChildProcess): Promise<void> {
   return new Promise((resolve, reject) => {
     child.once('spawn', resolve)
     child.once('error', reject)
   })
 }
 
-function follow(
+function openChannel(
   child: ChildProcess,
   { interactive, onStderr }: SignerStart,
   listener: ChannelListener,
-  giveBack: () => void,
+  releaseSlot: () => void,
 ): SignerChannel {
   const isGroup = !interactive
   const startedAt = performance.now()
   const requests = child.stdio[3] as Writable & Socket
-  // Nobody reads there any more; the end of the process will tell.
+  // The signer has closed its input; the exit of the process is reported instead.
   requests.on('error', () => {})
   requests.resume()
   child.on('error', () => {})
   child.stdout?.on('data', (bytes: Buffer) => listener.onOutput(bytes))
   const tail = child.stderr && forwardLines(child.stderr, onStderr)
   const stderrTail = (): string => tail?.() ?? ''
-  const endAlone = processProtocol().endWithProcess(() => killTree(child, 'SIGKILL', isGroup))
+  const unregister = processProtocol().endWithProcess(() => killTree(child, 'SIGKILL', isGroup))
   const timers: NodeJS.Timeout[] = []
   const streams = [child.stdout, child.stderr, requests] as (Socket | null)[]
   let finished: () => void = () => {}
@@ -100,10 +100,10 @@ function follow(
     if (isFinished) return
     isFinished = true
     for (const timer of timers) clearTimeout(timer)
-    endAlone()
-    giveBack()
+    unregister()
+    releaseSlot()
     for (const stream of streams) stream?.destroy()
-    // Who was told to end may have left children behind: they go too.
+    // A stopped signer may have left children behind.
     killRest()
     listener.onEnd({
       how: status === null ? `was ended by ${signal ?? 'a signal'}` : `ended with status ${status}`,
@@ -121,7 +121,7 @@ function follow(
     timers.push(setTimeout(() => finish(null, 'SIGKILL'), AFTER_STOP_MS))
   }
   child.once('exit', (status, signal) => {
-    // Timers run before what has arrived is read: in a process that was busy meanwhile, nothing was read yet.
+    // Timers run before I/O: if this process was busy, the output has arrived but is not read yet.
     const readFirst = (): void => void setImmediate(() => finish(status, signal))
     timers.push(setTimeout(readFirst, AFTER_EXIT_MS))
   })
@@ -132,7 +132,7 @@ function follow(
     stderrTail,
     send: (line) => void requests.write(`${line}\n`),
     hold(isAwaited) {
-      if (!isAwaited) giveBack()
+      if (!isAwaited) releaseSlot()
       for (const each of [child, ...streams]) {
         if (isAwaited) each?.ref()
         else each?.unref()
@@ -141,26 +141,26 @@ function follow(
     end(how) {
       requests.end()
       if (how === 'now') stop()
-      // Without keeping us alive: what is left then is ended with us.
-      else timers.push(setTimeout(stop, IN_ORDER_MS).unref())
+      // Does not keep this process alive: a signer that is left is ended with it.
+      else timers.push(setTimeout(stop, EXIT_GRACE_MS).unref())
       return gone
     },
   }
 }
 
-/** The kernel cuts longer ones off, silently: we would write to another socket. */
-const LONGEST_PATH_BYTES = 100
+/** The kernel truncates longer paths silently, and the connection would go to another socket. */
+const MAX_SOCKET_PATH_BYTES = 100
 const OTHERS_WRITE = 0o022
 const STICKY = 0o1000
-/** The other end was closed before it had read what we wrote: nothing was done about it. */
+/** The signer closed before it read the request, so it has not processed it. */
 const HUNG_UP: readonly string[] = ['EPIPE', 'ECONNRESET']
 
 /**
- * Connects to the unix socket of a signer.
+ * Connects to the Unix socket of a signer.
  *
- * Before a PIN is written there, folder and socket must be such that nobody else could have put them there.
+ * A PIN may be sent to it, so the socket and its folders must be such that no other user could have created them.
  *
- * @throws {SignerSocketError}
+ * @throws {SignerSocketError} `ERR_SIGNER_SOCKET`
  */
 export async function dialSigner(
   path: string,
@@ -187,7 +187,7 @@ export async function dialSigner(
   })
   socket.on('data', (bytes: Buffer) => listener.onOutput(bytes))
   return {
-    // Whom and how it asks is its own business.
+    // It has its own way to ask the user.
     canAsk: true,
     stderrTail: () => '',
     send: (line) => void socket.write(`${line}\n`),
@@ -196,7 +196,7 @@ export async function dialSigner(
       else socket.unref()
     },
     end() {
-      // It sees the end of our requests; there is nothing of ours in it that would have to be waited for.
+      // The signer sees the end of the connection; it is not our process, so there is no exit to wait for.
       socket.destroy()
       return gone
     },
@@ -210,16 +210,16 @@ function open(path: string, signal: AbortSignal): Promise<Socket> {
       socket.destroy()
       reject(signal.reason)
     }
-    const leave = (): void => signal.removeEventListener('abort', abort)
+    const cleanUp = (): void => signal.removeEventListener('abort', abort)
     const fail = ({ code = 'unknown' }: NodeJS.ErrnoException): void => {
-      leave()
-      const why = code === 'ECONNREFUSED' ? 'nobody listens there' : `cannot be reached (${code})`
-      reject(refuse(path, why, 'Start the signer.'))
+      cleanUp()
+      const why = code === 'ECONNREFUSED' ? 'refuses connections' : `cannot be reached (${code})`
+      reject(socketError(path, why, 'Start the signer.'))
     }
     signal.addEventListener('abort', abort, { once: true })
     socket.once('error', fail)
     socket.once('connect', () => {
-      leave()
+      cleanUp()
       socket.off('error', fail)
       resolve(socket)
     })
@@ -228,36 +228,41 @@ function open(path: string, signal: AbortSignal): Promise<Socket> {
 
 async function checkSocket(path: string): Promise<void> {
   if (process.getuid === undefined) {
-    throw refuse(path, 'cannot be used: there are no unix sockets here', 'Use pathExec instead.')
-  }
-  if (Buffer.byteLength(path) > LONGEST_PATH_BYTES) {
-    throw refuse(
+    throw socketError(
       path,
-      `has more than ${LONGEST_PATH_BYTES} bytes, which is too long for a socket`,
+      'cannot be used: this platform has no Unix sockets',
+      'Use pathExec instead.',
+    )
+  }
+  if (Buffer.byteLength(path) > MAX_SOCKET_PATH_BYTES) {
+    throw socketError(
+      path,
+      `has a path of more than ${MAX_SOCKET_PATH_BYTES} bytes, which is too long for a socket`,
       'Choose a shorter path, for example in $XDG_RUNTIME_DIR.',
     )
   }
   const folder = dirname(path)
   const owner = process.getuid()
-  const folderFacts = await look(path, folder)
+  const folderFacts = await inspect(path, folder)
   if (!folderFacts.isDirectory()) {
-    throw refuse(path, 'is in something that is no folder, or a symbolic link', REAL_PATH)
+    throw socketError(path, 'is not in a folder, or its folder is a symbolic link', REAL_PATH)
   }
   checkOwner(path, 'is in a folder that', folder, folderFacts, owner)
-  await checkAbove(path, folder, owner)
-  const facts = await look(path, path)
-  if (!facts.isSocket()) throw refuse(path, 'is no socket, or a symbolic link', REAL_PATH)
+  await checkParents(path, folder, owner)
+  const facts = await inspect(path, path)
+  if (!facts.isSocket())
+    throw socketError(path, 'is not a socket, or is a symbolic link', REAL_PATH)
   checkOwner(path, 'is a socket that', path, facts, owner)
 }
 
-/** Who can exchange a folder further up can exchange everything below it. */
-async function checkAbove(path: string, folder: string, owner: number): Promise<void> {
+/** Checks the parent folders: a user who can replace one of them can replace everything below it. */
+async function checkParents(path: string, folder: string, owner: number): Promise<void> {
   for (let above = dirname(folder); ; above = dirname(above)) {
-    const facts = await look(path, above)
+    const facts = await inspect(path, above)
     if (!facts.isDirectory()) {
-      throw refuse(path, `is behind a symbolic link (${quoteName(above)})`, REAL_PATH)
+      throw socketError(path, `is behind a symbolic link (${quoteName(above)})`, REAL_PATH)
     }
-    // In a sticky folder, such as /tmp, nobody can move what belongs to others.
+    // In a sticky folder, such as /tmp, users cannot rename the files of others.
     const isSticky = (facts.mode & STICKY) !== 0
     if (!isSticky) checkOwner(path, `is below a folder that`, above, facts, owner)
     if (above === dirname(above)) return
@@ -266,29 +271,29 @@ async function checkAbove(path: string, folder: string, owner: number): Promise<
 
 const REAL_PATH = 'Give the real path of the socket in pathSocket.'
 
-async function look(path: string, part: string): Promise<Stats> {
+async function inspect(path: string, part: string): Promise<Stats> {
   try {
     return await lstat(part)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT') throw refuse(path, 'does not exist', 'Start the signer.')
-    throw refuse(path, `cannot be inspected (${code})`)
+    if (code === 'ENOENT') throw socketError(path, 'does not exist', 'Start the signer.')
+    throw socketError(path, `cannot be inspected (${code})`)
   }
 }
 
 function checkOwner(path: string, what: string, part: string, facts: Stats, owner: number): void {
   if (facts.uid !== owner && facts.uid !== 0) {
-    throw refuse(path, `${what} belongs to somebody else`)
+    throw socketError(path, `${what} belongs to another user`)
   }
   if ((facts.mode & OTHERS_WRITE) !== 0) {
-    throw refuse(
+    throw socketError(
       path,
-      `${what} others can change`,
-      `Close it to them: chmod go-w ${quoteName(part)}.`,
+      `${what} other users can change`,
+      `Remove their write permission: chmod go-w ${quoteName(part)}.`,
     )
   }
 }
 
-function refuse(path: string, what: string, hint?: string): SignerSocketError {
+function socketError(path: string, what: string, hint?: string): SignerSocketError {
   return new SignerSocketError(`at ${quoteName(path)}`, what, { hint })
 }

@@ -3,7 +3,7 @@ import { open, readdir } from 'node:fs/promises'
 import process from 'node:process'
 import type { RunFailure, RunRequest } from '../ports/programs.ts'
 
-/** What the kernel would say to a program for another machine. */
+/** The error of the kernel for a program for another architecture. */
 export const FOREIGN_FORMAT = Object.assign(new Error('exec format error'), { code: 'ENOEXEC' })
 
 type Spawned = Pick<RunRequest, 'command' | 'path' | 'args' | 'env' | 'interactive' | 'cwd'>
@@ -24,8 +24,8 @@ export function spawnProgram(
       argv0: command,
       env,
       ...(cwd !== undefined && { cwd }),
-      // A session of its own, so that it can be ended with all its children. Not when it asks a
-      // person: a new session would have no terminal.
+      // Its own session, so that it can be ended with all its children. Not if it is interactive: a new session has no
+      // terminal.
       detached: !interactive && process.platform !== 'win32',
       stdio: interactive
         ? ['inherit', 'pipe', 'inherit', ...extra]
@@ -35,28 +35,31 @@ export function spawnProgram(
   )
 }
 
-/** What is told of a program that did not start. */
+/** Returns the outcome for a program that could not be started. */
 export function notStarted(error: unknown, tookMs: number): RunFailure {
   const { code = 'UNKNOWN', message } = error as NodeJS.ErrnoException
-  // Node's own message for a bad value quotes the value.
-  const reason = code === 'ERR_INVALID_ARG_VALUE' ? 'a value cannot be passed' : message
+  // Node's message for an invalid value contains the value, which may be secret.
+  const reason =
+    code === 'ERR_INVALID_ARG_VALUE'
+      ? 'an argument or variable cannot be passed to a program'
+      : message
   return { ended: 'not-started', errno: code, reason, tookMs, stderrTail: '' }
 }
 
 const ELF = Buffer.from('\x7fELF', 'latin1')
-/** ELF machine numbers that run here, also those of the 32-bit predecessor. */
+/** ELF machine numbers that run on each architecture, with its 32-bit variant. */
 const MACHINES: Readonly<Record<string, readonly number[]>> = { x64: [62, 3], arm64: [183, 40] }
 
 /**
- * Whether the kernel would refuse the file for its format.
+ * Whether the kernel would reject the format of the file.
  *
- * It has to be known before: glibc's `execvp`, which Node uses, then hands the file to /bin/sh, and a
- * shell takes a program for another machine for a script.
+ * This is checked before, because glibc's `execvp`, which Node uses, then passes the file to /bin/sh, which would run a
+ * binary for another architecture as a script.
  */
 export async function isForeignBinary(path: string): Promise<boolean> {
   if (process.platform !== 'linux') return false
   const head = await readHead(path)
-  // What we may not read, only the kernel can judge.
+  // An unreadable file may still be executable: the kernel decides.
   if (head === undefined || head.subarray(0, 2).toString('latin1') === '#!') return false
   const isElf = head.length === HEAD_BYTES && head.subarray(0, 4).equals(ELF)
   const machines = MACHINES[process.arch]
@@ -79,7 +82,7 @@ async function readHead(path: string): Promise<Buffer | undefined> {
   }
 }
 
-/** Whether the kernel was taught more formats (`binfmt_misc`): other machines' programs, or Windows' under WSL. */
+/** Whether the kernel has further formats (`binfmt_misc`): other architectures, or Windows programs under WSL. */
 async function hasForeignFormats(): Promise<boolean> {
   const names = await readdir('/proc/sys/fs/binfmt_misc').catch(() => [])
   return names.some((name) => name !== 'register' && name !== 'status')

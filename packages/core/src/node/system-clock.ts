@@ -8,10 +8,10 @@ export const systemClock: Clock = {
   awaited: (milliseconds, callback) => start(milliseconds, callback, () => {}),
 }
 
-/** The longest that Node's timers can wait; beyond it they would not wait at all. */
-const LONGEST_MS = 2_147_483_647
+/** The limit of Node's timers; with a longer delay they fire at once. */
+const MAX_TIMEOUT_MS = 2_147_483_647
 
-/** Waits in steps where one is not long enough. */
+/** Starts a timer, in several steps if it is longer than the limit. */
 function start(
   milliseconds: number,
   callback: () => void,
@@ -19,7 +19,7 @@ function start(
 ): () => void {
   let timer: NodeJS.Timeout
   const step = (left: number): void => {
-    const now = Math.min(left, LONGEST_MS)
+    const now = Math.min(left, MAX_TIMEOUT_MS)
     timer = setTimeout(() => (left > now ? step(left - now) : callback()), now)
     prepare(timer)
   }

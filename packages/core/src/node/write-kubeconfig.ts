@@ -11,29 +11,32 @@ import { readBoundedFile } from './node-files.ts'
 
 const BYTE_ORDER_MARK = '\u{feff}'
 
+/** Options of {@link writeTokens}. */
 export interface WriteOptions {
-  /** The refresh token that the entry must still have; with another, somebody else has refreshed. */
+  /** The tokens of the entry before the refresh; with another refresh token, another program has refreshed. */
   readonly expected: OidcTokens
-  readonly longestWaitMs?: number
+  /** How long to wait for the lock. */
+  readonly maxWaitMs?: number
 }
 
 /**
  * Writes the tokens of a login into the user entry of a kubeconfig, and nothing else.
  *
- * Under kubectl's lock the file is read again, so that what others wrote meanwhile stays. A symbolic link
- * stays one: the file it leads to is replaced.
+ * The file is read again under kubectl's lock, so that changes of other programs are kept. A symbolic link is kept: its
+ * target is replaced.
  *
- * @throws {Error} With a message for people; the file is as it was.
+ * @returns `changed` if the entry has other tokens than expected; then nothing is written.
+ * @throws {Error} With a message for users; the file is unchanged.
  */
 export async function writeTokens(
   { file, user }: { readonly file: string; readonly user: string },
   tokens: OidcTokens,
-  { expected, longestWaitMs }: WriteOptions,
+  { expected, maxWaitMs }: WriteOptions,
 ): Promise<'saved' | 'changed'> {
   const real = await realpath(file)
-  // kubectl locks the name it was given, others may know the file by its own.
-  const work = async (): Promise<'saved' | 'changed'> => {
-    const text = decode(await readBoundedFile(real, { mostBytes: MAX_KUBECONFIG_BYTES }))
+  // Both the given path and the real path are locked: kubectl locks the path that it was given.
+  const save = async (): Promise<'saved' | 'changed'> => {
+    const text = decode(await readBoundedFile(real, { maxBytes: MAX_KUBECONFIG_BYTES }))
     const mark = text.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : ''
     const body = text.slice(mark.length)
     const provider = parseKubeconfigText(body, file).users.get(user)?.authProvider
@@ -43,7 +46,7 @@ export async function writeTokens(
     await replaceFile(real, mark + editYaml(body, path, valuesOf(tokens)))
     return 'saved'
   }
-  return withLocks([file, real], work, longestWaitMs)
+  return withLocks([file, real], save, maxWaitMs)
 }
 
 function valuesOf({ idToken, refreshToken }: OidcTokens): Record<string, string> {
@@ -53,7 +56,7 @@ function valuesOf({ idToken, refreshToken }: OidcTokens): Record<string, string>
   }
 }
 
-/** Anything but UTF-8 would come out as something else. */
+/** Rejects anything but UTF-8, which would be corrupted when it is written back. */
 function decode(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
@@ -62,28 +65,28 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** How long another writer is waited for; kubectl does not wait at all. */
-const LONGEST_WAIT_MS = 10_000
-const LOOK_AGAIN_MS = 50
+/** How long to wait for another writer; kubectl does not wait at all. */
+const MAX_WAIT_MS = 10_000
+const RETRY_MS = 50
 
 /**
  * Holds the lock of each file while `work` runs: `<file>.lock`, created exclusively, as kubectl does.
  *
- * A lock that a killed program left behind is not guessed at: it could be a writer's on another machine.
+ * A stale lock is never removed: it could belong to a writer on another machine.
  *
- * @throws {Error} Names the lock file that did not go away.
+ * @throws {Error} The lock file was not removed in time.
  */
 export async function withLocks<T>(
   files: readonly string[],
   work: () => Promise<T>,
-  longestWaitMs = LONGEST_WAIT_MS,
+  maxWaitMs = MAX_WAIT_MS,
 ): Promise<T> {
   const held: string[] = []
   try {
     // Sorted, so that two writers of the same files cannot wait for each other.
     for (const file of [...new Set(files)].sort()) {
       const lock = `${file}.lock`
-      await create(lock, longestWaitMs)
+      await createLock(lock, maxWaitMs)
       held.push(lock)
     }
     return await work()
@@ -92,8 +95,8 @@ export async function withLocks<T>(
   }
 }
 
-async function create(lock: string, longestWaitMs: number): Promise<void> {
-  const end = performance.now() + longestWaitMs
+async function createLock(lock: string, maxWaitMs: number): Promise<void> {
+  const end = performance.now() + maxWaitMs
   for (;;) {
     try {
       await (await open(lock, 'wx', 0o600)).close()
@@ -103,20 +106,20 @@ async function create(lock: string, longestWaitMs: number): Promise<void> {
     }
     if (performance.now() >= end) {
       throw new Error(
-        `the lock file ${JSON.stringify(lock)} has been there for ${Math.round(longestWaitMs / 1000)} s; ` +
+        `the lock file ${JSON.stringify(lock)} has existed for ${Math.round(maxWaitMs / 1000)} s; ` +
           'remove it if no program is writing the kubeconfig',
       )
     }
-    await sleep(LOOK_AGAIN_MS)
+    await sleep(RETRY_MS)
   }
 }
 
 /**
- * Replaces the content of a file as a whole: whoever reads it, and whenever we are killed, finds the old or the new.
+ * Replaces the content of a file atomically: readers see the old or the new content, even if this process is killed.
  *
- * Mode and owner stay. The new file is nobody else's before it has its content.
+ * Mode and owner are kept. The new file is private until its content is written.
  *
- * @param path Not a symbolic link: that would be replaced, and not what it leads to.
+ * @param path Not a symbolic link: the link would be replaced, and not its target.
  */
 export async function replaceFile(path: string, content: string): Promise<void> {
   const old = await stat(path)
@@ -139,7 +142,11 @@ export async function replaceFile(path: string, content: string): Promise<void> 
   await syncFolder(dirname(path))
 }
 
-/** What the mode grants a group was meant for the old one: without it, only the owner's part is kept. */
+/**
+ * Gives the file the owner and group of the old one.
+ *
+ * @returns Whether that worked. If not, only the owner's permissions may be kept: the others are for another group.
+ */
 async function keepOwner(file: FileHandle, old: Stats): Promise<boolean> {
   const made = await file.stat()
   if (made.uid === old.uid && made.gid === old.gid) return true
@@ -149,7 +156,7 @@ async function keepOwner(file: FileHandle, old: Stats): Promise<boolean> {
   )
 }
 
-/** The rename itself must reach the disk; not every system lets a folder be opened for that. */
+/** Flushes the rename to disk; some platforms cannot open a folder for that, which is ignored. */
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r').catch(() => undefined)
   await folder?.sync().catch(() => {})

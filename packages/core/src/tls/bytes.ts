@@ -1,16 +1,16 @@
 import { malformed } from './alert.ts'
 
 /**
- * Reads the presentation language of RFC 8446, section 3: numbers, and vectors with their length before them.
+ * Reads the presentation language of RFC 8446, section 3: integers, and vectors with a length prefix.
  *
- * @throws {HandshakeProblem} There are fewer bytes than the message says, or more.
+ * @throws {HandshakeError} There are fewer or more bytes than the lengths say.
  */
 export class ByteReader {
   readonly #bytes: Buffer
   readonly #name: string
   #at = 0
 
-  /** @param name What is read, for the error. */
+  /** @param name What is read, for error messages. */
   constructor(bytes: Buffer, name: string) {
     this.#bytes = bytes
     this.#name = name
@@ -34,29 +34,30 @@ export class ByteReader {
 
   take(length: number): Buffer {
     const end = this.#at + length
-    if (end > this.#bytes.length) throw malformed(`${this.#name} ends too early`)
+    if (end > this.#bytes.length) throw malformed(`${this.#name} is truncated`)
     const taken = this.#bytes.subarray(this.#at, end)
     this.#at = end
     return taken
   }
 
-  /** A vector whose length is in one byte. */
+  /** Reads a vector with a length prefix of one byte. */
   vector8(): Buffer {
     return this.take(this.uint8())
   }
 
-  /** A vector whose length is in two bytes. */
+  /** Reads a vector with a length prefix of two bytes. */
   vector16(): Buffer {
     return this.take(this.uint16())
   }
 
-  /** Says that nothing may follow. */
+  /** Checks that all bytes have been read. */
   end(): void {
-    if (!this.isAtEnd) throw malformed(`${this.#name} has bytes after its end`)
+    if (!this.isAtEnd) throw malformed(`${this.#name} has trailing bytes`)
   }
 }
 
-/** Numbers and vectors as RFC 8446, section 3 writes them. The lengths are ours: they fit. */
+// The encoders below do not check lengths: all callers pass values that fit.
+
 export function uint8(value: number): Buffer {
   return Buffer.of(value)
 }
@@ -85,7 +86,7 @@ export function vector24(...parts: readonly Uint8Array[]): Buffer {
   return Buffer.concat([uint24(lengthOf(parts)), ...parts])
 }
 
-/** A handshake message: its type, its length, its body. */
+/** Encodes a handshake message: type, length and body (RFC 8446, section 4). */
 export function handshakeMessage(type: number, ...body: readonly Uint8Array[]): Buffer {
   return Buffer.concat([uint8(type), vector24(...body)])
 }

@@ -3,24 +3,24 @@ import { MESSAGE, RECORD } from './constants.ts'
 import { type HandshakeMessage, MessageJoiner } from './handshake-messages.ts'
 import { type RecordProtection, RecordSplitter, type TlsRecord } from './records.ts'
 
-/** How far OpenSSL's side of a handshake is. */
-export type ClientState = 'following' | 'flight' | 'gaveUp'
+/** The state of OpenSSL's side: still in the handshake, its last flight is complete, or it failed with an alert. */
+export type ClientState = 'handshaking' | 'flightComplete' | 'failed'
 
-/** More than OpenSSL writes in one go; what it writes after its flight waits for us. */
-const MAX_HELD = 2 ** 20
-/** An empty Certificate and a Finished need far less, also when each has a record of its own. */
-const MAX_FLIGHT = 4096
+/** More than OpenSSL writes at once; what it writes after its flight is held until the flight is sent. */
+const MAX_HELD_BYTES = 2 ** 20
+/** Far more than an empty Certificate and a Finished, even with a record for each. */
+const MAX_FLIGHT_BYTES = 4096
 
 /**
- * Sorts what OpenSSL wants to send: at once, or only after we are done with its last flight.
+ * Splits what OpenSSL writes into what is sent at once and what is held back with its last flight.
  *
- * A ClientHello goes to the server at once, and so does an alert, by which OpenSSL gives up. Encrypted
- * handshake messages are the flight: they are held, with everything after them.
+ * A ClientHello and an alert are sent at once. Encrypted handshake messages are OpenSSL's last flight: they are
+ * held, and so is everything after them.
  */
 export class ClientRecords {
-  /** The one or two ClientHellos. */
+  /** The ClientHello, and the second one after a HelloRetryRequest. */
   readonly hellos: HandshakeMessage[] = []
-  /** The messages of the flight, and its records as OpenSSL wrote them. */
+  /** The decrypted messages of the last flight. */
   readonly flight: HandshakeMessage[] = []
   readonly #flightRecords: Buffer[] = []
   readonly #splitter = new RecordSplitter()
@@ -29,9 +29,9 @@ export class ClientRecords {
   #protection: RecordProtection | undefined
   #held: Buffer[] = []
   #heldLength = 0
-  #state: ClientState = 'following'
+  #state: ClientState = 'handshaking'
 
-  /** @param protect Makes what decrypts the flight; asked when its first record is there. */
+  /** @param protect Creates the protection that decrypts the flight; called when its first record arrives. */
   constructor(protect: () => RecordProtection) {
     this.#protect = protect
   }
@@ -40,80 +40,84 @@ export class ClientRecords {
     return this.#state
   }
 
-  /** The flight as OpenSSL wrote it. */
+  /** The records of the last flight as OpenSSL wrote them. */
   get original(): Buffer {
     return Buffer.concat(this.#flightRecords)
   }
 
-  /** @returns What may go to the server at once. */
+  /** @returns The bytes to send to the server at once. */
   push(bytes: Buffer): Buffer[] {
-    if (this.#state === 'gaveUp') return [bytes]
-    if (this.#state === 'flight') return this.#hold(bytes)
+    if (this.#state === 'failed') return [bytes]
+    if (this.#state === 'flightComplete') return this.#hold(bytes)
     const forward: Buffer[] = []
     for (const record of this.#splitter.push(bytes)) {
-      // The state changes as records are taken.
-      if (this.state === 'flight') this.#hold(record.bytes)
-      else if (this.state === 'gaveUp' || this.#take(record)) forward.push(record.bytes)
+      // Not a constant: #accept changes the state.
+      if (this.state === 'flightComplete') this.#hold(record.bytes)
+      else if (this.state === 'failed' || this.#accept(record)) forward.push(record.bytes)
     }
-    if (this.state === 'flight') this.#hold(this.#splitter.rest)
-    if (this.state === 'gaveUp') forward.push(this.#splitter.rest)
+    if (this.state === 'flightComplete') this.#hold(this.#splitter.rest)
+    if (this.state === 'failed') forward.push(this.#splitter.rest)
     return forward
   }
 
-  /** What OpenSSL wrote after its flight. */
+  /** Returns what OpenSSL wrote after its flight, and forgets it. */
   takeHeld(): Buffer {
     const held = Buffer.concat(this.#held)
     this.#held = []
     return held
   }
 
+  /** Overwrites keys and decrypted messages. */
   wipe(): void {
     this.#protection?.wipe()
     for (const { bytes } of this.flight) bytes.fill(0)
   }
 
-  /** @returns Whether it goes to the server at once. */
-  #take(record: TlsRecord): boolean {
-    if (record.type === RECORD.applicationData) return this.#takeEncrypted(record)
+  /** @returns Whether the record is sent to the server at once. */
+  #accept(record: TlsRecord): boolean {
+    if (record.type === RECORD.applicationData) return this.#acceptEncrypted(record)
     if (this.flight.length > 0 || !this.#isAllowed(record)) {
-      throw unexpected('OpenSSL interrupted its own message')
+      throw unexpected('OpenSSL sent another record within a handshake message')
     }
-    if (record.type === RECORD.alert) this.#state = 'gaveUp'
+    if (record.type === RECORD.alert) this.#state = 'failed'
     if (record.type !== RECORD.handshake) return true
     for (const message of this.#joiner.push(record.fragment)) {
       if (message.type !== MESSAGE.clientHello || this.hellos.push(message) > 2) {
-        throw unexpected('OpenSSL sent something else than a ClientHello')
+        throw unexpected('OpenSSL sent a plaintext message other than a ClientHello')
       }
     }
     return true
   }
 
   #isAllowed({ type }: TlsRecord): boolean {
-    return type === RECORD.handshake || this.#joiner.isBetween
+    return type === RECORD.handshake || this.#joiner.isAtMessageEnd
   }
 
-  #takeEncrypted(record: TlsRecord): boolean {
+  #acceptEncrypted(record: TlsRecord): boolean {
     this.#protection ??= this.#protect()
     const { type, content } = this.#protection.open(record)
-    if (type === RECORD.alert && this.flight.length === 0 && this.#joiner.isBetween) {
-      this.#state = 'gaveUp'
+    if (type === RECORD.alert && this.flight.length === 0 && this.#joiner.isAtMessageEnd) {
+      this.#state = 'failed'
       return true
     }
-    if (type !== RECORD.handshake) throw unexpected('OpenSSL interrupted its last flight')
+    if (type !== RECORD.handshake)
+      throw unexpected('OpenSSL sent another record within its last flight')
     this.flight.push(...this.#joiner.push(content))
     this.#flightRecords.push(record.bytes)
-    if (this.original.length > MAX_FLIGHT)
+    if (this.original.length > MAX_FLIGHT_BYTES)
       throw unexpected('the last flight of OpenSSL is too long')
     if (this.flight.some((message) => message.type === MESSAGE.finished)) {
-      if (!this.#joiner.isBetween) throw unexpected('a Finished of OpenSSL has an appendix')
-      this.#state = 'flight'
+      if (!this.#joiner.isAtMessageEnd)
+        throw unexpected('the Finished of OpenSSL is followed by more data in its record')
+      this.#state = 'flightComplete'
     }
     return false
   }
 
   #hold(bytes: Buffer): [] {
     this.#heldLength += bytes.length
-    if (this.#heldLength > MAX_HELD) throw unexpected('OpenSSL went on without an answer')
+    if (this.#heldLength > MAX_HELD_BYTES)
+      throw unexpected('OpenSSL wrote too much after its last flight')
     if (bytes.length > 0) this.#held.push(bytes)
     return []
   }

@@ -7,59 +7,59 @@ import {
   SignatureInvalidError,
   SignedTooLateError,
 } from '../errors/index.ts'
-import { explainEarlyAlert, HandshakeProblem } from './alert.ts'
+import { explainEarlyAlert, HandshakeError } from './alert.ts'
 import { readCertificateChain } from './certificate-chain.ts'
 import { ALERT, type Alert } from './constants.ts'
-import { Splice } from './flight-splice.ts'
-import { HandshakeFollower } from './handshake-tracker.ts'
+import { FlightSplice } from './flight-splice.ts'
+import { HandshakeTracker } from './handshake-tracker.ts'
 import { type SignedIdentity, signFlight } from './sign-flight.ts'
 
+/** Options of {@link connectSigned}. */
 export interface SignedTlsOptions {
   /** A connected socket: TCP, a tunnel through a proxy, or a TLS connection to an https proxy. */
   readonly socket: Socket
-  /** As for `node:tls`: ca, servername, checkServerIdentity, rejectUnauthorized, ALPNProtocols; no identity. */
+  /** Options of `tls.connect` (ca, servername, checkServerIdentity, …), without a client certificate or session. */
   readonly tls: ConnectionOptions
-  /** PEM, leaf first, intermediates after it. */
+  /** The certificate chain in PEM: the leaf, then intermediates. */
   readonly chain: string
   readonly signingKey: SigningKey
   readonly signal?: AbortSignal | undefined
-  /** Throws when the connection is of no use: the server is accepted, and nothing is signed yet. */
+  /** Called when the server is verified and nothing is signed yet; throws to give up the connection. */
   readonly beforeSigning?: ((secured: TLSSocket) => void) | undefined
 }
 
-/** Options that would give Node an identity of its own, or a session of another one. */
-const FOREIGN = ['key', 'cert', 'pfx', 'session', 'secureContext', 'pskCallback'] as const
+/** Options that would give OpenSSL a client certificate of its own, or resume a session. */
+const FORBIDDEN_OPTIONS = ['key', 'cert', 'pfx', 'session', 'secureContext', 'pskCallback'] as const
 
 /**
- * Opens a TLS 1.3 connection with a client certificate whose key is somewhere else.
+ * Opens a TLS 1.3 connection with a client certificate whose private key is outside this process.
  *
- * OpenSSL makes the handshake without a certificate; its last flight is replaced by one that the key has
- * signed (RFC 8446, section 4.4). The key is asked only after OpenSSL and `checkServerIdentity` have
- * accepted the server, and only if the server asks for a certificate. Resolves when the flight is sent;
- * what the server thinks of it comes with the first bytes, as always in TLS 1.3. When it fails, the
- * socket is destroyed.
+ * OpenSSL does the handshake without a client certificate; its last flight is replaced by one that the signing key has
+ * signed (RFC 8446, section 4.4). The signing key is called only after OpenSSL and `checkServerIdentity` have verified
+ * the server, and only if the server sent a CertificateRequest. Resolves when the flight is sent: as always in TLS 1.3,
+ * the server reports a rejected certificate only afterwards. On failure the socket is destroyed.
  *
- * @throws {HandshakeNotSignedError} The handshake went another way than can be signed.
- * @throws {SignatureInvalidError} What the key returned does not fit the certificate.
- * @throws {SignedTooLateError} The server left before the signature was there.
+ * @throws {HandshakeNotSignedError} `ERR_HANDSHAKE_NOT_SIGNED`: the handshake is not one that can be signed.
+ * @throws {SignatureInvalidError} `ERR_SIGNATURE_INVALID`: the signature does not match the certificate.
+ * @throws {SignedTooLateError} `ERR_SIGNED_TOO_LATE`: the server closed the connection before the signature was ready.
  */
 export async function connectSigned(options: SignedTlsOptions): Promise<TLSSocket> {
   const { socket, signal } = options
-  const follower = new HandshakeFollower()
-  const splice = new Splice(socket, follower)
+  const tracker = new HandshakeTracker()
+  const splice = new FlightSplice(socket, tracker)
   const attempt = new AbortController()
   const abort = (): void => attempt.abort(signal?.reason)
   signal?.addEventListener('abort', abort)
   try {
     signal?.throwIfAborted()
-    const secured = begin(splice, follower, options)
-    // Read while the server answers.
+    const secured = startHandshake(splice, tracker, options)
+    // After the start, so that it is parsed while the server answers.
     const chain = readCertificateChain(options.chain)
     const identity = { chain, signingKey: options.signingKey }
     await untilAborted(
-      finish(secured, {
+      completeHandshake(secured, {
         splice,
-        follower,
+        tracker,
         identity,
         signal: attempt.signal,
         beforeSigning: options.beforeSigning,
@@ -69,41 +69,45 @@ export async function connectSigned(options: SignedTlsOptions): Promise<TLSSocke
     return secured
   } catch (error) {
     splice.abandon(alertFor(error, signal))
-    throw explain(error)
+    throw toPublicError(error)
   } finally {
     signal?.removeEventListener('abort', abort)
-    follower.wipe()
-    // Nobody waits for a signature any more.
+    tracker.wipe()
+    // Cancels a signature that is still pending.
     attempt.abort()
   }
 }
 
 interface Attempt {
-  readonly splice: Splice
-  readonly follower: HandshakeFollower
+  readonly splice: FlightSplice
+  readonly tracker: HandshakeTracker
   readonly identity: SignedIdentity
   readonly signal: AbortSignal
   readonly beforeSigning: SignedTlsOptions['beforeSigning']
 }
 
-/** Starts OpenSSL over the splice. */
-function begin(splice: Splice, follower: HandshakeFollower, options: SignedTlsOptions): TLSSocket {
+/** Starts the handshake of OpenSSL over the splice. */
+function startHandshake(
+  splice: FlightSplice,
+  tracker: HandshakeTracker,
+  options: SignedTlsOptions,
+): TLSSocket {
   const { socket, tls } = options
-  const foreign = FOREIGN.find((name) => tls[name] !== undefined)
-  if (foreign !== undefined)
-    throw new TypeError(`options.tls.${foreign} cannot be used with a signing key`)
-  // The versions say that only TLS 1.3 will do: before it, the keys depend on the last flight.
+  const forbidden = FORBIDDEN_OPTIONS.find((name) => tls[name] !== undefined)
+  if (forbidden !== undefined)
+    throw new TypeError(`options.tls.${forbidden} cannot be used with a signing key`)
+  // TLS 1.3 only: in earlier versions the keys depend on the client's last flight, so it cannot be replaced.
   const only = { minVersion: 'TLSv1.3', maxVersion: 'TLSv1.3' } as const
   const secured = connect({ ...tls, ...only, socket: splice })
-  // Node has taken this from the splice, which must be open longer than a usual connection.
+  // Node copied `true` from the splice, which must stay half-open; the TLS connection must not.
   secured.allowHalfOpen = false
-  faceSocket(secured, socket)
-  // Node does not close a connection for an error after its handshake, which is over for OpenSSL before it is for us.
-  // And between two owners nobody listens: an error that nobody hears would end the process.
-  secured.on('error', (error) => splice.lose(error))
+  delegateToSocket(secured, socket)
+  // Node does not close a connection on an error after the handshake, which ends for OpenSSL before the flight is
+  // signed. The listener also keeps an error from crashing the process before the caller adds its own.
+  secured.on('error', (error) => splice.markLost(error))
   const listen = (line: Buffer): void => {
-    follower.takeKeylog(line)
-    // Node's own --tls-keylog is another listener, and writes the line later.
+    tracker.addKeylogLine(line)
+    // Not if --tls-keylog is used: its listener writes the line later.
     if (secured.listenerCount('keylog') === 1) line.fill(0)
   }
   secured.on('keylog', listen)
@@ -112,19 +116,19 @@ function begin(splice: Splice, follower: HandshakeFollower, options: SignedTlsOp
   return secured
 }
 
-/** Waits until the server is accepted, then sends the last flight: signed, if the server asks for that. */
-async function finish(secured: TLSSocket, attempt: Attempt): Promise<void> {
-  const { splice, follower, identity, signal, beforeSigning } = attempt
-  await accepted(secured)
+/** Waits until the server is verified, then sends the last flight, signed if the server asked for a certificate. */
+async function completeHandshake(secured: TLSSocket, attempt: Attempt): Promise<void> {
+  const { splice, tracker, identity, signal, beforeSigning } = attempt
+  await untilVerified(secured)
   beforeSigning?.(secured)
   await splice.flight
-  const handshake = follower.conclude()
+  const handshake = tracker.conclude()
   const { request } = handshake
   if (request === undefined) {
-    await splice.release(follower.originalFlight)
+    await splice.release(tracker.originalFlight)
     return
   }
-  const protect = () => follower.protectClient()
+  const protect = () => tracker.clientProtection()
   const flight = await signFlight(handshake, request, identity, protect, signal)
   if (splice.loss !== undefined) throw tooLate(splice.loss.cause)
   await splice.release(flight).catch((cause: unknown) => {
@@ -132,17 +136,17 @@ async function finish(secured: TLSSocket, attempt: Attempt): Promise<void> {
   })
 }
 
-/** OpenSSL has verified the chain and the handshake, and `checkServerIdentity` the name. */
-async function accepted(secured: TLSSocket): Promise<void> {
+/** Waits until OpenSSL has verified the server's chain and Finished, and `checkServerIdentity` its name. */
+async function untilVerified(secured: TLSSocket): Promise<void> {
   const ended = new AbortController()
   const close = (): void => ended.abort()
   secured.once('close', close)
   try {
     await once(secured, 'secureConnect', { signal: ended.signal })
   } catch (error) {
-    // Our certificate is sent after this.
+    // The client certificate is sent later, so no alert can be about it.
     if (!ended.signal.aborted) throw explainEarlyAlert(error)
-    const message = 'closed before the connection was made'
+    const message = 'closed before the TLS handshake was complete'
     throw Object.assign(new Error(message, { cause: error }), { code: 'ECONNRESET' })
   } finally {
     secured.off('close', close)
@@ -158,34 +162,34 @@ function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 }
 
 function tooLate(cause: unknown): SignedTooLateError {
-  const message = 'the server closed the connection while it waited for a signature'
+  const message = 'the server closed the connection while it waited for the signature'
   return new SignedTooLateError(message, { cause })
 }
 
-/** What the server is told, if it still waits for our flight. */
+/** Returns the alert to send if the server still waits for the flight. */
 function alertFor(error: unknown, signal: AbortSignal | undefined): Alert {
-  if (error instanceof HandshakeProblem) return error.alert
+  if (error instanceof HandshakeError) return error.alert
   if (error instanceof SignatureInvalidError && !signal?.aborted) return ALERT.internalError
   return ALERT.userCanceled
 }
 
-function explain(error: unknown): unknown {
+function toPublicError(error: unknown): unknown {
   const { code = '' } = (error ?? {}) as { code?: string }
   if (/^ERR_SSL_.*(?:ALERT_PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL)$/.test(code)) {
     return notSigned('the server does not speak TLS 1.3', error)
   }
-  return error instanceof HandshakeProblem ? notSigned(error.message) : error
+  return error instanceof HandshakeError ? notSigned(error.message) : error
 }
 
 function notSigned(why: string, cause?: unknown): HandshakeNotSignedError {
   return new HandshakeNotSignedError(`the TLS handshake was not signed: ${why}`, { cause })
 }
 
-/** Methods that mean the connection itself. */
-const METHODS = ['ref', 'unref', 'setKeepAlive', 'setNoDelay'] as const
+/** Methods that act on the underlying socket. */
+const SOCKET_METHODS = ['ref', 'unref', 'setKeepAlive', 'setNoDelay'] as const
 
-/** What is known about the connection itself. */
-const PROPERTIES = [
+/** Properties of the underlying socket. */
+const SOCKET_PROPERTIES = [
   'remoteAddress',
   'remotePort',
   'remoteFamily',
@@ -195,21 +199,21 @@ const PROPERTIES = [
 ] as const
 
 /**
- * Lets a TLS connection that does not know its socket show it, and hides what would be wrong.
+ * Delegates socket methods and addresses to the underlying socket, and hides the TLS session.
  *
- * To Node the connection runs over some stream: without this `unref` would do nothing, and there would be
- * no addresses. The session and the Finished that OpenSSL knows belong to a flight that the server never
- * saw: a resumption with them fails, so nobody gets them.
+ * Node sees a connection over a plain stream: without this, `unref` would do nothing and there would be no addresses.
+ * The session and the Finished of OpenSSL belong to a flight that the server never received: a resumption with them
+ * would fail.
  */
-function faceSocket(secured: TLSSocket, socket: Socket): void {
-  for (const name of METHODS) {
+function delegateToSocket(secured: TLSSocket, socket: Socket): void {
+  for (const name of SOCKET_METHODS) {
     const call = socket[name] as (...args: unknown[]) => unknown
     define(secured, name, (...args: unknown[]): TLSSocket => {
       call.apply(socket, args)
       return secured
     })
   }
-  for (const name of PROPERTIES) {
+  for (const name of SOCKET_PROPERTIES) {
     Object.defineProperty(secured, name, { configurable: true, get: () => socket[name] })
   }
   define(secured, 'address', () => socket.address())

@@ -18,14 +18,14 @@ export const MESSAGE = {
   messageHash: 254,
 } as const
 
-/** The extensions we look at (section 4.2). */
+/** The extensions that are read (section 4.2). */
 export const EXTENSION = {
   signatureAlgorithms: 13,
   preSharedKey: 41,
   supportedVersions: 43,
 } as const
 
-/** What an alert can say (section 6), as far as we say it. */
+/** The alerts that are sent (section 6). */
 export const ALERT = {
   closeNotify: 0,
   unexpectedMessage: 10,

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
-import { HandshakeProblem } from './alert.ts'
+import { HandshakeError } from './alert.ts'
 import { ALERT, type Alert, RECORD } from './constants.ts'
-import type { HandshakeFollower } from './handshake-tracker.ts'
+import type { HandshakeTracker } from './handshake-tracker.ts'
 import { sealAlert } from './records.ts'
 
 const CHANGE_CIPHER_SPEC = Buffer.of(RECORD.changeCipherSpec, 3, 3, 0, 1, 1)
@@ -12,37 +12,37 @@ interface Chunk {
   readonly chunk: Buffer
 }
 
-/** The end of a connection that somebody still waits for. */
+/** The loss of a connection while its flight is held. */
 interface Loss {
   readonly cause: Error | undefined
 }
 
 /**
- * Stands between OpenSSL and the socket.
+ * A stream between OpenSSL and the socket that holds back OpenSSL's last flight, so that it can be replaced.
  *
- * During the handshake everything goes by the follower, and the last flight of OpenSSL stays here. Then
- * somebody calls `release` with what the server gets in its place, and from there on bytes only pass.
+ * During the handshake all bytes also go to the tracker. `release` sends the flight for the server; from then on bytes
+ * pass through unchanged.
  */
-export class Splice extends Duplex {
+export class FlightSplice extends Duplex {
   readonly #socket: Socket
-  /** Settles when the last flight of OpenSSL is complete, or will never be. */
+  /** Resolves when the last flight of OpenSSL is complete; rejects if the handshake ends before. */
   readonly flight: Promise<void>
-  #follower: HandshakeFollower | undefined
+  #tracker: HandshakeTracker | undefined
   #onFlight: Done = () => {}
-  /** Continues OpenSSL, which waits until its flight is sent. */
-  #goOn: Done | undefined
-  /** What OpenSSL wrote just before its flight; one packet is enough for both. */
-  #before: readonly Buffer[] = []
-  /** Whether OpenSSL has written a change of cipher spec, which is sent or stands in `#before`. */
-  #hasChangedCipherSpec = false
+  /** Completes OpenSSL's write, which waits until its flight is sent. */
+  #finishWrite: Done | undefined
+  /** What OpenSSL wrote together with its flight and before it; both are sent as one packet. */
+  #beforeFlight: readonly Buffer[] = []
+  /** Whether OpenSSL has written a change_cipher_spec, which is sent or in `#beforeFlight`. */
+  #hasChangeCipherSpec = false
   #loss: Loss | undefined
 
-  constructor(socket: Socket, follower: HandshakeFollower) {
-    // Both sides are ended by OpenSSL, one after the other: after the last bytes of the server it still says goodbye.
-    // And it decides when all is over: it may hold bytes that nobody has read yet, when both sides have ended.
+  constructor(socket: Socket, tracker: HandshakeTracker) {
+    // Half-open: OpenSSL ends each side itself, and sends its close_notify after the server has ended. No autoDestroy:
+    // when both sides have ended, OpenSSL may still hold bytes that are not read yet.
     super({ allowHalfOpen: true, autoDestroy: false })
     this.#socket = socket
-    this.#follower = follower
+    this.#tracker = tracker
     this.flight = new Promise((resolve, reject) => {
       this.#onFlight = (error) => (error ? reject(error) : resolve())
     })
@@ -50,52 +50,52 @@ export class Splice extends Duplex {
     socket.allowHalfOpen = true
     socket
       .on('data', (chunk: Buffer) => this.#fromServer(chunk))
-      .on('end', () => this.lose(undefined) || this.push(null))
-      .on('error', (error) => this.lose(error) || this.destroy(error))
-      // After an orderly end there may be bytes that nobody has read yet: then the end comes with them.
-      .on('close', () => this.lose(undefined) || socket.readableEnded || this.destroy())
+      .on('end', () => this.markLost(undefined) || this.push(null))
+      .on('error', (error) => this.markLost(error) || this.destroy(error))
+      // After a clean end there may be unread bytes: then 'end' is emitted after them.
+      .on('close', () => this.markLost(undefined) || socket.readableEnded || this.destroy())
     if (socket.readableEnded) this.push(null)
   }
 
-  /** How the connection ended while the flight was held here, if it did. */
+  /** Set if the connection was lost while the flight was held. */
   get loss(): Loss | undefined {
     return this.#loss ?? (this.destroyed ? { cause: this.errored ?? undefined } : undefined)
   }
 
   /**
-   * Notes that the connection is of no use any more, while the flight is held here.
+   * Marks the connection as lost if its flight is held.
    *
-   * @returns Whether it is: then the end waits, because somebody may be about to sign.
+   * @returns Whether the flight is held. The stream then stays open, because a signature may be pending.
    */
-  lose(cause: Error | undefined): boolean {
-    if (this.#follower === undefined || this.#goOn === undefined) return false
+  markLost(cause: Error | undefined): boolean {
+    if (this.#tracker === undefined || this.#finishWrite === undefined) return false
     this.#loss ??= { cause }
     return true
   }
 
-  /** Sends a flight, what OpenSSL wrote after it, and from then on everything as it comes. */
+  /** Sends a flight and what OpenSSL wrote after it; from then on bytes pass through. */
   release(flight: Buffer): Promise<void> {
     return new Promise((resolve, reject) => {
-      const [follower, goOn] = [this.#follower, this.#goOn]
-      if (follower === undefined || goOn === undefined) {
-        reject(new Error('there is no flight to release'))
+      const [tracker, finishWrite] = [this.#tracker, this.#finishWrite]
+      if (tracker === undefined || finishWrite === undefined) {
+        reject(new Error('no flight is held'))
         return
       }
-      this.#follower = undefined
-      const bytes = Buffer.concat([...this.#before, flight, follower.takeHeld()])
+      this.#tracker = undefined
+      const bytes = Buffer.concat([...this.#beforeFlight, flight, tracker.takeHeld()])
       this.#socket.write(bytes, (error) => {
         if (error) reject(error)
         else {
           resolve()
-          goOn()
+          finishWrite()
         }
       })
     })
   }
 
-  /** Ends the connection, and tells the server why if it still waits for the flight. */
+  /** Destroys the connection, after an alert if the server still waits for the flight. */
   abandon(alert: Alert): void {
-    this.#farewell(alert)
+    this.#sendAlert(alert)
     this.destroy()
   }
 
@@ -104,54 +104,54 @@ export class Splice extends Duplex {
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: Done): void {
-    if (this.#follower === undefined) this.#socket.write(chunk, this.#orDestroy(done))
-    else this.#follow(this.#follower, chunk, done)
+    if (this.#tracker === undefined) this.#socket.write(chunk, this.#orDestroy(done))
+    else this.#track(this.#tracker, chunk, done)
   }
 
   override _writev(chunks: Chunk[], done: Done): void {
     const all = chunks.map(({ chunk }) => chunk)
-    if (this.#follower === undefined) this.#send(all, done)
-    else this.#follow(this.#follower, Buffer.concat(all), done)
+    if (this.#tracker === undefined) this.#send(all, done)
+    else this.#track(this.#tracker, Buffer.concat(all), done)
   }
 
   override _final(done: Done): void {
-    // A socket that has ended already has nothing to say here.
+    // The error of a socket that has ended before is ignored.
     this.#socket.end(() => done())
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
-    // Without a word from us it was Node that ended it: it did not accept the server.
-    this.#farewell(error instanceof HandshakeProblem ? error.alert : ALERT.certificateUnknown)
-    this.#onFlight(error ?? new Error('closed before the connection was made'))
+    // Without an error of ours it was Node that destroyed the stream, because it rejected the server's certificate.
+    this.#sendAlert(error instanceof HandshakeError ? error.alert : ALERT.certificateUnknown)
+    this.#onFlight(error ?? new Error('closed before the TLS handshake was complete'))
     this.#socket.destroy()
     done(error)
   }
 
   #fromServer(chunk: Buffer): void {
-    this.#follower?.fromServer(chunk)
+    this.#tracker?.fromServer(chunk)
     if (!this.push(chunk)) this.#socket.pause()
   }
 
-  #follow(follower: HandshakeFollower, bytes: Buffer, done: Done): void {
+  #track(tracker: HandshakeTracker, bytes: Buffer, done: Done): void {
     let forward: Buffer[]
     try {
-      forward = follower.fromClient(bytes)
+      forward = tracker.fromClient(bytes)
     } catch (error) {
       this.destroy(error as Error)
       return
     }
-    this.#hasChangedCipherSpec ||= forward.some(([type]) => type === RECORD.changeCipherSpec)
-    if (follower.state === 'gaveUp') this.#forget()
-    if (follower.state !== 'flight') {
+    this.#hasChangeCipherSpec ||= forward.some(([type]) => type === RECORD.changeCipherSpec)
+    if (tracker.state === 'failed') this.#detachTracker()
+    if (tracker.state !== 'flightComplete') {
       this.#send(forward, done)
       return
     }
-    this.#before = forward
-    this.#goOn = done
+    this.#beforeFlight = forward
+    this.#finishWrite = done
     this.#onFlight()
   }
 
-  /** One system call for all of them. */
+  /** Writes all chunks with one system call. */
   #send(chunks: readonly Buffer[], done: Done): void {
     const last = chunks.at(-1)
     if (last === undefined) {
@@ -171,23 +171,23 @@ export class Splice extends Duplex {
     }
   }
 
-  #farewell(alert: Alert): void {
-    const follower = this.#forget()
-    if (follower === undefined || !this.#socket.writable) return
+  #sendAlert(alert: Alert): void {
+    const tracker = this.#detachTracker()
+    if (tracker === undefined || !this.#socket.writable) return
     try {
-      const protection = follower.protectClient()
-      // RFC 8446, section D.4: before the first encrypted record of a client.
-      const before = this.#hasChangedCipherSpec ? this.#before : [CHANGE_CIPHER_SPEC]
+      const protection = tracker.clientProtection()
+      // RFC 8446, appendix D.4: change_cipher_spec precedes the first encrypted record of a client.
+      const before = this.#hasChangeCipherSpec ? this.#beforeFlight : [CHANGE_CIPHER_SPEC]
       this.#socket.write(Buffer.concat([...before, sealAlert(protection, alert)]))
       protection.wipe()
     } catch {
-      // Before both sides have keys there is no way to say it.
+      // No handshake keys yet, so the alert cannot be encrypted.
     }
   }
 
-  #forget(): HandshakeFollower | undefined {
-    const follower = this.#follower
-    this.#follower = undefined
-    return follower
+  #detachTracker(): HandshakeTracker | undefined {
+    const tracker = this.#tracker
+    this.#tracker = undefined
+    return tracker
   }
 }

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import { HandshakeProblem, malformed, unexpected } from './alert.ts'
+import { HandshakeError, malformed, unexpected } from './alert.ts'
 import { ClientRecords, type ClientState } from './client-records.ts'
 import { ALERT, MESSAGE, RECORD } from './constants.ts'
 import {
@@ -12,130 +12,135 @@ import {
 } from './handshake-messages.ts'
 import { type CipherSuite, messageHash, Transcript, verifyData } from './key-schedule.ts'
 import { RecordProtection, RecordSplitter, type TlsRecord } from './records.ts'
-import { KeylogSecrets, type Side } from './traffic-secrets.ts'
+import { type Side, TrafficSecrets } from './traffic-secrets.ts'
 
-/** A handshake up to the server's Finished, checked against OpenSSL's own view of it. */
-export interface FollowedHandshake {
+/** A handshake up to the server's Finished, with a transcript that is verified against OpenSSL's. */
+export interface TrackedHandshake {
   readonly suite: CipherSuite
-  /** All messages up to and with the server's Finished. */
+  /** All messages up to and including the server's Finished. */
   readonly transcript: Transcript
-  /** Undefined when the server does not ask for a certificate. */
+  /** Undefined if the server sent no CertificateRequest. */
   readonly request: CertificateRequest | undefined
-  /** The client's handshake traffic secret. It is wiped with the follower. */
+  /** The client_handshake_traffic_secret. `wipe` of the tracker overwrites it. */
   readonly secret: Buffer
 }
 
-/** What a server may send until its Finished is there; OpenSSL itself stops earlier. */
+/** Limit for what a server sends up to its Finished; OpenSSL's own limit is lower. */
 const MAX_SERVER_BYTES = 2 ** 18
+/** Where the random is in the body of a ClientHello. */
 const RANDOM = { start: 2, end: 34 }
-/** No context and no certificates: what OpenSSL answers when it has none to show. */
+/** The body of a Certificate without certificates, which OpenSSL sends if it has none. */
 const EMPTY_CERTIFICATE = Buffer.of(0, 0, 0, 0)
 
 /**
- * Follows a handshake of OpenSSL from outside: what both sides send, and the secrets from the `keylog` event.
+ * Reconstructs the transcript and keys of OpenSSL's handshake from the bytes of both sides and the `keylog` lines.
  *
- * It only reads. The server's side is recorded, and read when OpenSSL has: so OpenSSL is always the first to
- * refuse a server, and what we read is what it has accepted.
+ * It is passive. What the server sends is buffered, and parsed only after OpenSSL has processed it: OpenSSL is always
+ * the first to reject a server, and only bytes that it has accepted are parsed.
  */
-export class HandshakeFollower {
-  readonly #secrets = new KeylogSecrets()
+export class HandshakeTracker {
+  readonly #secrets = new TrafficSecrets()
   readonly #client = new ClientRecords(() => this.#protection('client'))
-  #fromServer: Buffer[] = []
-  #fromServerLength = 0
+  #serverBytes: Buffer[] = []
+  #serverLength = 0
   #hellos: ServerHellos | undefined
 
   get state(): ClientState {
     return this.#client.state
   }
 
-  /** The last flight of OpenSSL as it is. */
+  /** The last flight as OpenSSL wrote it. */
   get originalFlight(): Buffer {
     return this.#client.original
   }
 
-  takeKeylog(line: Buffer): void {
-    this.#secrets.take(line)
+  addKeylogLine(line: Buffer): void {
+    this.#secrets.addKeylogLine(line)
   }
 
+  /** Buffers what the server sends. */
   fromServer(bytes: Buffer): void {
-    if (this.state !== 'following' || this.#fromServerLength > MAX_SERVER_BYTES) return
-    this.#fromServerLength += bytes.length
-    this.#fromServer.push(bytes)
+    if (this.state !== 'handshaking' || this.#serverLength > MAX_SERVER_BYTES) return
+    this.#serverLength += bytes.length
+    this.#serverBytes.push(bytes)
   }
 
   /**
-   * @returns What may go to the server at once.
-   * @throws {HandshakeProblem} OpenSSL does something that we do not understand.
+   * Takes what OpenSSL writes.
+   *
+   * @returns The bytes to send to the server at once.
+   * @throws {HandshakeError} OpenSSL sends something unexpected.
    */
   fromClient(bytes: Buffer): Buffer[] {
     return this.#client.push(bytes)
   }
 
-  /** What OpenSSL wrote after its last flight. */
+  /** Returns what OpenSSL wrote after its last flight, and forgets it. */
   takeHeld(): Buffer {
     return this.#client.takeHeld()
   }
 
   /**
-   * Reads the whole handshake, when the last flight of OpenSSL is complete.
+   * Parses the whole handshake, once the last flight of OpenSSL is complete.
    *
-   * OpenSSL's Finished is computed once more: only if our transcript is the one it has verified, byte for
-   * byte, the two are the same.
+   * OpenSSL's Finished is computed again: it matches only if this transcript and the one that OpenSSL has verified are
+   * the same, byte for byte.
    *
-   * @throws {HandshakeProblem} The handshake is not one that we can take over.
+   * @throws {HandshakeError} The handshake is not one that can be signed.
    */
-  conclude(): FollowedHandshake {
-    const { suite, retry, hello, encrypted } = this.#readHellos()
+  conclude(): TrackedHandshake {
+    const { suite, retry, hello, encrypted } = this.#serverHellos()
     const protection = this.#protection('server')
     try {
       const messages = readServerFlight(encrypted, protection)
-      const transcript = this.#begin(suite, retry).add(hello.bytes)
+      const transcript = this.#startTranscript(suite, retry).add(hello.bytes)
       for (const message of messages) transcript.add(message.bytes)
-      const asking = messages.find(({ type }) => type === MESSAGE.certificateRequest)
+      const request = messages.find(({ type }) => type === MESSAGE.certificateRequest)
       const secret = this.#secret('client', suite)
-      checkFlight(this.#client.flight, { suite, transcript, secret, isAsked: asking !== undefined })
-      return { suite, transcript, secret, request: asking && readCertificateRequest(asking) }
+      const isRequested = request !== undefined
+      checkFlight(this.#client.flight, { suite, transcript, secret, isRequested })
+      return { suite, transcript, secret, request: request && readCertificateRequest(request) }
     } finally {
       protection.wipe()
     }
   }
 
-  /** Encryption with the client's handshake key, from its first record. */
-  protectClient(): RecordProtection {
+  /** Returns a protection with the client's handshake keys, starting at sequence number 0. */
+  clientProtection(): RecordProtection {
     return this.#protection('client')
   }
 
-  /** Forgets all secrets. */
+  /** Overwrites all secrets. */
   wipe(): void {
     this.#secrets.wipe()
     this.#client.wipe()
-    this.#fromServer = []
+    this.#serverBytes = []
     this.#hellos = undefined
   }
 
-  /** Begins the transcript: the ClientHello, or its hash and what came before the second one. */
-  #begin(suite: CipherSuite, retry: HandshakeMessage | undefined): Transcript {
+  /** Starts the transcript with the ClientHello; after a HelloRetryRequest as RFC 8446, section 4.4.1 says. */
+  #startTranscript(suite: CipherSuite, retry: HandshakeMessage | undefined): Transcript {
     const [first, second] = this.#client.hellos
     if (first === undefined || (second === undefined) !== (retry === undefined)) {
-      throw unexpected('the number of ClientHellos is wrong')
+      throw unexpected('the number of ClientHellos does not match the HelloRetryRequest')
     }
     const transcript = new Transcript(suite)
     if (second === undefined || retry === undefined) return transcript.add(first.bytes)
     return transcript.add(messageHash(suite, first.bytes)).add(retry.bytes).add(second.bytes)
   }
 
-  #readHellos(): ServerHellos {
-    if (this.#fromServerLength > MAX_SERVER_BYTES) {
-      throw malformed(`the server's handshake is longer than ${MAX_SERVER_BYTES} bytes`)
+  #serverHellos(): ServerHellos {
+    if (this.#serverLength > MAX_SERVER_BYTES) {
+      throw malformed(`the server's part of the handshake is longer than ${MAX_SERVER_BYTES} bytes`)
     }
-    // Read anew until the flight is there: more records may have come.
-    if (this.state !== 'flight') return readServerHellos(Buffer.concat(this.#fromServer))
-    this.#hellos ??= readServerHellos(Buffer.concat(this.#fromServer))
+    // Cached only once the flight is complete: until then more records may arrive.
+    if (this.state !== 'flightComplete') return readServerHellos(Buffer.concat(this.#serverBytes))
+    this.#hellos ??= readServerHellos(Buffer.concat(this.#serverBytes))
     return this.#hellos
   }
 
   #protection(side: Side): RecordProtection {
-    const { suite } = this.#readHellos()
+    const { suite } = this.#serverHellos()
     return new RecordProtection(suite, this.#secret(side, suite))
   }
 
@@ -145,36 +150,34 @@ export class HandshakeFollower {
   }
 }
 
-interface Known extends Pick<FollowedHandshake, 'suite' | 'transcript' | 'secret'> {
-  readonly isAsked: boolean
+interface FlightContext extends Pick<TrackedHandshake, 'suite' | 'transcript' | 'secret'> {
+  /** Whether the server sent a CertificateRequest. */
+  readonly isRequested: boolean
 }
 
-/** Checks that OpenSSL's last flight is what it must be, and says what we would say in its place. */
-function checkFlight(flight: readonly HandshakeMessage[], known: Known): void {
-  const { suite, transcript, secret, isAsked } = known
-  const expected = isAsked ? [MESSAGE.certificate, MESSAGE.finished] : [MESSAGE.finished]
+/** Checks that OpenSSL's last flight has the expected messages, and a Finished over the same transcript. */
+function checkFlight(flight: readonly HandshakeMessage[], context: FlightContext): void {
+  const { suite, transcript, secret, isRequested } = context
+  const expected = isRequested ? [MESSAGE.certificate, MESSAGE.finished] : [MESSAGE.finished]
   if (flight.length !== expected.length || !flight.every(({ type }, at) => type === expected[at])) {
-    throw unexpected('the last flight of OpenSSL has other messages than expected')
+    throw unexpected('the last flight of OpenSSL has unexpected messages')
   }
   const before = flight.slice(0, -1)
   if (!before.every(({ body }) => body.equals(EMPTY_CERTIFICATE))) {
-    throw unexpected('OpenSSL shows a certificate of its own')
+    throw unexpected('OpenSSL sent a certificate of its own')
   }
-  const said = flight.at(-1)?.body
+  const sent = flight.at(-1)?.body
   const hash = transcript.digestWith(...before.map(({ bytes }) => bytes))
   const computed = verifyData(suite, secret, hash)
-  if (said?.length !== computed.length || !timingSafeEqual(said, computed)) {
-    throw new HandshakeProblem(
-      ALERT.internalError,
-      'the transcript is another than that of OpenSSL',
-    )
+  if (sent?.length !== computed.length || !timingSafeEqual(sent, computed)) {
+    throw new HandshakeError(ALERT.internalError, 'the transcript differs from that of OpenSSL')
   }
 }
 
-/** What a server says in the clear, and the records after it. */
+/** The plaintext messages of a server, and the records after them. */
 interface ServerHellos {
   readonly suite: CipherSuite
-  /** There only if the server asked the client to begin again. */
+  /** The HelloRetryRequest, if the server sent one. */
   readonly retry: HandshakeMessage | undefined
   readonly hello: HandshakeMessage
   readonly encrypted: readonly TlsRecord[]
@@ -185,16 +188,16 @@ interface Hello extends ServerHello {
 }
 
 /**
- * Reads the beginning of what a server sent: a HelloRetryRequest perhaps, then its ServerHello.
+ * Reads the start of what a server sent: an optional HelloRetryRequest, then the ServerHello.
  *
- * @throws {HandshakeProblem} Something else is there, or something is missing.
+ * @throws {HandshakeError} There is another message, or one is missing.
  */
 function readServerHellos(bytes: Buffer): ServerHellos {
   const records = new RecordSplitter().push(bytes)
   const joiner = new MessageJoiner()
   let retry: Hello | undefined
   for (const [index, record] of withoutChangeCipherSpec(records, joiner)) {
-    const hello = takeHello(record, joiner)
+    const hello = readHello(record, joiner)
     if (hello === undefined) continue
     checkRetry(retry, hello)
     if (hello.isRetry) retry = hello
@@ -206,30 +209,37 @@ function readServerHellos(bytes: Buffer): ServerHellos {
   throw unexpected('the server sent no ServerHello')
 }
 
-function takeHello({ type, fragment }: TlsRecord, joiner: MessageJoiner): Hello | undefined {
-  if (type !== RECORD.handshake) throw unexpected('the server began with no ServerHello')
+function readHello({ type, fragment }: TlsRecord, joiner: MessageJoiner): Hello | undefined {
+  if (type !== RECORD.handshake) throw unexpected('the server did not start with a ServerHello')
   const [message, more] = joiner.push(fragment)
   if (message === undefined) return undefined
-  if (message.type !== MESSAGE.serverHello) throw unexpected('the server began with no ServerHello')
-  // The keys change after it: nothing else may be in its last record.
-  if (more !== undefined || !joiner.isBetween) throw unexpected('a ServerHello has an appendix')
+  if (message.type !== MESSAGE.serverHello) {
+    throw unexpected('the server did not start with a ServerHello')
+  }
+  // The keys change after it, so a record boundary must follow (RFC 8446, section 5.1).
+  if (more !== undefined || !joiner.isAtMessageEnd) {
+    throw unexpected('the ServerHello is followed by more data in its record')
+  }
   return { ...readServerHello(message), message }
 }
 
 function checkRetry(retry: Hello | undefined, hello: Hello): void {
   if (retry === undefined) return
-  if (hello.isRetry) throw unexpected('the server asked twice to begin again')
+  if (hello.isRetry) throw unexpected('the server sent two HelloRetryRequests')
   if (retry.suite !== hello.suite) {
-    throw new HandshakeProblem(ALERT.illegalParameter, 'the server changed its cipher suite')
+    throw new HandshakeError(
+      ALERT.illegalParameter,
+      'the server changed the cipher suite after its HelloRetryRequest',
+    )
   }
 }
 
 /**
- * Decrypts what a server sends after its ServerHello, up to its Finished.
+ * Decrypts the messages that a server sends after its ServerHello, up to and including its Finished.
  *
- * What comes after that is for other keys, and not looked at.
+ * Records after the Finished use the application keys and are not read.
  *
- * @throws {HandshakeProblem} Messages are missing, in another order, or others than these.
+ * @throws {HandshakeError} Messages are missing, out of order or unknown.
  */
 function readServerFlight(
   records: readonly TlsRecord[],
@@ -243,20 +253,23 @@ function readServerFlight(
       messages.push(message)
     }
     if (messages.at(-1)?.type !== MESSAGE.finished) continue
-    if (!joiner.isBetween) throw unexpected('a Finished has an appendix')
+    if (!joiner.isAtMessageEnd)
+      throw unexpected('the Finished is followed by more data in its record')
     return messages
   }
   throw unexpected('the server sent no Finished')
 }
 
 function openHandshake(record: TlsRecord, protection: RecordProtection): Buffer {
-  if (record.type !== RECORD.applicationData) throw unexpected('the server stopped to encrypt')
+  if (record.type !== RECORD.applicationData)
+    throw unexpected('the server sent an unencrypted record')
   const { type, content } = protection.open(record)
-  if (type !== RECORD.handshake) throw unexpected('the server interrupted its handshake')
+  if (type !== RECORD.handshake)
+    throw unexpected('the server sent another record within its flight')
   return content
 }
 
-/** What may come first, and after each (RFC 8446, section 4); since no session is resumed, all must be there. */
+/** The first message, and what may follow each (RFC 8446, section 4). Without resumption, none may be left out. */
 const FIRST: readonly number[] = [MESSAGE.encryptedExtensions]
 const AFTER: ReadonlyMap<number, readonly number[]> = new Map([
   [MESSAGE.encryptedExtensions, [MESSAGE.certificateRequest, MESSAGE.certificate]],
@@ -268,15 +281,15 @@ const AFTER: ReadonlyMap<number, readonly number[]> = new Map([
 function checkOrder(last: HandshakeMessage | undefined, { type }: HandshakeMessage): void {
   const allowed = last === undefined ? FIRST : AFTER.get(last.type)
   if (allowed?.includes(type) !== true) {
-    throw unexpected(`the server sent the message ${type} out of its turn`)
+    throw unexpected(`the server sent a message of type ${type} out of order`)
   }
 }
 
 /**
- * Leaves out the records that mean nothing in TLS 1.3, and are only there for boxes on the way (RFC 8446, appendix D.4).
+ * Skips change_cipher_spec records, which TLS 1.3 sends only for middlebox compatibility (RFC 8446, appendix D.4).
  *
- * @param joiner Knows whether a message has begun: within one, no other record may come.
- * @yields The place of each other record, and the record.
+ * @param joiner Knows whether a message is incomplete: no other record may interrupt it.
+ * @yields The index of each other record, and the record.
  */
 function* withoutChangeCipherSpec(
   records: readonly TlsRecord[],
@@ -284,8 +297,10 @@ function* withoutChangeCipherSpec(
 ): Generator<[number, TlsRecord]> {
   for (const [index, record] of records.entries()) {
     if (record.type !== RECORD.changeCipherSpec) yield [index, record]
-    else if (!joiner.isBetween) throw unexpected('a message was interrupted by another record')
-    else if (!record.fragment.equals(ONE)) throw malformed('an odd change of cipher spec')
+    else if (!joiner.isAtMessageEnd)
+      throw unexpected('a change_cipher_spec record is within a handshake message')
+    else if (!record.fragment.equals(ONE))
+      throw malformed('a change_cipher_spec record is malformed')
   }
 }
 

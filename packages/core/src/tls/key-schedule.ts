@@ -2,7 +2,7 @@ import { type CipherGCMTypes, createHash, createHmac, type Hash } from 'node:cry
 import { handshakeMessage, uint8, uint16, vector8 } from './bytes.ts'
 import { MESSAGE } from './constants.ts'
 
-/** The key and the initialization vector of one direction. */
+/** The key and the IV for the records of one direction. */
 export interface RecordKeys {
   readonly key: Buffer
   readonly iv: Buffer
@@ -10,16 +10,16 @@ export interface RecordKeys {
 
 const IV_LENGTH = 12
 
-/** HKDF-Expand-Label with an empty context (RFC 8446, section 7.1), for lengths up to one block of the hash. */
+/** Computes HKDF-Expand-Label with an empty context (RFC 8446, section 7.1), up to the length of one hash. */
 export function expandLabel(
   { hash, hashLength }: CipherSuite,
   secret: Uint8Array,
   label: string,
   length: number,
 ): Buffer {
-  if (length > hashLength) throw new RangeError('more than one block of the hash')
+  if (length > hashLength) throw new RangeError('the length is greater than that of the hash')
   const info = [uint16(length), vector8(Buffer.from(`tls13 ${label}`)), vector8()]
-  // HKDF-Expand counts its blocks from one; one is all we need.
+  // HKDF-Expand numbers its blocks from 1, and one block is enough.
   const block = createHmac(hash, secret)
     .update(Buffer.concat([...info, uint8(1)]))
     .digest()
@@ -28,7 +28,7 @@ export function expandLabel(
   return expanded
 }
 
-/** The keys that protect the records under a traffic secret (section 7.3). */
+/** Derives the record keys from a traffic secret (section 7.3). */
 export function recordKeys(suite: CipherSuite, trafficSecret: Uint8Array): RecordKeys {
   return {
     key: expandLabel(suite, trafficSecret, 'key', suite.keyLength),
@@ -36,7 +36,7 @@ export function recordKeys(suite: CipherSuite, trafficSecret: Uint8Array): Recor
   }
 }
 
-/** What a Finished says: the transcript so far, signed with the traffic secret (section 4.4.4). */
+/** Computes the verify_data of a Finished (section 4.4.4). */
 export function verifyData(
   suite: CipherSuite,
   trafficSecret: Uint8Array,
@@ -48,7 +48,7 @@ export function verifyData(
   return data
 }
 
-/** What a TLS 1.3 cipher suite decides. */
+/** The algorithms of a TLS 1.3 cipher suite. */
 export interface CipherSuite {
   readonly aead: CipherGCMTypes | 'chacha20-poly1305'
   readonly keyLength: number
@@ -56,19 +56,19 @@ export interface CipherSuite {
   readonly hashLength: number
 }
 
-/** The suites that Node offers by default, by their numbers (RFC 8446, appendix B.4). */
+/** The suites that Node offers by default, by code point (RFC 8446, appendix B.4). */
 const SUITES = new Map<number, CipherSuite>([
   [0x1301, { aead: 'aes-128-gcm', keyLength: 16, hash: 'sha256', hashLength: 32 }],
   [0x1302, { aead: 'aes-256-gcm', keyLength: 32, hash: 'sha384', hashLength: 48 }],
   [0x1303, { aead: 'chacha20-poly1305', keyLength: 32, hash: 'sha256', hashLength: 32 }],
 ])
 
-/** The suite with this number, or undefined if we do not know it. */
-export function cipherSuite(number: number): CipherSuite | undefined {
-  return SUITES.get(number)
+/** Returns the suite with this code point, or undefined if it is not supported. */
+export function cipherSuite(codePoint: number): CipherSuite | undefined {
+  return SUITES.get(codePoint)
 }
 
-/** The hash over all messages of a handshake, which both sides sign (RFC 8446, section 4.4.1). */
+/** The transcript hash of a handshake (RFC 8446, section 4.4.1). */
 export class Transcript {
   readonly #hash: Hash
 
@@ -76,18 +76,18 @@ export class Transcript {
     this.#hash = createHash(hash)
   }
 
-  /** @param message With its header. */
+  /** @param message Including its header. */
   add(message: Uint8Array): this {
     this.#hash.update(message)
     return this
   }
 
-  /** The hash of what was added so far. */
+  /** Returns the hash of the messages added so far. */
   digest(): Buffer {
     return this.#hash.copy().digest()
   }
 
-  /** As it would be if `messages` came next. */
+  /** Returns the hash as it would be after `messages`, without adding them. */
   digestWith(...messages: readonly Uint8Array[]): Buffer {
     const ahead = this.#hash.copy()
     for (const message of messages) ahead.update(message)
@@ -95,7 +95,7 @@ export class Transcript {
   }
 }
 
-/** What takes the place of the first ClientHello in the transcript after a HelloRetryRequest. */
+/** Returns the message_hash that replaces the first ClientHello in the transcript after a HelloRetryRequest. */
 export function messageHash({ hash }: Pick<CipherSuite, 'hash'>, clientHello: Uint8Array): Buffer {
   return handshakeMessage(MESSAGE.messageHash, createHash(hash).update(clientHello).digest())
 }

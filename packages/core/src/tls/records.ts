@@ -1,10 +1,10 @@
 import { type CipherGCM, createCipheriv, createDecipheriv, type DecipherGCM } from 'node:crypto'
-import { HandshakeProblem, malformed } from './alert.ts'
+import { HandshakeError, malformed } from './alert.ts'
 import { uint8, uint16 } from './bytes.ts'
 import { ALERT, type Alert, RECORD } from './constants.ts'
 import { type CipherSuite, type RecordKeys, recordKeys } from './key-schedule.ts'
 
-/** One TLS record as it is on the wire. */
+/** One TLS record as sent over the connection. */
 export interface TlsRecord {
   readonly type: number
   readonly header: Buffer
@@ -14,15 +14,15 @@ export interface TlsRecord {
 }
 
 const HEADER_LENGTH = 5
-/** The most that a record may carry (RFC 8446, section 5.1). */
+/** The limit of TLSPlaintext.length (RFC 8446, section 5.1). */
 const MAX_PLAINTEXT = 2 ** 14
-/** The most that a record may be long when it is encrypted (section 5.2). */
+/** The limit of TLSCiphertext.length (section 5.2). */
 const MAX_CIPHERTEXT = MAX_PLAINTEXT + 256
 
 /**
- * Cuts a stream of bytes into records, however it was split on its way.
+ * Splits a stream of bytes into records, whatever the sizes of its chunks.
  *
- * @throws {HandshakeProblem} What comes is no TLS record, or is longer than one may be.
+ * @throws {HandshakeError} The bytes are not a TLS record, or the record is too long.
  */
 export class RecordSplitter {
   #pending: Buffer = Buffer.alloc(0)
@@ -41,7 +41,7 @@ export class RecordSplitter {
     return records
   }
 
-  /** The beginning of a record whose end has not come yet. */
+  /** The start of a record that is not complete yet. */
   get rest(): Buffer {
     return this.#pending
   }
@@ -50,13 +50,13 @@ export class RecordSplitter {
 function readRecord(bytes: Buffer): TlsRecord | undefined {
   if (bytes.length < HEADER_LENGTH) return undefined
   const type = bytes.readUInt8(0)
-  // The minor version is 1 in a first ClientHello and 3 later; RFC 8446 tells us not to look at it.
+  // The minor version is 1 in a first ClientHello and 3 later; RFC 8446 says to ignore legacy_record_version.
   if (type < RECORD.changeCipherSpec || type > RECORD.applicationData || bytes[1] !== 3) {
-    throw malformed('something that is no TLS record')
+    throw malformed('the bytes are not a TLS record')
   }
   const length = bytes.readUInt16BE(3)
   const limit = type === RECORD.applicationData ? MAX_CIPHERTEXT : MAX_PLAINTEXT
-  if (length > limit) throw new HandshakeProblem(ALERT.recordOverflow, 'a TLS record is too long')
+  if (length > limit) throw new HandshakeError(ALERT.recordOverflow, 'a TLS record is too long')
   const end = HEADER_LENGTH + length
   if (bytes.length < end) return undefined
   return {
@@ -67,8 +67,8 @@ function readRecord(bytes: Buffer): TlsRecord | undefined {
   }
 }
 
-/** What was in an encrypted record. */
-interface OpenedRecord {
+/** The content of an encrypted record (TLSInnerPlaintext). */
+interface InnerPlaintext {
   readonly type: number
   readonly content: Buffer
 }
@@ -76,7 +76,7 @@ interface OpenedRecord {
 const TAG_LENGTH = 16
 const LEGACY_VERSION = 0x0303
 
-/** Encrypts or decrypts the records of one direction, in their order (RFC 8446, section 5.2). */
+/** Encrypts or decrypts the records of one direction, in order (RFC 8446, section 5.2). */
 export class RecordProtection {
   readonly #suite: CipherSuite
   readonly #keys: RecordKeys
@@ -87,8 +87,12 @@ export class RecordProtection {
     this.#keys = recordKeys(suite, trafficSecret)
   }
 
-  /** @throws {HandshakeProblem} It was not encrypted with this key at this place. */
-  open({ header, fragment }: TlsRecord): OpenedRecord {
+  /**
+   * Decrypts a record.
+   *
+   * @throws {HandshakeError} It was not encrypted with these keys and this sequence number.
+   */
+  open({ header, fragment }: TlsRecord): InnerPlaintext {
     if (fragment.length <= TAG_LENGTH) throw malformed('an encrypted record is too short')
     const decipher = this.#cipher(createDecipheriv) as DecipherGCM
     decipher.setAAD(header, { plaintextLength: fragment.length - TAG_LENGTH })
@@ -97,12 +101,12 @@ export class RecordProtection {
     try {
       decipher.final()
     } catch {
-      throw new HandshakeProblem(ALERT.decryptError, 'a record cannot be decrypted')
+      throw new HandshakeError(ALERT.decryptError, 'a record cannot be decrypted')
     }
     return withoutPadding(inner)
   }
 
-  /** Encrypts `content` into as many records as it needs. */
+  /** Encrypts `content`, in as many records as necessary. */
   seal(type: number, content: Buffer): Buffer {
     const records: Buffer[] = []
     for (let at = 0; at < content.length; at += MAX_PLAINTEXT) {
@@ -111,7 +115,7 @@ export class RecordProtection {
     return Buffer.concat(records)
   }
 
-  /** Forgets the keys. */
+  /** Overwrites the keys. */
   wipe(): void {
     this.#keys.key.fill(0)
     this.#keys.iv.fill(0)
@@ -131,13 +135,13 @@ export class RecordProtection {
     return Buffer.concat([header, ...sealed, cipher.getAuthTag()])
   }
 
-  /** GCM and Poly1305 are used alike, which the types of Node do not know. */
+  /** GCM and ChaCha20-Poly1305 have the same API, which Node's types do not express. */
   #cipher(create: typeof createCipheriv | typeof createDecipheriv): unknown {
     const options = { authTagLength: TAG_LENGTH }
     return create(this.#suite.aead as 'aes-128-gcm', this.#keys.key, this.#nonce(), options)
   }
 
-  /** The number of the record, mixed into the vector, so that no nonce comes twice. */
+  /** Computes the per-record nonce: the sequence number XOR the IV (section 5.3). */
   #nonce(): Buffer {
     const nonce = Buffer.from(this.#keys.iv)
     nonce.writeBigUInt64BE(nonce.readBigUInt64BE(4) ^ this.#sequence, 4)
@@ -146,22 +150,22 @@ export class RecordProtection {
   }
 }
 
-/** The last byte that is not zero is the type (section 5.4). */
-function withoutPadding(inner: Buffer): OpenedRecord {
+/** Removes the padding: the last byte that is not zero is the content type (section 5.4). */
+function withoutPadding(inner: Buffer): InnerPlaintext {
   let end = inner.length - 1
   while (end >= 0 && inner[end] === 0) end -= 1
   const type = inner[end]
-  if (type === undefined) throw malformed('an encrypted record holds only padding')
+  if (type === undefined) throw malformed('an encrypted record contains only padding')
   if (end > MAX_PLAINTEXT) {
-    throw new HandshakeProblem(ALERT.recordOverflow, 'an encrypted record holds too much')
+    throw new HandshakeError(ALERT.recordOverflow, 'the content of an encrypted record is too long')
   }
   return { type, content: inner.subarray(0, end) }
 }
 
-/** Alerts as records, for the end of a handshake. */
+/** Encrypts the alert that ends a handshake. */
 export function sealAlert(protection: RecordProtection, alert: Alert): Buffer {
   if (alert !== ALERT.userCanceled) return protection.seal(RECORD.alert, Buffer.of(FATAL, alert))
-  // Section 6.1: it only says why the close_notify after it comes so early.
+  // Section 6.1: user_canceled is a warning, and a close_notify follows it.
   return Buffer.concat([
     protection.seal(RECORD.alert, Buffer.of(WARNING, ALERT.userCanceled)),
     protection.seal(RECORD.alert, Buffer.of(WARNING, ALERT.closeNotify)),

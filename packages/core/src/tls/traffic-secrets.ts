@@ -1,6 +1,7 @@
-import { HandshakeProblem } from './alert.ts'
+import { HandshakeError } from './alert.ts'
 import { ALERT } from './constants.ts'
 
+/** Which side of the connection sends. */
 export type Side = 'client' | 'server'
 
 const LABELS: Readonly<Record<string, Side>> = {
@@ -10,52 +11,57 @@ const LABELS: Readonly<Record<string, Side>> = {
 const RANDOM_LENGTH = 32
 const SPACE = 0x20
 
-interface Logged {
+interface KeylogEntry {
   readonly clientRandom: Buffer
   readonly secret: Buffer
 }
 
 /**
- * The handshake secrets of a connection, from the lines of its `keylog` event.
+ * The handshake traffic secrets of a connection, from the lines of its `keylog` event.
  *
- * A line is a label, the client's random and a secret, the last two in hexadecimal. Secrets are never made
- * into a string, because a string cannot be wiped.
+ * The lines have the SSLKEYLOGFILE format: a label, the client random and a secret, the last two in hexadecimal.
+ * Secrets are never converted to a string, because a string cannot be overwritten.
  */
-export class KeylogSecrets {
-  readonly #logged = new Map<Side, Logged>()
-  #isOdd = false
+export class TrafficSecrets {
+  readonly #entries = new Map<Side, KeylogEntry>()
+  #isMalformed = false
 
-  take(line: Buffer): void {
+  addKeylogLine(line: Buffer): void {
     const side = LABELS[line.subarray(0, Math.max(line.indexOf(SPACE), 0)).toString('latin1')]
     if (side !== undefined) {
-      const logged = readLine(line)
-      if (logged === undefined || this.#logged.has(side)) this.#isOdd = true
-      else this.#logged.set(side, logged)
+      const entry = readLine(line)
+      if (entry === undefined || this.#entries.has(side)) this.#isMalformed = true
+      else this.#entries.set(side, entry)
     }
   }
 
-  /** @throws {HandshakeProblem} It was not told, or is another connection's. */
+  /**
+   * Returns the secret of one side.
+   *
+   * @throws {HandshakeError} Node did not report it, or reported one of another connection.
+   */
   secret(side: Side, clientRandom: Buffer, length: number): Buffer {
-    const logged = this.#logged.get(side)
-    if (logged === undefined || this.#isOdd) {
-      throw new HandshakeProblem(
+    const entry = this.#entries.get(side)
+    if (entry === undefined || this.#isMalformed) {
+      throw new HandshakeError(
         ALERT.internalError,
-        'Node did not tell the secrets of the handshake',
+        'Node did not report the secrets of the handshake',
       )
     }
-    if (!logged.clientRandom.equals(clientRandom) || logged.secret.length !== length) {
-      throw new HandshakeProblem(ALERT.internalError, 'Node told secrets of another handshake')
+    if (!entry.clientRandom.equals(clientRandom) || entry.secret.length !== length) {
+      throw new HandshakeError(ALERT.internalError, 'Node reported secrets of another handshake')
     }
-    return logged.secret
+    return entry.secret
   }
 
+  /** Overwrites the secrets. */
   wipe(): void {
-    for (const { secret } of this.#logged.values()) secret.fill(0)
-    this.#logged.clear()
+    for (const { secret } of this.#entries.values()) secret.fill(0)
+    this.#entries.clear()
   }
 }
 
-function readLine(line: Buffer): Logged | undefined {
+function readLine(line: Buffer): KeylogEntry | undefined {
   const start = line.indexOf(SPACE) + 1
   const middle = line.indexOf(SPACE, start)
   if (middle < 0) return undefined

@@ -79,8 +79,8 @@ describe.runIf(isInstalled('tinyproxy')).each(['pool', 'https'] as const)(
     })
 
     it.each([
-      ['without', '', 'wants a user and a password (407)'],
-      ['with a wrong', 'jane:wrong-8890c2@', 'did not accept the user and the password (401)'],
+      ['without', '', 'requires a user and password (407)'],
+      ['with a wrong', 'jane:wrong-8890c2@', 'rejected the user and password (401)'],
     ])('refuses us %s password', async (_, login, says) => {
       await using proxy = await startTinyproxy()
       const proxyUrl = `http://${login}127.0.0.1:${proxy.port}`
@@ -104,7 +104,7 @@ describe.runIf(isInstalled('tinyproxy')).each(['pool', 'https'] as const)(
       })
       await expect(cluster.fetch('/version')).rejects.toMatchObject({
         code: 'ERR_PROXY_FAILED',
-        message: expect.stringMatching(/gave no connection to localhost:1: it answered 50\d/),
+        message: expect.stringMatching(/did not connect to localhost:1: it answered 50\d/),
       })
     })
   },
@@ -129,7 +129,7 @@ describe.runIf(isInstalled('danted')).each(['pool', 'https'] as const)(
       })
       await expect(cluster.fetch('/version')).rejects.toMatchObject({
         code: 'ERR_PROXY_FAILED',
-        message: expect.stringMatching(/gave no connection to localhost:1: connection refused/),
+        message: expect.stringMatching(/did not connect to localhost:1: connection refused/),
       })
     })
   },

@@ -9,7 +9,7 @@ import { listen, type TestProxy } from '../fixtures/proxies.ts'
 const OK = 'HTTP/1.1 200 Connection established\r\n\r\n'
 const PASSWORD = 'hidden-4b81f0c2'
 
-/** A proxy that answers its first request with these pieces, and then says no more. */
+/** A proxy that responds to the first request with these chunks, and then stays silent. */
 const answering = (...pieces: string[]) =>
   listen((socket, proxy) => {
     socket.once('data', async (data: Buffer) => {
@@ -37,7 +37,7 @@ describe('CONNECT', () => {
     ])
   })
 
-  it('sends user and password decoded', async () => {
+  it('sends the decoded user and password', async () => {
     await using proxy = await answering(OK)
     await ask(proxy, 'jane%40corp:p%C3%A4ss@')
     const sent =
@@ -46,18 +46,21 @@ describe('CONNECT', () => {
   })
 
   it.each([
-    ['in one piece', [OK]],
-    ['letter by letter', [...OK]],
-    ['without words', ['HTTP/1.0 200\r\nVia: x\r\n\r\n']],
-    ['with headers about a body that cannot be', ['HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n']],
-    ['with another 2xx', ['HTTP/1.1 204 No Content\r\n\r\n']],
+    ['in one chunk', [OK]],
+    ['byte by byte', [...OK]],
+    ['without a reason phrase', ['HTTP/1.0 200\r\nVia: x\r\n\r\n']],
+    [
+      'with a Content-Length, which must be ignored',
+      ['HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n'],
+    ],
+    ['with another 2xx status', ['HTTP/1.1 204 No Content\r\n\r\n']],
     ['with 60 KB of headers', [`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(60_000)}\r\n\r\n`]],
-  ])('is granted %s', async (_, pieces) => {
+  ])('succeeds with a response %s', async (_, pieces) => {
     await using proxy = await answering(...pieces)
     expect((await ask(proxy)).destroyed).toBe(false)
   })
 
-  it('leaves the bytes behind the head to the next reader', async () => {
+  it('leaves the bytes after the head to the next reader', async () => {
     await using proxy = await answering(`${OK}first `, 'second')
     const socket = await ask(proxy)
     let text = ''
@@ -71,14 +74,14 @@ describe('CONNECT', () => {
   it.each([
     ['502', 'HTTP/1.1 502 Bad Gateway\r\n\r\n', /api\.example:6443: it answered 502 Bad Gateway$/],
     ['403', 'HTTP/1.1 403 No\r\n\r\n', /it answered 403 Forbidden$/],
-    ['an odd status', `HTTP/1.1 799 ${PASSWORD}\r\n\r\n`, /it answered 799$/],
+    ['an unknown status', `HTTP/1.1 799 ${PASSWORD}\r\n\r\n`, /it answered 799$/],
     ['a redirect', 'HTTP/1.1 302 Found\r\nLocation: http://x\r\n\r\n', /it answered 302 Found$/],
-    ['garbage', '\x05\xff\x00', /did not answer in HTTP$/],
-    ['HTTP/2', 'HTTP/2 200\r\n\r\n', /did not answer in HTTP$/],
-    ['a broken status line', 'HTTP/1.1 2000 OK\r\n\r\n', /answered with a broken status line$/],
+    ['garbage', '\x05\xff\x00', /did not respond with HTTP$/],
+    ['HTTP/2', 'HTTP/2 200\r\n\r\n', /did not respond with HTTP$/],
+    ['a malformed status line', 'HTTP/1.1 2000 OK\r\n\r\n', /with a malformed status line$/],
     ['endless headers', `HTTP/1.1 200 OK\r\n${'X: y\r\n'.repeat(20_000)}`, /more than 64 KiB of/],
-    ['a head that ends too late', `HTTP/1.1 200 ${'x'.repeat(66_000)}\r\n\r\n`, /more than 64 KiB/],
-  ])('fails by %s', async (_, answer, says) => {
+    ['a head that is too long', `HTTP/1.1 200 ${'x'.repeat(66_000)}\r\n\r\n`, /more than 64 KiB/],
+  ])('fails on %s', async (_, answer, says) => {
     await using proxy = await answering(answer)
     const error = await ask(proxy, `jane:${PASSWORD}@`).catch((reason: unknown) => reason)
     expect(error).toMatchObject({
@@ -90,9 +93,9 @@ describe('CONNECT', () => {
   })
 
   it.each([
-    ['without a login', '', 'wants a user and a password (407)'],
-    ['with a wrong one', 'jane:x@', 'did not accept the user and the password (407)'],
-  ])('fails by 407 %s, and says where to look', async (_, login, says) => {
+    ['without a login', '', 'requires a user and password (407)'],
+    ['with a wrong one', 'jane:x@', 'rejected the user and password (407)'],
+  ])('fails on 407 %s, with a hint', async (_, login, says) => {
     await using proxy = await answering('HTTP/1.1 407 Who?\r\n\r\n')
     await expect(ask(proxy, login)).rejects.toMatchObject({
       code: 'ERR_PROXY_FAILED',
@@ -104,11 +107,11 @@ describe('CONNECT', () => {
   it.each([
     ['at once', ''],
     ['in the middle of its head', 'HTTP/1.1 200 OK\r\nX:'],
-  ])('fails when the proxy closes %s', async (_, said) => {
-    await using proxy = await listen((socket) => socket.once('data', () => socket.end(said)))
+  ])('fails if the proxy closes %s', async (_, sent) => {
+    await using proxy = await listen((socket) => socket.once('data', () => socket.end(sent)))
     await expect(ask(proxy)).rejects.toMatchObject({
       code: 'ERR_PROXY_FAILED',
-      message: expect.stringContaining('closed the connection before it had answered'),
+      message: expect.stringContaining('closed the connection before it responded'),
     })
   })
 })

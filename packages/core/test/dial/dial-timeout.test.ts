@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { DialLimit } from '../../src/dial/signed-tls.ts'
+import { DialTimeout } from '../../src/dial/signed-tls.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-it('ends a connection that takes too long, but gives a person more time', async () => {
+it('the dial timeout ends a slow connection, but is longer while a signature is pending', async () => {
   const ended = vi.fn()
-  const limit = new DialLimit(1000, ended)
+  const timeout = new DialTimeout(1000, ended)
   let sign = (): void => {}
-  const signing = limit.whileSigning(
+  const signing = timeout.whileSigning(
     new Promise<void>((resolve) => {
       sign = resolve
     }),
@@ -23,23 +23,23 @@ it('ends a connection that takes too long, but gives a person more time', async 
   expect(ended).toHaveBeenCalledOnce()
 })
 
-it('ends also what is never signed', async () => {
+it('the dial timeout ends a connection that is never signed', async () => {
   const ended = vi.fn()
-  const limit = new DialLimit(1000, ended)
-  void limit.whileSigning(new Promise(() => {}))
+  const timeout = new DialTimeout(1000, ended)
+  void timeout.whileSigning(new Promise(() => {}))
   await vi.advanceTimersByTimeAsync(600_000)
   expect(ended).toHaveBeenCalledOnce()
 })
 
-it('leaves nothing running when it was stopped while somebody signed', async () => {
-  const limit = new DialLimit(1000, () => {})
+it('the dial timeout leaves no timer if it is stopped while a signature is pending', async () => {
+  const timeout = new DialTimeout(1000, () => {})
   let sign = (): void => {}
-  const signing = limit.whileSigning(
+  const signing = timeout.whileSigning(
     new Promise<void>((resolve) => {
       sign = resolve
     }),
   )
-  limit.stop()
+  timeout.stop()
   sign()
   await signing
   expect(vi.getTimerCount()).toBe(0)

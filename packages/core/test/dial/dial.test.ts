@@ -25,7 +25,7 @@ const silent = (options = {}) => listen((socket) => socket.resume(), options)
 const talking = (answer: string) => listen((s) => s.once('data', () => s.write(answer)))
 const OK = 'HTTP/1.1 200 OK\r\n\r\n'
 
-/** Ways to hang for ever, by where. */
+/** Places where a dial can hang. */
 const HANGING = [
   ['an http proxy', 'http', () => silent(), 'the proxy'],
   ['an https proxy in its handshake', 'https', () => silent(), 'the proxy'],
@@ -34,7 +34,7 @@ const HANGING = [
 ] as const
 
 describe('a dial that hangs', () => {
-  it.each(HANGING)('at %s ends with its time limit', async (_, scheme, start, says) => {
+  it.each(HANGING)('at %s is ended by the timeout', async (_, scheme, start, says) => {
     await using proxy = await start()
     const error = await attempt(through(proxyUrl(scheme, proxy.port)), { timeoutMs: 50 })
     expect(error).toMatchObject({
@@ -44,7 +44,7 @@ describe('a dial that hangs', () => {
     await vi.waitFor(() => expect(proxy.open.size).toBe(0))
   })
 
-  it.each(HANGING)('at %s ends with its signal', async (_, scheme, start) => {
+  it.each(HANGING)('at %s is ended by the signal', async (_, scheme, start) => {
     await using proxy = await start()
     const before = openSockets()
     const abort = new AbortController()
@@ -57,7 +57,7 @@ describe('a dial that hangs', () => {
     await vi.waitFor(() => expect(openSockets()).toBe(before))
   })
 
-  it('at the server itself ends in the same ways', async () => {
+  it('at the server itself is ended by the timeout or the signal', async () => {
     await using server = await silent()
     const target = makeTarget(`https://127.0.0.1:${server.port}`, tls)
     expect(await attempt(target, { timeoutMs: 50 })).toMatchObject({ code: 'ETIMEDOUT' })
@@ -67,7 +67,7 @@ describe('a dial that hangs', () => {
     await vi.waitFor(() => expect(server.open.size).toBe(0))
   })
 
-  it('opens nothing when it was aborted before', async () => {
+  it('opens no socket if it was aborted before', async () => {
     await using proxy = await silent()
     const aborted = AbortSignal.abort(new Error('before'))
     const error = await attempt(through(proxyUrl('http', proxy.port)), { signal: aborted })
@@ -77,27 +77,32 @@ describe('a dial that hangs', () => {
 })
 
 describe('a proxy', () => {
-  it.each(['http', 'https', 'socks5'])('that is not there is named: %s', async (scheme) => {
-    const closed = await silent()
-    await closed[Symbol.asyncDispose]()
-    const url = proxyUrl(scheme, closed.port, 'jane:hidden-4b81f0c2')
-    const error = await attempt(through(url, undefined, 'HTTPS_PROXY'))
-    expect(error).toMatchObject({
-      code: 'ERR_PROXY_FAILED',
-      message: `the proxy ${scheme}://127.0.0.1:${closed.port} gave no connection: connection refused`,
-      hint: expect.stringMatching(/HTTPS_PROXY.*the proxy.*, not the server/),
-    })
-    expectNoLeak([error], ['hidden-4b81f0c2'])
-  })
+  it.each(['http', 'https', 'socks5'])(
+    'that refuses connections is named in the error: %s',
+    async (scheme) => {
+      const closed = await silent()
+      await closed[Symbol.asyncDispose]()
+      const url = proxyUrl(scheme, closed.port, 'jane:hidden-4b81f0c2')
+      const error = await attempt(through(url, undefined, 'HTTPS_PROXY'))
+      expect(error).toMatchObject({
+        code: 'ERR_PROXY_FAILED',
+        message: `the proxy ${scheme}://127.0.0.1:${closed.port} cannot be reached: connection refused`,
+        hint: expect.stringMatching(/HTTPS_PROXY.*the proxy.*, not the server/),
+      })
+      expectNoLeak([error], ['hidden-4b81f0c2'])
+    },
+  )
 
-  it('whose name does not exist is named', async () => {
+  it('whose host name does not exist is named in the error', async () => {
     expect(await attempt(through('http://proxy.invalid:3128'))).toMatchObject({
       code: 'ERR_PROXY_FAILED',
-      message: expect.stringMatching(/^the proxy http:\/\/proxy\.invalid:3128 gave no .*name/),
+      message: expect.stringMatching(
+        /^the proxy http:\/\/proxy\.invalid:3128 cannot be reached: .*name/,
+      ),
     })
   })
 
-  it('that resets the connection is named', async () => {
+  it('that resets the connection is named in the error', async () => {
     await using proxy = await listen((socket) =>
       socket.once('data', () => socket.resetAndDestroy()),
     )
@@ -107,18 +112,18 @@ describe('a proxy', () => {
     })
   })
 
-  it('over TLS must have a certificate that this machine trusts, whatever the cluster says', async () => {
+  it('over TLS needs a certificate that the system trusts, whatever the settings of the cluster', async () => {
     await using proxy = await startConnectProxy({ to: 9, tls: await makePair() })
     const error = await attempt(through(proxyUrl('https', proxy.port)))
     expect(error).toMatchObject({
       code: 'ERR_PROXY_FAILED',
-      message: expect.stringContaining('has a certificate that is not accepted (UNABLE_TO_'),
+      message: expect.stringContaining('has a certificate that is not trusted (UNABLE_TO_'),
       hint: expect.stringContaining('NODE_EXTRA_CA_CERTS'),
     })
     expect(proxy.asked).toEqual([])
   })
 
-  it('that does not speak TLS is named', async () => {
+  it('that does not speak TLS is named in the error', async () => {
     await using proxy = await listen((s) => s.once('data', () => s.end('HTTP/1.1 400 No\r\n\r\n')))
     expect(await attempt(through(proxyUrl('https', proxy.port)))).toMatchObject({
       code: 'ERR_PROXY_FAILED',
@@ -127,17 +132,17 @@ describe('a proxy', () => {
   })
 
   it.each([
-    ['refused', 'HTTP/1.1 502 Bad Gateway\r\n\r\n'],
-    ['answered nonsense', 'no HTTP'],
-    ['answered with no TLS behind it', `${OK}no TLS`],
-  ])('that %s and keeps its end open is left, and nothing stays', async (_, answer) => {
+    ['responds with 502', 'HTTP/1.1 502 Bad Gateway\r\n\r\n'],
+    ['responds with garbage', 'no HTTP'],
+    ['forwards to a server without TLS', `${OK}no TLS`],
+  ])('that %s and keeps the connection open is disconnected', async (_, answer) => {
     await using proxy = await talking(answer)
     expect(await attempt(through(proxyUrl('http', proxy.port)))).toBeInstanceOf(Error)
     await vi.waitFor(() => expect(proxy.open.size).toBe(0))
   })
 
-  it('that meddles with TLS is named in the hint', async () => {
-    // What comes right behind the head belongs to the server: here it is no TLS.
+  it('that alters TLS is named in the hint', async () => {
+    // Bytes after the response head come from the server: here they are not TLS.
     await using proxy = await talking(`${OK}I am no TLS server\r\n`)
     expect(await attempt(through(proxyUrl('http', proxy.port)))).toMatchObject({
       code: 'ERR_SERVER_UNREACHABLE',
@@ -146,7 +151,7 @@ describe('a proxy', () => {
     })
   })
 
-  it.each(['::1', '127.0.0.1'])('may listen on %s, and so may the server', async (host) => {
+  it.each(['::1', '127.0.0.1'])('may listen on %s', async (host) => {
     await using server = await echo()
     await using proxy = await startConnectProxy({ to: server.port, host })
     const target = through(proxyUrl('http', proxy.port, '', host), 'http://[fd00::5]')
@@ -154,7 +159,7 @@ describe('a proxy', () => {
     expect(proxy.asked).toEqual(['CONNECT [fd00::5]:80'])
   })
 
-  it('of SOCKS5 is told IPv6 addresses as such', async () => {
+  it('for SOCKS5 receives an IPv6 address as such', async () => {
     await using server = await echo()
     await using proxy = await startSocksProxy({ to: server.port })
     const target = through(proxyUrl('socks5', proxy.port), 'http://[fd00::5]:81')
@@ -163,12 +168,12 @@ describe('a proxy', () => {
   })
 })
 
-describe('the name in the certificate of the server', () => {
+describe('the server name', () => {
   it.each([
-    ['is checked against an address too', undefined, 'ERR_TLS_CERT_ALTNAME_INVALID'],
-    ['may be given', 'only.example', undefined],
-    ['may be given as an address', '10.9.8.7', undefined],
-    ['given as another address is refused', '10.9.8.8', 'ERR_TLS_CERT_ALTNAME_INVALID'],
+    ['is checked if it is an IP address', undefined, 'ERR_TLS_CERT_ALTNAME_INVALID'],
+    ['may be overridden', 'only.example', undefined],
+    ['may be overridden with an IP address', '10.9.8.7', undefined],
+    ['is rejected if it is another IP address', '10.9.8.8', 'ERR_TLS_CERT_ALTNAME_INVALID'],
   ])('%s', async (_, serverName, code) => {
     const authority = await createAuthority('test')
     const pair = await authority.issue({
@@ -191,14 +196,14 @@ describe('the name in the certificate of the server', () => {
 })
 
 describe('the key of a target', () => {
-  it('differs for every way to the server', () => {
+  it('differs for every proxy and login', () => {
     const urls = ['http://p:1', 'http://p:2', 'https://p:1', 'http://u:w@p:1', 'http://u:v@p:1']
     const keys = urls.map((url) => through(url).key)
     expect(new Set([...keys, makeTarget('https://api.example:6443', tls).key]).size).toBe(6)
     expect(through('http://u:w@p:1', undefined, 'HTTPS_PROXY').key).toBe(keys[3])
   })
 
-  it('tells nothing about user and password', () => {
+  it('does not reveal user and password', () => {
     const target = through('http://jane-doe-77:hidden-4b81f0c2@p:1')
     expectNoLeak([target, target.key], ['jane-doe-77', 'hidden-4b81f0c2'])
   })

@@ -8,10 +8,10 @@ const SERVER = 'https://api.example:6443'
 const labelFor = (server: string, env: Record<string, string>) =>
   proxyFromEnvironment(server, env)?.label
 
-describe('the environment', () => {
+describe('the proxy from the environment', () => {
   it.each<[string, string, Record<string, string>, string | undefined]>([
-    ['names none', SERVER, {}, undefined],
-    ['has an empty variable', SERVER, { HTTPS_PROXY: '' }, undefined],
+    ['none is set', SERVER, {}, undefined],
+    ['an empty variable is ignored', SERVER, { HTTPS_PROXY: '' }, undefined],
     ['HTTPS_PROXY for https', SERVER, { HTTPS_PROXY: P }, P],
     ['https_proxy for https', SERVER, { https_proxy: P }, P],
     ['upper case before lower', SERVER, { HTTPS_PROXY: P, https_proxy: 'http://other' }, P],
@@ -29,23 +29,23 @@ describe('the environment', () => {
     ['socks5 has port 1080', SERVER, { HTTPS_PROXY: 'socks5://p' }, 'socks5://p:1080'],
     ['IPv6', SERVER, { HTTPS_PROXY: 'socks5://[fd00::1]' }, 'socks5://[fd00::1]:1080'],
     ['a CGI program, https', SERVER, { HTTPS_PROXY: P, REQUEST_METHOD: 'GET' }, P],
-  ])('%s', (_, server, env, label) => {
+  ])('follows the rules of Go: %s', (_, server, env, label) => {
     expect(labelFor(server, env)).toBe(label)
   })
 
   it.each(['localhost', '127.0.0.1:6443', '127.8.8.8', '[::1]:6443', '[::ffff:127.0.0.1]'])(
-    'never counts for %s',
+    'is never used for %s',
     (host) => {
       expect(labelFor(`https://${host}`, { HTTPS_PROXY: P })).toBeUndefined()
     },
   )
 
-  it.each(['a.localhost', 'localhost.example', '128.0.0.1', '[::2]'])('counts for %s', (host) => {
+  it.each(['a.localhost', 'localhost.example', '128.0.0.1', '[::2]'])('is used for %s', (host) => {
     expect(labelFor(`https://${host}`, { HTTPS_PROXY: P })).toBe(P)
   })
 })
 
-// Every row was compared with Go's httpproxy, as were some 7,800 combinations of such rows.
+// Every row was compared with Go's httpproxy, and so were about 7,800 combinations of such rows.
 describe('NO_PROXY', () => {
   it.each<[list: string, direct: readonly string[], proxied: readonly string[]]>([
     ['', [], ['foo.com']],
@@ -77,26 +77,26 @@ describe('NO_PROXY', () => {
     ['[fd00::1]:443', ['[fd00::1]'], ['[fd00::1]:6443']],
     ['[fd00::1]', [], ['[fd00::1]']],
     ['fd00::1%eth0', [], ['[fd00::1]']],
-  ])('%j', (list, direct, proxied) => {
+  ])('matches as in Go: %j', (list, direct, proxied) => {
     const way = (host: string) => labelFor(`https://${host}`, { HTTPS_PROXY: P, NO_PROXY: list })
     expect(direct.filter((host) => way(host) !== undefined)).toEqual([])
     expect(proxied.filter((host) => way(host) === undefined)).toEqual([])
   })
 
-  it('comes before no_proxy', () => {
+  it('takes precedence over no_proxy', () => {
     const env = { HTTPS_PROXY: P, no_proxy: 'api.example' }
     expect(labelFor(SERVER, env)).toBeUndefined()
     expect(labelFor(SERVER, { ...env, NO_PROXY: 'other' })).toBe(P)
   })
 })
 
-const refusalOf = (read: () => unknown): unknown => {
+const errorOf = (read: () => unknown): unknown => {
   try {
     read()
   } catch (error) {
     return error
   }
-  throw new Error('it was accepted')
+  throw new Error('did not throw')
 }
 
 describe('a proxy that cannot be used', () => {
@@ -110,7 +110,7 @@ describe('a proxy that cannot be used', () => {
     ['HTTPS_PROXY', `http://u:${HIDDEN}%zz@p`],
     ['https_proxy', `u ${HIDDEN}`],
   ])('is an error that names %s and not its value (%s)', (name, value) => {
-    const error = refusalOf(() => proxyFromEnvironment(SERVER, { [name]: value }))
+    const error = errorOf(() => proxyFromEnvironment(SERVER, { [name]: value }))
     expect(error).toMatchObject({
       code: 'ERR_NOT_SUPPORTED',
       message: expect.stringMatching(`^the environment variable ${name} `),
@@ -118,12 +118,12 @@ describe('a proxy that cannot be used', () => {
     expectNoLeak([error], [HIDDEN])
   })
 
-  it('is no error where it is not needed', () => {
+  it('is not an error if no proxy is needed', () => {
     expect(labelFor(SERVER, { HTTPS_PROXY: 'ftp://p', NO_PROXY: 'api.example' })).toBeUndefined()
     expect(labelFor(SERVER, { HTTP_PROXY: 'ftp://p' })).toBeUndefined()
   })
 
-  it('is HTTP_PROXY in a CGI program: whoever sends the request could have set it', () => {
+  it('is HTTP_PROXY in a CGI program, because a request header can set it', () => {
     const env = { HTTP_PROXY: P, REQUEST_METHOD: 'GET' }
     expect(() => proxyFromEnvironment('http://api.example', env)).toThrow(
       'the environment variable HTTP_PROXY is not used in a CGI program',
@@ -131,16 +131,16 @@ describe('a proxy that cannot be used', () => {
   })
 
   it.each([
-    ['a broken escape', `http://u:${HIDDEN}%zz@p`],
+    ['an invalid percent-encoding', `http://u:${HIDDEN}%zz@p`],
     ['a password too long for SOCKS5', `socks5://u:${HIDDEN}${'x'.repeat(256)}@p`],
-  ])('is a mistake of the kubeconfig: %s', (_, url) => {
-    const error = refusalOf(() => readProxy(new Secret(url), 'proxy-url'))
+  ])('is an error of the kubeconfig: %s', (_, url) => {
+    const error = errorOf(() => readProxy(new Secret(url), 'proxy-url'))
     expect(error).toMatchObject({ code: 'ERR_KUBECONFIG_INVALID' })
     expectNoLeak([error], [HIDDEN])
   })
 })
 
-it('decodes user and password, and shows neither', () => {
+it('user and password are decoded, and not shown', () => {
   const proxy = readProxy(new Secret('http://jane%40corp:pass%3Aword%25@p'), 'proxy-url')
   expect(proxy.login?.user.expose()).toBe('jane@corp')
   expect(proxy.login?.password.expose()).toBe('pass:word%')

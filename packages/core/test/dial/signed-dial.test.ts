@@ -9,7 +9,7 @@ import { Secret } from '../../src/secret/secret.ts'
 import { isRunning } from '../fixtures/processes.ts'
 import { listen, proxyUrl, startConnectProxy, startSocksProxy } from '../fixtures/proxies.ts'
 import { SignerFixture } from '../fixtures/signer-fixture.ts'
-import { type Habits, softwareKey } from '../tls/software-key.ts'
+import { type Misbehaviour, softwareKey } from '../tls/software-key.ts'
 import { deferred, echo, eventually, failure, jane, startServer } from '../tls/tls-server.ts'
 import { Opened, signedPair, targetAt } from './signed-server.ts'
 
@@ -20,44 +20,47 @@ afterEach(() => {
   for (const socket of opened.splice(0)) socket.destroy()
 })
 
-/** Dials as jane with a key that has these habits. */
-function open(port: number, habits: Habits = {}, options: DialOptions = {}) {
+/** Dials as jane with a key that misbehaves as given. */
+function open(port: number, habits: Misbehaviour = {}, options: DialOptions = {}) {
   const key = softwareKey(jane.key, habits)
   const dialing = dial(targetAt(port), signedPair(key), options)
-  const remembered = dialing.then((socket) => {
+  const tracked = dialing.then((socket) => {
     opened.push(socket)
     return socket as TLSSocket
   })
-  return { key, dialing: remembered }
+  return { key, dialing: tracked }
 }
 
 const userOf = (socket: TLSSocket | undefined) => socket?.getPeerCertificate().subject.CN
 
-describe('the time limit of a dial', () => {
-  it.each(['choose', 'sign'] as const)('waits while somebody is asked to %s', async (what) => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-    await using server = await startServer()
-    const asked = deferred()
-    const answered = deferred()
-    const habits: Habits = {
-      [what]: async (given: unknown) => {
-        asked.resolve()
-        await answered.promise
-        return what === 'choose' ? 'ecdsa_secp256r1_sha256' : (given as () => Buffer)()
-      },
-    }
-    const { key, dialing } = open(server.port, habits)
-    await asked.promise
-    vi.advanceTimersByTime(9 * MINUTE_MS)
-    answered.resolve()
-    expect(await echo(await dialing, 'hello')).toBe('hello')
-    // With the first connection: one that was lost would be tried again.
-    expect([key.offers.length, key.requests.length]).toEqual([1, 1])
-    // And when all is done, nothing is left that could end it.
-    expect(vi.getTimerCount()).toBe(0)
-  })
+describe('the timeout of a dial', () => {
+  it.each(['choose', 'sign'] as const)(
+    'is extended while %s of the signing key is pending',
+    async (what) => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+      await using server = await startServer()
+      const asked = deferred()
+      const answered = deferred()
+      const habits: Misbehaviour = {
+        [what]: async (given: unknown) => {
+          asked.resolve()
+          await answered.promise
+          return what === 'choose' ? 'ecdsa_secp256r1_sha256' : (given as () => Buffer)()
+        },
+      }
+      const { key, dialing } = open(server.port, habits)
+      await asked.promise
+      vi.advanceTimersByTime(9 * MINUTE_MS)
+      answered.resolve()
+      expect(await echo(await dialing, 'hello')).toBe('hello')
+      // On the first connection: a lost one would be retried.
+      expect([key.offers.length, key.requests.length]).toEqual([1, 1])
+      // No timer is left that could close it.
+      expect(vi.getTimerCount()).toBe(0)
+    },
+  )
 
-  it('counts before it: a server that says nothing is left', async () => {
+  it('applies before the signature: a silent server is disconnected', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     await using silent = await listen((socket) => socket.resume())
     const { key, dialing } = open(silent.port)
@@ -70,8 +73,8 @@ describe('the time limit of a dial', () => {
   })
 })
 
-describe('a dial that is aborted while somebody signs', () => {
-  it('ends the socket, and tells whoever signs', async () => {
+describe('a dial that is aborted while a signature is pending', () => {
+  it('closes the socket and aborts the signal of the signing key', async () => {
     await using server = await startServer()
     let connections = 0
     server.server.on('connection', (socket: Socket) => {
@@ -82,7 +85,7 @@ describe('a dial that is aborted while somebody signs', () => {
     })
     const asked = deferred()
     const abort = new AbortController()
-    const never: Habits = {
+    const never: Misbehaviour = {
       sign: () => {
         asked.resolve()
         return new Promise(() => {})
@@ -119,18 +122,18 @@ describe('a dial that is aborted while somebody signs', () => {
   })
 })
 
-/** A server that leaves clients whose handshake takes longer than this. */
-async function startImpatient(ms: number) {
-  const impatient = await startServer({ handshakeTimeout: ms })
-  impatient.server.on('tlsClientError', (_, socket) => socket.destroy())
-  return impatient
+/** A server that disconnects clients whose handshake takes longer than this. */
+async function startWithShortTimeout(ms: number) {
+  const server = await startServer({ handshakeTimeout: ms })
+  server.server.on('tlsClientError', (_, socket) => socket.destroy())
+  return server
 }
 
-describe('a server that leaves while somebody signs', () => {
-  it('gets a second connection, and no third', async () => {
+describe('a server that closes while a signature is pending', () => {
+  it('is dialled a second time, and not a third time', async () => {
     using connections = new Opened()
-    await using server = await startImpatient(300)
-    const late: Habits = {
+    await using server = await startWithShortTimeout(300)
+    const late: Misbehaviour = {
       sign: async (sign) => {
         await connections.isLeft(-1)
         return sign()
@@ -144,7 +147,7 @@ describe('a server that leaves while somebody signs', () => {
 
   it('is reached when only the first signature is slow', async () => {
     using connections = new Opened()
-    await using server = await startImpatient(1500)
+    await using server = await startWithShortTimeout(1500)
     const { key, dialing } = open(server.port, slowFirst(connections))
     expect(await echo(await dialing, 'hello')).toBe('hello')
     expect(key.requests).toHaveLength(2)
@@ -152,8 +155,8 @@ describe('a server that leaves while somebody signs', () => {
   })
 })
 
-/** Signs the first time when the server has left. */
-function slowFirst(connections: Opened): Habits {
+/** Delays the first signature until the server has closed. */
+function slowFirst(connections: Opened): Misbehaviour {
   let count = 0
   return {
     sign: async (sign) => {
@@ -165,7 +168,7 @@ function slowFirst(connections: Opened): Habits {
 }
 
 describe('a server that', () => {
-  it('asks for no certificate costs no signature', async () => {
+  it('requests no certificate causes no signature', async () => {
     await using server = await startServer({ requestCert: false })
     const { key, dialing } = open(server.port)
     expect(await echo(await dialing, 'hello')).toBe('hello')
@@ -173,9 +176,9 @@ describe('a server that', () => {
   })
 
   it.each([
-    ['knows no ALPN', {}],
+    ['does not support ALPN', {}],
     ['speaks HTTP/1.1 only', { ALPNProtocols: ['http/1.1'] }],
-  ])('%s is found out before anything is signed for HTTP/2', async (_, tls) => {
+  ])('%s is rejected for HTTP/2 before anything is signed', async (_, tls) => {
     await using server = await startServer(tls)
     const key = softwareKey(jane.key)
     const { signal } = new AbortController()
@@ -187,11 +190,11 @@ describe('a server that', () => {
   })
 })
 
-describe('a proxy on the way', () => {
+describe('a proxy', () => {
   it.each([
     ['http', startConnectProxy, 'CONNECT 127.0.0.1:'],
     ['socks5', startSocksProxy, 'socks5 ipv4 127.0.0.1:'],
-  ] as const)('passes what was signed: %s', async (scheme, start, asked) => {
+  ] as const)('forwards a signed connection: %s', async (scheme, start, asked) => {
     await using server = await startServer()
     await using proxy = await start({ to: server.port })
     const key = softwareKey(jane.key)
@@ -207,13 +210,13 @@ describe('a proxy on the way', () => {
   it.each([
     ['http', startConnectProxy],
     ['socks5', startSocksProxy],
-  ] as const)('is passed again when a signature came too late: %s', async (scheme, start) => {
+  ] as const)('is used again after a signature that was too late: %s', async (scheme, start) => {
     using connections = new Opened()
-    await using server = await startImpatient(1500)
+    await using server = await startWithShortTimeout(1500)
     await using proxy = await start({ to: server.port })
     const key = softwareKey(jane.key, {
       sign: async (sign) => {
-        // Ours, and that of the proxy, which is in this process too.
+        // The client's and the proxy's: both are in this process.
         if (connections.sockets.length === 2) await connections.isLeft(0)
         return sign()
       },
@@ -227,7 +230,7 @@ describe('a proxy on the way', () => {
   })
 })
 
-/** Waits for the network while time stands still. */
+/** Waits for the network while timers are faked. */
 async function eventuallyNow(check: () => boolean): Promise<void> {
   while (!check()) await new Promise((turn) => setImmediate(turn))
 }

@@ -11,7 +11,7 @@ import { makeTarget, type Target } from '../../src/dial/target.ts'
 import type { Identity } from '../tls/identities.ts'
 import { authority, jane, server } from '../tls/tls-server.ts'
 
-/** A certificate whose key is elsewhere. */
+/** Returns a certificate with a signing key. */
 export function signedPair(signingKey: SigningKey, { chain }: Identity = jane): CertificatePair {
   const { validFrom, validTo } = new X509Certificate(chain)
   return {
@@ -23,7 +23,7 @@ export function signedPair(signingKey: SigningKey, { chain }: Identity = jane): 
   }
 }
 
-/** A server of this machine, whose certificate is of the test's authority. */
+/** The target for a local server with a certificate of the test CA. */
 export function targetAt(port: number, proxy?: ProxyServer): Target {
   const tls = { ca: authority.ca, serverName: 'localhost', insecure: false }
   return makeTarget(`https://127.0.0.1:${port}`, tls, proxy)
@@ -32,11 +32,11 @@ export function targetAt(port: number, proxy?: ProxyServer): Target {
 export interface ApiServer extends AsyncDisposable {
   readonly port: number
   readonly url: string
-  /** Of each request: who asks by certificate, the header, the version of HTTP. */
+  /** For each request: the CN of the client certificate, the Authorization header, the HTTP version. */
   readonly requests: { user: string | undefined; authorization: string | undefined; http: string }[]
 }
 
-/** An HTTP server that speaks both versions, and says `ok` to everything. */
+/** Starts a server for HTTP/1.1 and HTTP/2 that responds to every request with `ok`. */
 export async function startApi(options: TlsOptions = {}): Promise<ApiServer> {
   const tls = { requestCert: true, rejectUnauthorized: true, ca: authority.ca }
   const sockets = new Set<Socket>()
@@ -51,7 +51,7 @@ export async function startApi(options: TlsOptions = {}): Promise<ApiServer> {
       response.end('ok')
     },
   )
-  // Node tells of a handshake that took too long, and leaves the rest to whoever listens.
+  // Node only reports a handshake timeout; the listener must close the socket.
   listening.on('tlsClientError', (_, socket) => socket.destroy())
   listening.on('connection', (socket: Socket) => {
     sockets.add(socket)
@@ -72,7 +72,7 @@ export async function startApi(options: TlsOptions = {}): Promise<ApiServer> {
   }
 }
 
-/** The connections that this process has opened, so that one can wait until it knows that they were closed. */
+/** Records the sockets that this process opens, so that a test can wait until the peer has closed one. */
 export class Opened implements Disposable {
   readonly sockets: Socket[] = []
   readonly #add = (message: unknown): void => {
@@ -83,7 +83,7 @@ export class Opened implements Disposable {
     subscribe('net.client.socket', this.#add)
   }
 
-  /** Resolves when our side of one has heard that the other side left. */
+  /** Resolves when the peer of the socket with this index has closed. */
   async isLeft(at: number): Promise<void> {
     const socket = this.sockets.at(at)
     if (socket === undefined) throw new Error('no connection was opened')

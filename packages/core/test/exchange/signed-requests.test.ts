@@ -6,7 +6,7 @@ import { Vault } from '../../src/vault/index.ts'
 import { Opened, startApi } from '../dial/signed-server.ts'
 import { proxyUrl, startConnectProxy, startSocksProxy } from '../fixtures/proxies.ts'
 import type { Identity } from '../tls/identities.ts'
-import { type Habits, softwareKey } from '../tls/software-key.ts'
+import { type Misbehaviour, softwareKey } from '../tls/software-key.ts'
 import { authority, failure, jane } from '../tls/tls-server.ts'
 
 const TRANSPORTS: ConnectOptions['transport'][] = [undefined, 'pool', 'https', 'http2']
@@ -23,7 +23,7 @@ interface At {
   readonly identity?: Identity
   readonly token?: string
   readonly proxyUrl?: string
-  readonly habits?: Habits
+  readonly habits?: Misbehaviour
 }
 
 /** A cluster whose login brings a key that is counted. */
@@ -97,7 +97,7 @@ describe('a signer that is always too slow', () => {
   it.each(TRANSPORTS)('is asked twice, and the failure says why: %s', async (transport) => {
     using connections = new Opened()
     await using api = await startApi({ handshakeTimeout: 300 })
-    const late: Habits = {
+    const late: Misbehaviour = {
       sign: async (sign) => {
         await connections.isLeft(-1)
         return sign()

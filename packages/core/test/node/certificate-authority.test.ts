@@ -23,11 +23,11 @@ function load(certificateAuthority?: ClusterTarget['certificateAuthority'], name
   return loadAuthority(cluster, nodeFiles)
 }
 
-it('leaves it to the system when the cluster names none', async () => {
+it('a cluster without a CA uses those of the system', async () => {
   expect(await load()).toBeUndefined()
 })
 
-it('hands on what is in the kubeconfig or in a file, whole', async () => {
+it('the whole bundle of a kubeconfig or a file is used', async () => {
   const bundle = `# ours\n${one}# theirs\n${two.trim()}`
   const path = join(folder, 'ca.pem')
   writeFileSync(path, bundle)
@@ -39,32 +39,32 @@ const broken = toPem('CERTIFICATE', Buffer.from('no DER'))
 
 it.each<[string, () => string, RegExp]>([
   [
-    'nothing',
+    'an empty string',
     () => '',
-    /^certificate-authority-data of cluster "prod" holds no certificate in PEM$/,
+    /^certificate-authority-data of cluster "prod" contains no PEM certificate$/,
   ],
-  ['garbage', () => 'hello', /holds no certificate in PEM/],
+  ['garbage', () => 'hello', /contains no PEM certificate/],
   [
-    'something broken',
+    'an invalid certificate',
     () => broken,
     /^certificate 1 in certificate-authority-data of cluster "prod"/,
   ],
-  ['something broken among good ones', () => one + broken + two, /^certificate 2 in /],
-  ['a bundle that was cut short', () => one + two.slice(0, -40), /^certificate 2 in /],
-])('refuses %s, which Node would silently leave out', async (_, data, message) => {
+  ['an invalid certificate among valid ones', () => one + broken + two, /^certificate 2 in /],
+  ['a truncated bundle', () => one + two.slice(0, -40), /^certificate 2 in /],
+])('%s is an error, which Node would ignore', async (_, data, message) => {
   const error: unknown = await load({ from: 'data', data: data() }).catch((reason) => reason)
   expect(error).toBeInstanceOf(CertificateInvalidError)
   expect(error).toMatchObject({ message: expect.stringMatching(message) })
 })
 
-it('names the file that cannot be read', async () => {
+it('an error names the file that cannot be read', async () => {
   const path = join(folder, 'missing.pem')
   const error: unknown = await load({ from: 'file', path }).catch((reason) => reason)
   expect(error).toBeInstanceOf(FileUnreadableError)
   expect(error).toMatchObject({ path, code: 'ERR_FILE_UNREADABLE' })
 })
 
-it('names the file with what is wrong in it', async () => {
+it('an error names the file with an invalid certificate', async () => {
   const path = join(folder, 'bad.pem')
   writeFileSync(path, broken)
   await expect(load({ from: 'file', path })).rejects.toThrow(

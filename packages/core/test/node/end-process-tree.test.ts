@@ -4,19 +4,19 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { endProcessTree, killTree } from '../../src/node/end-process-tree.ts'
 import { isRunning } from '../fixtures/processes.ts'
 
-const FOR_EVER = 'setInterval(() => {}, 60_000)'
-const OBEDIENT = `console.log(process.pid); ${FOR_EVER}`
-const DEAF = `process.on('SIGTERM', () => {}); ${OBEDIENT}`
+const NEVER_EXITS = 'setInterval(() => {}, 60_000)'
+const EXITS_ON_TERM = `console.log(process.pid); ${NEVER_EXITS}`
+const IGNORES_TERM = `process.on('SIGTERM', () => {}); ${EXITS_ON_TERM}`
 const parentOf = (code: string): string =>
   `require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(code)}],
-    { stdio: 'inherit' }); ${FOR_EVER}`
+    { stdio: 'inherit' }); ${NEVER_EXITS}`
 
 const started: number[] = []
 afterEach(() => {
   for (const pid of started.splice(0).filter(isRunning)) process.kill(pid, 'SIGKILL')
 })
 
-/** Starts a program and waits until the innermost child says its number. */
+/** Starts a program and waits until the innermost child has printed its PID. */
 async function start(
   code: string,
   detached = false,
@@ -36,8 +36,8 @@ async function expectGone(...pids: readonly (number | undefined)[]): Promise<voi
 }
 
 describe.runIf(process.platform === 'linux')('a process is ended', () => {
-  it.each([true, false])('with its grandchildren, by TERM alone (group %s)', async (isGroup) => {
-    const { child, inner } = await start(parentOf(parentOf(OBEDIENT)), isGroup)
+  it.each([true, false])('with its grandchildren, by SIGTERM alone (group %s)', async (isGroup) => {
+    const { child, inner } = await start(parentOf(parentOf(EXITS_ON_TERM)), isGroup)
     const exited = once(child, 'exit')
     killTree(child, 'SIGTERM', isGroup)
     await exited
@@ -45,18 +45,21 @@ describe.runIf(process.platform === 'linux')('a process is ended', () => {
     expect(child.signalCode).toBe('SIGTERM')
   })
 
-  it.each([true, false])('by KILL when it is deaf, at once if told (group %s)', async (isGroup) => {
-    const { child, inner } = await start(parentOf(DEAF), isGroup)
-    const endNow = endProcessTree(child, { isGroup })
-    if (child.signalCode === null) await once(child, 'exit')
-    // The parent obeyed; its child did not, and now belongs to somebody else.
-    expect(isRunning(inner)).toBe(true)
-    endNow()
-    await expectGone(inner)
-  })
+  it.each([true, false])(
+    'by SIGKILL if it ignores SIGTERM, at once on request (group %s)',
+    async (isGroup) => {
+      const { child, inner } = await start(parentOf(IGNORES_TERM), isGroup)
+      const endNow = endProcessTree(child, { isGroup })
+      if (child.signalCode === null) await once(child, 'exit')
+      // The parent has exited; its child has not, and now has another parent.
+      expect(isRunning(inner)).toBe(true)
+      endNow()
+      await expectGone(inner)
+    },
+  )
 
-  it('by KILL after a pause when nobody says anything more', async () => {
-    const { child, inner } = await start(DEAF)
+  it('by SIGKILL after a pause by default', async () => {
+    const { child, inner } = await start(IGNORES_TERM)
     const endNow = endProcessTree(child, { isGroup: false })
     await once(child, 'exit')
     expect(child.signalCode).toBe('SIGKILL')
@@ -64,15 +67,15 @@ describe.runIf(process.platform === 'linux')('a process is ended', () => {
     await expectGone(inner)
   })
 
-  it('and nobody else: neither we nor a sibling', async () => {
-    const [{ child }, sibling] = await Promise.all([start(OBEDIENT), start(OBEDIENT)])
+  it('but not its siblings', async () => {
+    const [{ child }, sibling] = await Promise.all([start(EXITS_ON_TERM), start(EXITS_ON_TERM)])
     endProcessTree(child, { isGroup: false })()
     await expectGone(child.pid)
     expect(isRunning(sibling.inner)).toBe(true)
   })
 
-  it('only once: after that its number may be another one’s', async () => {
-    const { child } = await start(OBEDIENT)
+  it('but not signalled after its exit, when its PID may belong to another process', async () => {
+    const { child } = await start(EXITS_ON_TERM)
     child.kill('SIGKILL')
     await once(child, 'exit')
     const kill = vi.spyOn(process, 'kill')
@@ -82,7 +85,7 @@ describe.runIf(process.platform === 'linux')('a process is ended', () => {
   })
 })
 
-it('is not there when it could not be started', () => {
+it('a process that was not started is ignored', () => {
   const child = { pid: undefined } as ChildProcess
   expect(() => killTree(child, 'SIGKILL', true)).not.toThrow()
 })

@@ -65,7 +65,7 @@ describe('a bare name', () => {
     expect(await findExecutable('plugin', { path })).toEqual({ is: 'missing', lookedIn: [] })
   })
 
-  it('skips what cannot be run for what can', async () => {
+  it('skips files that are not executable', async () => {
     put('a/plugin', 0o644)
     mkdirSync(at('b/plugin'), { recursive: true })
     put('c/plugin')
@@ -73,24 +73,24 @@ describe('a bare name', () => {
     expect(found).toMatchObject({ is: 'found', path: at('c/plugin') })
   })
 
-  it('is told as unusable when that is all there is', async () => {
+  it('is reported as unusable if no executable file is found', async () => {
     put('a/plugin', 0o644)
     const found = await findExecutable('plugin', { path: at('a', 'b') })
     expect(found).toMatchObject({ is: 'unusable', path: at('a/plugin') })
   })
 
-  it('that is empty is nothing', async () => {
+  it('that is empty is missing', async () => {
     expect(await findExecutable('', { path: at('a') })).toMatchObject({ is: 'missing' })
   })
 
-  it('names each folder of PATH once', async () => {
+  it('that is missing lists each folder of PATH once', async () => {
     const found = await findExecutable('plugin', { path: at('a', 'b', 'a') })
     expect(found).toEqual({ is: 'missing', lookedIn: [at('a'), at('b')] })
   })
 })
 
 describe('a path', () => {
-  it('is taken as it is, without a look at PATH', async () => {
+  it('is used as it is, without PATH', async () => {
     put('bin/plugin')
     put('trap/bin/plugin')
     process.chdir(folder)
@@ -98,7 +98,7 @@ describe('a path', () => {
     expect(found).toMatchObject({ is: 'found', path: at('bin/plugin') })
   })
 
-  it('keeps its name, and its real path is told beside it', async () => {
+  it('is kept, and its real path is reported too', async () => {
     put('real/program')
     symlinkSync(at('real/program'), at('plugin'))
     const found = await findExecutable(at('plugin'), { path: '' })
@@ -108,11 +108,7 @@ describe('a path', () => {
   it.each<[string, () => void, string]>([
     ['a folder', () => mkdirSync(at('plugin')), 'it is a folder'],
     ['a device', () => symlinkSync('/dev/null', at('plugin')), 'it is not a regular file'],
-    [
-      'a loop',
-      () => symlinkSync('plugin', at('plugin')),
-      'its symbolic links go round in a circle',
-    ],
+    ['a loop', () => symlinkSync('plugin', at('plugin')), 'its symbolic links form a loop'],
     ['not executable', () => put('plugin', 0o644), 'permission denied, it may not be executed'],
   ])('is unusable when it is %s', async (_, make, reason) => {
     make()
@@ -126,39 +122,42 @@ describe('a path', () => {
     expect(await findExecutable(at('a\0b'), { path: '' })).toMatchObject({ is: 'unusable' })
   })
 
-  it.each(['nothing', 'plugin/below'])('is missing where there is %s', async (name) => {
+  it.each(['nothing', 'plugin/below'])('is missing at %s', async (name) => {
     put('plugin')
     const found = await findExecutable(at(name), { path: '' })
     expect(found).toEqual({ is: 'missing', lookedIn: [dirname(at(name))] })
   })
 })
 
-describe.runIf(process.platform !== 'win32')('that others can replace a program is told', () => {
-  const find = () => findExecutable(at('bin/plugin'), { path: '' })
+describe.runIf(process.platform !== 'win32')(
+  'a program that other users can replace is reported',
+  () => {
+    const find = () => findExecutable(at('bin/plugin'), { path: '' })
 
-  it.each([
-    [0o755, 0o755, undefined],
-    [0o775, 0o775, undefined],
-    [0o755, 0o1777, undefined],
-    [0o757, 0o755, /can be changed by every user/],
-    [0o755, 0o777, /can be replaced by every user/],
-  ])('file %o, folder %o', async (file, parent, said) => {
-    put('bin/plugin', file)
-    chmodSync(at('bin'), parent)
-    const found = await find()
-    if (said === undefined) expect(found).not.toHaveProperty('writableByOthers')
-    else expect(found).toMatchObject({ writableByOthers: expect.stringMatching(said) })
-  })
+    it.each([
+      [0o755, 0o755, undefined],
+      [0o775, 0o775, undefined],
+      [0o755, 0o1777, undefined],
+      [0o757, 0o755, /can be changed by every user/],
+      [0o755, 0o777, /can be replaced by every user/],
+    ])('file mode %o, folder mode %o', async (file, parent, said) => {
+      put('bin/plugin', file)
+      chmodSync(at('bin'), parent)
+      const found = await find()
+      if (said === undefined) expect(found).not.toHaveProperty('writableByOthers')
+      else expect(found).toMatchObject({ writableByOthers: expect.stringMatching(said) })
+    })
 
-  it.each([
-    ['real', 'of the folder a link leads to'],
-    ['bin', 'of the folder a link stands in'],
-  ])('%s: %s', async (open) => {
-    put('real/program')
-    mkdirSync(at('bin'))
-    symlinkSync(at('real/program'), at('bin/plugin'))
-    expect(await find()).not.toHaveProperty('writableByOthers')
-    chmodSync(at(open), 0o777)
-    expect(await find()).toMatchObject({ writableByOthers: expect.stringContaining(at(open)) })
-  })
-})
+    it.each([
+      ['real', 'the folder of the target of a link'],
+      ['bin', 'the folder of a link'],
+    ])('%s: %s', async (open) => {
+      put('real/program')
+      mkdirSync(at('bin'))
+      symlinkSync(at('real/program'), at('bin/plugin'))
+      expect(await find()).not.toHaveProperty('writableByOthers')
+      chmodSync(at(open), 0o777)
+      expect(await find()).toMatchObject({ writableByOthers: expect.stringContaining(at(open)) })
+    })
+  },
+)

@@ -48,8 +48,8 @@ async function failure(loading: Promise<unknown>) {
   return error
 }
 
-describe('configuration is looked for', () => {
-  it('in explicit files only, which are merged', async () => {
+describe('a kubeconfig is read', () => {
+  it('from explicit files only, which are merged', async () => {
     const [a, b] = [write('a', kubeconfig('a')), write('b', kubeconfig('b'))]
     write('.kube/config', kubeconfig('home'))
     const env = { KUBECONFIG: write('env', kubeconfig('env')) }
@@ -61,7 +61,7 @@ describe('configuration is looked for', () => {
     expect([two.context, two.user.name, two.origin]).toEqual(['a', 'b', `${a}, ${b}`])
   })
 
-  it('in KUBECONFIG, then, where missing files are skipped and the first wins', async () => {
+  it('from KUBECONFIG otherwise; missing files are skipped and the first takes precedence', async () => {
     write('.kube/config', kubeconfig('home'))
     const [a, b] = [write('a', kubeconfig('a')), write('b', kubeconfig('b'))]
     const env = { KUBECONFIG: `:/missing:${a}:${b}:${a}:` }
@@ -69,40 +69,40 @@ describe('configuration is looked for', () => {
     expect([made.context, made.origin, made.warnings]).toEqual(['a', `${a}, ${b}`, []])
   })
 
-  it('in the home folder, at last', async () => {
+  it('from the home folder otherwise', async () => {
     write('.kube/config', kubeconfig('home'))
     const { context } = await loadConnection({ env: { HOME: folder, KUBECONFIG: '' } })
     expect(context).toBe('home')
   })
 
-  it('not in the home folder when KUBECONFIG holds only separators', async () => {
+  it('but not from the home folder if KUBECONFIG has only separators', async () => {
     write('.kube/config', kubeconfig('home'))
     const error = await failure(loadConnection({ env: { HOME: folder, KUBECONFIG: '::' } }))
     expect(error.code).toBe('ERR_KUBECONFIG_EMPTY')
   })
 
-  it('not in the current folder when there is no home', async () => {
+  it('but not from the current folder if there is no home', async () => {
     write('.kube/config', kubeconfig('trap'))
     const error = await failure(loadConnection({ env: {}, cwd: folder }))
     expect(error.code).toBe('ERR_KUBECONFIG_EMPTY')
   })
 
-  it('through a symbolic link, from which relative paths start', async () => {
+  it('through a symbolic link, to which relative paths refer', async () => {
     write('real/config', kubeconfig('a', '{tokenFile: token}'))
     symlinkSync(join(folder, 'real/config'), join(folder, 'link'))
     const { user } = await loadConnection({ env: {}, kubeconfig: 'link', cwd: folder })
     expect(user.tokenFile).toBe(join(folder, 'token'))
   })
 
-  it('and KUBECONFIG with only missing files is told, in a warning and in the error', async () => {
+  it('and KUBECONFIG with only missing files is reported, in a warning and in the error', async () => {
     const env = { KUBECONFIG: '/missing/a:/missing/b' }
-    const lost = 'KUBECONFIG names only files that do not exist: /missing/a, /missing/b'
+    const allMissing = 'KUBECONFIG names only files that do not exist: /missing/a, /missing/b'
     const made = await loadConnection({ env, overrides: { server: 'https://s' } })
-    expect(made.warnings).toEqual([`${lost}.`])
-    expect((await failure(loadConnection({ env }))).message).toContain(lost)
+    expect(made.warnings).toEqual([`${allMissing}.`])
+    expect((await failure(loadConnection({ env }))).message).toContain(allMissing)
   })
 
-  it('and a missing home file is told in the error, not in a warning', async () => {
+  it('and a missing file in the home folder is reported in the error, not in a warning', async () => {
     const env = { HOME: folder }
     expect((await failure(loadConnection({ env }))).message).toContain(join('.kube', 'config'))
     const made = await loadConnection({ env, overrides: { server: 'https://s' } })
@@ -111,36 +111,36 @@ describe('configuration is looked for', () => {
 })
 
 describe('a file that cannot be used', () => {
-  it('is an error when it is explicit and missing', async () => {
+  it('is an error if it is explicit and missing', async () => {
     const error = await failure(loadConnection({ env: {}, kubeconfig: '/missing/config' }))
     expect(error.code).toBe('ERR_KUBECONFIG_NOT_FOUND')
     expect(error.message).toContain('/missing/config')
   })
 
   it.each([
-    { code: 'EACCES', says: 'your user may not read it' },
+    { code: 'EACCES', says: 'permission denied' },
     { code: 'EISDIR', says: 'it is a folder' },
     { code: 'ENOTDIR', says: 'is a file, not a folder' },
-    { code: 'EWEIRD', says: 'the system says EWEIRD' },
-  ])('is told in words: $code', async ({ code, says }) => {
+    { code: 'EWEIRD', says: 'unexpected error EWEIRD' },
+  ])('is reported with the reason: $code', async ({ code, says }) => {
     const readFile = () => Promise.reject(Object.assign(new Error('x'), { code }))
     const error = await failure(loadConnection({ env: { KUBECONFIG: '/f' }, readFile }))
     expect(error.code).toBe('ERR_KUBECONFIG_UNREADABLE')
     expect(error.message).toContain(says)
   })
 
-  it('may be a folder', async () => {
+  it('is reported if it is a folder', async () => {
     const error = await failure(loadConnection({ env: { KUBECONFIG: folder } }))
     expect(error.message).toContain('it is a folder')
   })
 
-  it('may be below a file', async () => {
+  it('is reported if its parent is a file', async () => {
     const path = join(write('f', ''), 'config')
     const error = await failure(loadConnection({ env: { KUBECONFIG: path } }))
     expect(error.code).toBe('ERR_KUBECONFIG_UNREADABLE')
   })
 
-  unixIt('may be a named pipe, which is not waited for', async () => {
+  unixIt('is reported if it is a named pipe, which is not waited for', async () => {
     const path = join(folder, 'pipe')
     execFileSync('sh', ['-c', 'mkfifo "$0"', path])
     const loading = [{ KUBECONFIG: path }, {}].map((env) =>
@@ -151,7 +151,7 @@ describe('a file that cannot be used', () => {
     }
   })
 
-  it('may be too large', async () => {
+  it('is reported if it is too large', async () => {
     const path = write('big', new Uint8Array(64 * 1024 * 1024 + 1).fill(0x20))
     const error = await failure(loadConnection({ env: {}, kubeconfig: path }))
     expect(error.code).toBe('ERR_KUBECONFIG_UNREADABLE')
@@ -161,13 +161,13 @@ describe('a file that cannot be used', () => {
   it.each([
     { name: 'Latin-1', bytes: Buffer.from('users: [{name: j\xf6rg}]', 'latin1'), says: 'UTF-8' },
     { name: 'binary', bytes: Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 0, 1]), says: 'binary' },
-  ])('may be $name', async ({ bytes, says }) => {
+  ])('is reported if it is $name', async ({ bytes, says }) => {
     const error = await failure(loadConnection({ env: {}, kubeconfig: write('f', bytes) }))
     expect(error.code).toBe('ERR_KUBECONFIG_SYNTAX')
     expect(error.message).toContain(says)
   })
 
-  it('does not hide what is wrong with the others', async () => {
+  it('does not hide errors in other files', async () => {
     const [a, b] = [write('a', 'users: 1'), write('b', '{')]
     const good = write('good', kubeconfig('good'))
     const error = await failure(loadConnection({ env: { KUBECONFIG: `${a}:${good}:${b}` } }))
@@ -187,7 +187,10 @@ describe('a file may', () => {
       name: 'be UTF-16 from PowerShell',
       bytes: Buffer.from(`\ufeff${kubeconfig('a')}`, 'utf16le'),
     },
-    { name: 'have Windows line ends', bytes: Buffer.from(kubeconfig('a').replace(/\n/g, '\r\n')) },
+    {
+      name: 'have Windows line endings',
+      bytes: Buffer.from(kubeconfig('a').replace(/\n/g, '\r\n')),
+    },
     { name: 'be JSON', bytes: Buffer.from(JSON.stringify({ 'current-context': '' })), empty: true },
     { name: 'be empty', bytes: Buffer.from(''), empty: true },
   ])('$name', async ({ bytes, empty }) => {
@@ -196,7 +199,7 @@ describe('a file may', () => {
     expect(made.context).toBe(empty === true ? undefined : 'a')
   })
 
-  unixIt('be given by descriptor, when it is explicit', async () => {
+  unixIt('be a file descriptor, if it is explicit', async () => {
     const descriptor = openSync(write('f', kubeconfig('a')), 'r')
     const made = await loadConnection({ env: {}, kubeconfig: `/dev/fd/${descriptor}` })
     closeSync(descriptor)
@@ -204,7 +207,7 @@ describe('a file may', () => {
   })
 })
 
-it('is empty when it is the null device, which is how people say none', async () => {
+it('the null device is an empty kubeconfig', async () => {
   write('.kube/config', kubeconfig('home'))
   for (const options of [{ env: { KUBECONFIG: devNull } }, { env: {}, kubeconfig: devNull }]) {
     const error = await failure(loadConnection({ home: folder, ...options }))
@@ -212,7 +215,7 @@ it('is empty when it is the null device, which is how people say none', async ()
   }
 })
 
-unixIt('is never another device', async () => {
+unixIt('any other device is rejected', async () => {
   const error = await failure(loadConnection({ env: { KUBECONFIG: '/dev/zero' } }))
   expect(error.message).toContain('it is not a regular file')
 })
@@ -226,7 +229,7 @@ describe('in a pod', () => {
     write('sa/namespace', 'pod-ns')
   }
 
-  it('the service account is used when there is no configuration', async () => {
+  it('the service account is used if there is no kubeconfig', async () => {
     mount()
     const made = await loadConnection(options())
     expect(made).toMatchObject({ origin: 'in-cluster', namespace: 'pod-ns', warnings: [] })
@@ -234,7 +237,7 @@ describe('in a pod', () => {
     expect(made.user).toEqual({ tokenFile: join(folder, 'sa', 'token') })
   })
 
-  it('the service account is used when a kubeconfig chooses nothing', async () => {
+  it('the service account is used if a kubeconfig has no current context', async () => {
     mount()
     write('.kube/config', 'clusters: [{name: a}]\ncontexts: [{name: a}]')
     expect((await loadConnection(options())).origin).toBe('in-cluster')
@@ -249,32 +252,32 @@ describe('in a pod', () => {
       content: 'contexts: [{name: c, context: {cluster: x}}]\ncurrent-context: c',
       code: 'ERR_CLUSTER_NOT_FOUND',
     },
-  ])('$name is not passed over', async ({ content, context, code }) => {
+  ])('$name takes precedence over the service account', async ({ content, context, code }) => {
     mount()
     write('.kube/config', content)
     const made = await loadConnection(options()).catch((error: unknown) => error)
     expect(made).toMatchObject(code === undefined ? { context } : { code })
   })
 
-  it('the namespace of the pod is that of a kubeconfig which names none', async () => {
+  it('the namespace of the pod is the default for a kubeconfig without one', async () => {
     mount()
     write('.kube/config', kubeconfig('a'))
     expect((await loadConnection(options())).namespace).toBe('pod-ns')
   })
 
-  it('--server means that server, without the credentials of the pod', async () => {
+  it('--server selects that server, without the credentials of the pod', async () => {
     mount()
     const made = await loadConnection({ ...options(), overrides: { server: 'https://s' } })
     expect([made.origin, made.user]).toEqual(['flags', {}])
   })
 
-  it('--token takes the place of the token file', async () => {
+  it('--token replaces the token file', async () => {
     mount()
     const { user } = await loadConnection({ ...options(), overrides: { token: 't' } })
     expect(Object.keys(user)).toEqual(['token'])
   })
 
-  it('a folder in place of the token, or no token, is no service account', async () => {
+  it('no service account is used if the token is missing or a folder', async () => {
     const error = await failure(loadConnection(options()))
     expect(error.code).toBe('ERR_KUBECONFIG_EMPTY')
     expect(error.message).toContain(`no service account is mounted at ${join(folder, 'sa')}`)

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { PolicyInvalidError } from '../../src/errors/index.ts'
-import { loadPluginPolicy, type PolicyPlace } from '../../src/node/load-plugin-policy.ts'
+import { loadPluginPolicy, type PolicyLookup } from '../../src/node/load-plugin-policy.ts'
 
 let home = ''
 beforeEach(() => {
@@ -31,29 +31,29 @@ function write(name: string, content = DENY, mode = 0o600): string {
   return path
 }
 
-const load = (place: Partial<PolicyPlace> = {}) => loadPluginPolicy({ env: {}, home, ...place })
+const load = (place: Partial<PolicyLookup> = {}) => loadPluginPolicy({ env: {}, home, ...place })
 
-async function refusal(place?: Partial<PolicyPlace>): Promise<PolicyInvalidError> {
+async function refusal(place?: Partial<PolicyLookup>): Promise<PolicyInvalidError> {
   const outcome: unknown = await load(place).catch((reason: unknown) => reason)
   if (outcome instanceof PolicyInvalidError) return outcome
   throw new Error('it was not refused', { cause: outcome })
 }
 
 describe('the policy comes', () => {
-  it('from the file that was named, before all others', async () => {
+  it('from the file of the option', async () => {
     const kuberc = write('named')
     const env = { KUBERC: write('env', HEAD) }
     write('.kube/kuberc', HEAD)
     expect(await load({ kuberc, env })).toEqual({ type: 'DenyAll', origin: kuberc })
   })
 
-  it('from KUBERC, then, even where kubectl’s own switch is off', async () => {
+  it('from KUBERC otherwise, even if KUBECTL_KUBERC is false', async () => {
     const env = { KUBERC: write('env'), KUBECTL_KUBERC: 'false' }
     write('.kube/kuberc', HEAD)
     expect(await load({ env })).toEqual({ type: 'DenyAll', origin: env.KUBERC })
   })
 
-  it.each([{}, { KUBERC: '' }])('from the home folder, at last: %o', async (env) => {
+  it.each([{}, { KUBERC: '' }])('from the home folder otherwise: %o', async (env) => {
     const origin = write('.kube/kuberc')
     expect(await load({ env })).toEqual({ type: 'DenyAll', origin })
   })
@@ -63,7 +63,7 @@ describe('the policy comes', () => {
     expect(await load({ env })).toEqual({ type: 'AllowAll' })
   })
 
-  it('from nowhere when the file at home does not exist', async () => {
+  it('from nowhere if the file in the home folder does not exist', async () => {
     expect(await load()).toEqual({ type: 'AllowAll' })
   })
 
@@ -75,7 +75,7 @@ describe('the policy comes', () => {
 })
 
 describe('no plugin may run', () => {
-  it('when a file is named while KUBERC says to use none', async () => {
+  it('if a file is given although KUBERC is off', async () => {
     const error = await refusal({ kuberc: write('named'), env: { KUBERC: 'off' } })
     expect(error.message).toContain('KUBERC=off')
   })
@@ -83,39 +83,39 @@ describe('no plugin may run', () => {
   it.each([
     ['kuberc', () => ({ kuberc: '/nowhere/kuberc' })],
     ['KUBERC', () => ({ env: { KUBERC: '/nowhere/kuberc' } })],
-  ])('when the file named by %s does not exist', async (_, place) => {
+  ])('if the file of %s does not exist', async (_, place) => {
     expect((await refusal(place())).message).toContain(
-      '"/nowhere/kuberc" is not used: it does not exist',
+      '"/nowhere/kuberc" cannot be used: it does not exist',
     )
   })
 
-  it('when the link at home leads nowhere', async () => {
+  it('if the file in the home folder is a dangling link', async () => {
     mkdirSync(join(home, '.kube'))
     symlinkSync('/nowhere/kuberc', join(home, '.kube/kuberc'))
     await refusal()
   })
 
-  it.each([0o666, 0o660, 0o602, 0o620])('when others may write the file: %o', async (mode) => {
+  it.each([0o666, 0o660, 0o602, 0o620])('if the file is writable by others: %o', async (mode) => {
     const path = write('.kube/kuberc', DENY, mode)
     const error = await refusal()
     expect(error.message).toBe(
-      `plugin policy ${JSON.stringify(path)} is not used: others than its owner may write it`,
+      `plugin policy ${JSON.stringify(path)} cannot be used: it is writable by other users`,
     )
     expect(error.hint).toMatch(/chmod 600 .*\.$/)
   })
 
-  it('while what others may only read is fine', async () => {
+  it('but a file that others can only read is used', async () => {
     write('.kube/kuberc', DENY, 0o644)
     expect(await load()).toMatchObject({ type: 'DenyAll' })
   })
 
-  it('when what a link leads to may be written by others', async () => {
+  it('if the target of a link is writable by others', async () => {
     mkdirSync(join(home, '.kube'))
     symlinkSync(write('real', DENY, 0o666), join(home, '.kube/kuberc'))
     await refusal()
   })
 
-  it.runIf(process.getuid?.() === 0)('when the file belongs to another user', async () => {
+  it.runIf(process.getuid?.() === 0)('if the file belongs to another user', async () => {
     chownSync(write('.kube/kuberc'), 12_345, 12_345)
     expect((await refusal()).message).toContain('it belongs to another user')
   })
@@ -140,7 +140,7 @@ describe('no plugin may run', () => {
       `${HEAD}credentialPluginPolicy: Allowlist\ncredentialPluginAllowlist: a\n`,
       /not a list/,
     ],
-  ])('when the file at home %s', async (_, content, message) => {
+  ])('if the file in the home folder %s', async (_, content, message) => {
     const path = write('.kube/kuberc', content)
     const error = await refusal()
     expect(error.message).toMatch(message)
@@ -148,7 +148,7 @@ describe('no plugin may run', () => {
     expect(error.hint).toMatch(/^[A-Z].*\.$/)
   })
 
-  it('when it is a folder, too large, or a pipe that nobody writes to', async () => {
+  it('if it is a folder, too large, or a pipe without a writer', async () => {
     mkdirSync(join(home, 'folder'))
     expect((await refusal({ kuberc: join(home, 'folder') })).message).toMatch(/not a regular file/)
     const large = write('large', `${DENY}#${'x'.repeat(1024 * 1024)}`)

@@ -23,10 +23,10 @@ beforeAll(async () => {
 
 const read = (chain: string, key: string) => nodeCrypto.readPair(chain, new Secret(key))
 
-// Parameters of the curve P-256, as `openssl ecparam -genkey` puts them before the key.
+// Parameters of the curve P-256, which `openssl ecparam -genkey` writes before the key.
 const EC_PARAMETERS = toPem('EC PARAMETERS', Buffer.from('06082a8648ce3d030107', 'hex'))
 
-describe('a key is read', () => {
+describe('a private key is read', () => {
   it.each<[string, () => TestKeyPair, (key: string) => string]>([
     ['PKCS#8', () => ec, (key) => key],
     ['PKCS#8, RSA', () => rsa, (key) => key],
@@ -45,7 +45,7 @@ describe('a key is read', () => {
     ['with remarks inside', () => ec, (key) => key.replace('-----\n', '-----\nKept-By: jane\n\n')],
     ['without the last line end', () => ec, (key) => key.trim()],
     ['between remarks', () => ec, (key) => `Bag Attributes\n  a: b\n${key}\nthe end\n`],
-  ])('in the form %s, and handed on as PKCS#8', (_, pair, form) => {
+  ])('in the form %s, and returned as PKCS#8', (_, pair, form) => {
     const { certificate, key } = pair()
     const made = read(certificate, form(key))
     if (typeof made === 'string') throw new Error(made)
@@ -55,7 +55,7 @@ describe('a key is read', () => {
   })
 })
 
-describe('a pair is refused', () => {
+describe('a certificate pair is rejected', () => {
   it.each<[string, () => [string, string]]>([
     ['mismatch', () => [ec.certificate, other.key]],
     ['mismatch', () => [ec.certificate, rsa.key]],
@@ -78,33 +78,33 @@ describe('a pair is refused', () => {
 })
 
 describe('a certificate', () => {
-  it('is handed on with its intermediates, leaf first', async () => {
+  it('is returned with its intermediates, leaf first', async () => {
     const { certificate, key } = await makePair({ intermediate: true })
     expect(read(certificate, key)).toMatchObject({ chain: certificate })
     expect(certificate.match(/BEGIN CERTIFICATE/g)).toHaveLength(2)
   })
 
-  it('needs no line end, neither the last nor between two', async () => {
+  it('needs no line break after its END line', async () => {
     const { certificate, key } = await makePair({ intermediate: true })
     const tight = certificate.replace('-----\n-----', '----------').trim()
     expect(read(tight, key)).toMatchObject({ chain: certificate })
   })
 
-  it('tells when it begins and ends', () => {
+  it('has its validity period', () => {
     const { validFrom, validTo } = new X509Certificate(ec.certificate)
     const [notBefore, notAfter] = [Date.parse(validFrom), Date.parse(validTo)]
     expect(read(ec.certificate, ec.key)).toMatchObject({ notBefore, notAfter })
   })
 
-  it('is not searched for longer than its text is long', () => {
+  it('is parsed in linear time', () => {
     const text = '-----BEGIN CERTIFICATE-----\n'.repeat(100_000)
-    // With one search per beginning this takes longer than any test may.
+    // In quadratic time, this would exceed the time limit of the test.
     expect(read(text, text)).toBe('no-certificate')
   })
 })
 
 describe('a digest', () => {
-  it('is the same for the same text only, and not the plain one', () => {
+  it('is equal only for equal texts, and is keyed', () => {
     const [a, b] = [nodeCrypto.digest('a'), nodeCrypto.digest('b')]
     expect(a).toBe(nodeCrypto.digest('a'))
     expect(a).not.toBe(b)
@@ -128,17 +128,17 @@ describe('a chain without its key', () => {
     })
   })
 
-  it('may have issuers behind the leaf, and text between', async () => {
+  it('may have issuers after the leaf, and text between them', async () => {
     const chained = await makePair({ intermediate: true })
     const text = `subject=jane\r\n${chained.certificate.replaceAll('\n', '\r\n')}`
     expect(nodeCrypto.readChain(Buffer.from(text))).toMatchObject({ chain: chained.certificate })
   })
 
-  it('says what its key can sign with', async () => {
+  it('has the signature schemes of its key', async () => {
     const all = ['rsa_pss_rsae_sha256', 'rsa_pss_rsae_sha384', 'rsa_pss_rsae_sha512']
     const schemesOf = (pair: TestKeyPair) => nodeCrypto.readChain(der(pair.certificate))
     expect(schemesOf(rsa)).toMatchObject({ schemes: all })
-    // Too short for the longest hash with a salt as long.
+    // Too short for SHA-512 with a salt of the same length.
     expect(schemesOf(await makeRsaPair(1024))).toMatchObject({ schemes: all.slice(0, 2) })
     const ed25519 = await makeSelfSigned({ name: 'Ed25519' })
     expect(schemesOf(ed25519)).toMatchObject({ schemes: ['ed25519'] })
@@ -158,7 +158,7 @@ describe('a chain without its key', () => {
       () => Buffer.from(ec.certificate + toPem('CERTIFICATE', Buffer.from('x'))),
       'broken-certificate',
     ],
-  ])('is no chain: %s', (_, bytes, problem) => {
+  ])('is rejected: %s', (_, bytes, problem) => {
     expect(nodeCrypto.readChain(bytes())).toBe(problem)
   })
 })

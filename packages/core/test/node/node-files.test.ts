@@ -13,7 +13,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }))
 
 describe('a watched file', () => {
-  /** Watches `path` while `change` is made; resolves when the change was noticed. */
+  /** Watches `path` while `change` runs; resolves when the change is reported. */
   async function notices(path: string, change: () => void): Promise<void> {
     let resolve = (): void => {}
     const promise = new Promise<void>((noticed) => {
@@ -31,10 +31,10 @@ describe('a watched file', () => {
     }
   }
 
-  it('that changes before the process could look at it once is noticed', async () => {
+  it('that changes before the first poll is noticed', async () => {
     const path = join(folder, 'ca.pem')
     writeFileSync(path, 'first')
-    // As many as Node has threads for files: none of them is free to look.
+    // As many as libuv has threads: none is free for a stat.
     const busy = Array.from({ length: 4 }, () => promisify(pbkdf2)('p', 's', 200_000, 32, 'sha512'))
     await notices(path, () => writeFileSync(path, 'second, and longer'))
     await Promise.all(busy)

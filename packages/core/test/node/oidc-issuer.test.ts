@@ -62,7 +62,7 @@ describe('a refresh', () => {
     expect(issuer.refreshes).toBe(1)
   })
 
-  it('tries the body where the issuer offers both and refuses the header', async () => {
+  it('tries the body if the issuer offers both and rejects the header', async () => {
     const offers = ['client_secret_basic', 'client_secret_post']
     const issuer = await start({ authentication: 'client_secret_post', offers })
     issuer.respondWith(({ authorization }) =>
@@ -73,14 +73,14 @@ describe('a refresh', () => {
     expect(issuer.refreshes).toBe(2)
   })
 
-  it('is not tried in another way once the refresh token itself was refused', async () => {
+  it('is not retried with another method if the refresh token was rejected', async () => {
     const offers = ['client_secret_basic', 'client_secret_post']
     const issuer = await start({ offers })
     await failure(configFor(issuer.url))
     expect(issuer.refreshes).toBe(1)
   })
 
-  it('hands over a rotated refresh token, and none when the old one stays', async () => {
+  it('returns a rotated refresh token, and none if it was not rotated', async () => {
     const rotating = await start({ rotates: true })
     const first = await rotating.logIn()
     const grant = await refresh(configFor(rotating.url), first)
@@ -93,7 +93,7 @@ describe('a refresh', () => {
     expect(await refresh(configFor(steady.url), 'r')).toEqual({ idToken: expect.any(Secret) })
   })
 
-  it('trusts the given authority', async () => {
+  it('trusts the configured CA', async () => {
     const issuer = await start({ tls: true })
     const data = issuer.caPem ?? ''
     const config = configFor(issuer.url, { certificateAuthority: { from: 'data', data } })
@@ -102,8 +102,8 @@ describe('a refresh', () => {
   })
 })
 
-describe('an issuer that does not help', () => {
-  it('rejects a spent refresh token: log in again', async () => {
+describe('an issuer is reported if it', () => {
+  it('rejects a used refresh token, with a hint to log in again', async () => {
     const issuer = await start()
     const error = await failure(configFor(issuer.url))
     expect(error).toMatchObject({ code: 'ERR_OIDC_REFUSED', reason: 'invalid_grant' })
@@ -112,7 +112,7 @@ describe('an issuer that does not help', () => {
     expect(error.hint).toContain('Log in again')
   })
 
-  it('does not know the client', async () => {
+  it('rejects the client', async () => {
     const issuer = await start()
     const error = await failure(configFor(issuer.url, { clientSecret: new Secret('another') }))
     expect(error).toMatchObject({ code: 'ERR_OIDC_REFUSED', reason: 'invalid_client' })
@@ -128,9 +128,9 @@ describe('an issuer that does not help', () => {
   })
 
   it.each([
-    ['another authority is trusted', true],
-    ["the system's are", false],
-  ])('has a certificate that is not trusted, when %s', async (_, hasOther) => {
+    ['another CA is configured', true],
+    ['no CA is configured', false],
+  ])('has an untrusted certificate: %s', async (_, hasOther) => {
     const issuer = await start({ tls: true })
     const data = (await start({ tls: true })).caPem ?? ''
     const authority = hasOther ? { certificateAuthority: { from: 'data' as const, data } } : {}
@@ -142,12 +142,12 @@ describe('an issuer that does not help', () => {
   })
 
   it.each([
-    ['calls itself by another name', 200, { issuer: 'https://evil.example' }, 'evil.example'],
-    ['is no issuer', 404, 'not here', 'answered 404'],
-    ['answers with something else', 200, '<html>', 'not the JSON'],
-    ['answers with another shape', 200, ['issuer'], 'not the JSON'],
-    ['names an endpoint in the clear', 200, 'http://tokens.example/', 'no token_endpoint'],
-    ['names no endpoint', 200, undefined, 'no token_endpoint'],
+    ['has another issuer URL', 200, { issuer: 'https://evil.example' }, 'evil.example'],
+    ['is not an issuer', 404, 'not here', 'answered 404'],
+    ['responds with HTML', 200, '<html>', 'not an OpenID Connect discovery'],
+    ['responds with other JSON', 200, ['issuer'], 'not an OpenID Connect discovery'],
+    ['has an http token_endpoint', 200, 'http://tokens.example/', 'no token_endpoint'],
+    ['has no token_endpoint', 200, undefined, 'no token_endpoint'],
   ])('%s', async (_, status, body, says) => {
     const issuer = await start()
     const isEndpoint = body === undefined || String(body).startsWith('http:')
@@ -163,7 +163,7 @@ describe('an issuer that does not help', () => {
   })
 
   it.each(['/.well-known/openid-configuration', '/token'])(
-    'has a bad moment at %s, which passes',
+    'has a temporary error at %s, which is retryable',
     async (where) => {
       const issuer = await start()
       issuer.respondWith(({ path }) => (path === where ? { status: 503, body: '' } : undefined))
@@ -173,10 +173,10 @@ describe('an issuer that does not help', () => {
 
   it.each([
     ['no id_token', { access_token: 'a', token_type: 'Bearer' }],
-    ['an id_token that is none', { id_token: 7 }],
-    ['an id_token that fits no header', { id_token: 'a\nb' }],
-    ['no object', 'text'],
-  ])('answers with %s', async (_, body) => {
+    ['an invalid id_token', { id_token: 7 }],
+    ['an id_token with a line break', { id_token: 'a\nb' }],
+    ['a string', 'text'],
+  ])('responds with %s', async (_, body) => {
     const issuer = await start()
     issuer.respondWith(({ path }) => (path === '/token' ? { status: 200, body } : undefined))
     const error = await failure(configFor(issuer.url))
@@ -185,7 +185,7 @@ describe('an issuer that does not help', () => {
     expect(error.hint).toContain('openid')
   })
 
-  it('repeats what it was sent, which nobody gets to see', async () => {
+  it('echoes secrets, which are scrubbed', async () => {
     const issuer = await start()
     issuer.respondWith(({ path, body, authorization }) =>
       path === '/token'
@@ -202,20 +202,20 @@ describe('an issuer that does not help', () => {
     expect(message).not.toContain('\u001b')
   })
 
-  it('redirects, which is not followed', async () => {
+  it('redirects, and the redirect is not followed', async () => {
     const issuer = await start()
     issuer.respondWith(() => ({ status: 302, body: '' }))
     expect((await failure(configFor(issuer.url))).message).toContain('answered 302')
     expect(issuer.seen.length).toBe(1)
   })
 
-  it('sends without end', async () => {
+  it('sends too large a response', async () => {
     const issuer = await start()
     issuer.respondWith(() => ({ status: 200, body: 'x'.repeat(2 * 1024 * 1024) }))
     expect((await failure(configFor(issuer.url))).message).toContain('more than 1 MiB')
   })
 
-  it('never answers: the time limit ends it, and so does closing', async () => {
+  it('never responds, until the time limit or an abort', async () => {
     const silent = createServer(() => {}).listen(0, '127.0.0.1')
     await new Promise((resolve) => silent.once('listening', resolve))
     const { port } = silent.address() as { port: number }
@@ -232,7 +232,7 @@ describe('an issuer that does not help', () => {
   })
 })
 
-describe("the issuer's authority", () => {
+describe('the CA of the issuer', () => {
   it.each([
     [{ from: 'data', data: 'no pem' }, 'ERR_CERTIFICATE_INVALID', 'idp-certificate-authority-data'],
     [{ from: 'file', path: '/not/there' }, 'ERR_FILE_UNREADABLE', '"/not/there"'],

@@ -6,9 +6,9 @@ import { type ConnectOptions, connect } from 'kubecred'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Keeper } from '../../src/keeper/keeper.ts'
 import {
+  acquireRunSlot,
   borrowKeeper,
   processProtocol,
-  takePlace,
   versionRegistry,
 } from '../../src/node/process-registry.ts'
 import { makePlugin } from '../fixtures/plugin-folder.ts'
@@ -41,7 +41,7 @@ async function status(cluster: Awaited<ReturnType<typeof connect>>): Promise<num
 }
 
 describe('connections of one process', () => {
-  it('share a run when they mean the same plugin with the same input', async () => {
+  it('share a run if they have the same plugin with the same input', async () => {
     const before = versionRegistry().keepers.size
     const clusters = await Promise.all([open(), open(), open({ args: [] })])
     expect(versionRegistry().keepers.size).toBe(before + 1)
@@ -53,36 +53,36 @@ describe('connections of one process', () => {
   it.each<[string, Variant, Variant?]>([
     ['arguments', { args: ['--role', 'admin'] }],
     ['the order of arguments', { args: ['a', 'b'] }, { args: ['b', 'a'] }],
-    ['where arguments end', { args: ['a b'] }, { args: ['a', 'b'] }],
+    ['the boundaries of arguments', { args: ['a b'] }, { args: ['a', 'b'] }],
     ['variables', { env: { ROLE: 'admin' } }],
     ['the value of a variable', { env: { ROLE: 'a' } }, { env: { ROLE: 'b' } }],
-    ['cluster information or none', { provideClusterInfo: true }],
+    ['cluster information', { provideClusterInfo: true }],
     [
       'the extension of the cluster',
       { provideClusterInfo: true, extension: { audience: 'a' } },
       { provideClusterInfo: true, extension: { audience: 'b' } },
     ],
-    ['version', { apiVersion: 'client.authentication.k8s.io/v1beta1' }],
+    ['API version', { apiVersion: 'client.authentication.k8s.io/v1beta1' }],
     ['interactive mode', { interactiveMode: 'Never' }],
     ['limits', { options: { policy: { pluginTimeoutMs: 59_000 } } }],
-    ['the environment they let through', { options: { policy: { pluginEnv: ['PATH'] } } }],
+    ['the variables that are passed on', { options: { policy: { pluginEnv: ['PATH'] } } }],
     ['the host environment', { options: { env: { HOME: '/', ROLE: 'admin' } } }],
-    ['who reads standard input', { options: { stdinUnavailable: 'manifest' } }],
-  ])('do not share when they differ in %s', async (_, one, other = {}) => {
+    ['whether standard input is available', { options: { stdinUnavailable: 'manifest' } }],
+  ])('do not share a run if they differ in %s', async (_, one, other = {}) => {
     const clusters = await Promise.all([open(one), open(other)])
     expect(await Promise.all(clusters.map(status))).toEqual([200, 200])
     expect(sandbox.pluginRuns).toBe(2)
     for (const cluster of clusters) await cluster.close()
   })
 
-  it('share without regard to an extension that the plugin does not see', async () => {
+  it('share a run if they differ in an extension that the plugin does not receive', async () => {
     const clusters = await Promise.all([open({ extension: 1 }), open({ extension: 2 })])
     await Promise.all(clusters.map(status))
     expect(sandbox.pluginRuns).toBe(1)
     for (const cluster of clusters) await cluster.close()
   })
 
-  it('keep a credential until the last of them closes, and leave nothing then', async () => {
+  it('keep a credential until the last of them closes', async () => {
     const before = versionRegistry().keepers.size
     const [one, other] = await Promise.all([open(), open()])
     await status(one)
@@ -97,7 +97,7 @@ describe('connections of one process', () => {
     expect(sandbox.pluginRuns).toBe(2)
   })
 
-  it('count each of them once, however often it lets go', async () => {
+  it('count once, however often they release', async () => {
     const close = vi.fn(async () => {})
     const make = () => ({ close }) as unknown as Keeper
     const [one, other] = [borrowKeeper('id', make), borrowKeeper('id', make)]
@@ -110,7 +110,7 @@ describe('connections of one process', () => {
     expect(versionRegistry().keepers.has('id')).toBe(false)
   })
 
-  it('leave nothing when they fail', async () => {
+  it('leave no keeper behind if they fail', async () => {
     const before = versionRegistry().keepers.size
     const cluster = await open({ command: '/nowhere/plugin' })
     await expect(status(cluster)).rejects.toMatchObject({ code: 'ERR_PLUGIN_NOT_FOUND' })
@@ -119,8 +119,8 @@ describe('connections of one process', () => {
   })
 })
 
-describe('the limit of plugins at once', () => {
-  it('is eight, and those who wait for a place get one', async () => {
+describe('the limit of concurrent plugins', () => {
+  it('is eight, and waiting plugins run later', async () => {
     const { counts } = processProtocol()
     const seen = new Set<number>()
     const observer = () => void seen.add(counts().slots)
@@ -136,7 +136,7 @@ describe('the limit of plugins at once', () => {
     for (const cluster of clusters) await cluster.close()
   })
 
-  it('is changed for the whole process by who connects', async () => {
+  it('is changed for the whole process by pluginLimit', async () => {
     const { counts, setSlotLimit } = processProtocol()
     await using _ = await open({ options: { policy: { pluginLimit: 3 } } })
     expect(counts().slotLimit).toBe(3)
@@ -147,7 +147,7 @@ describe('the limit of plugins at once', () => {
 describe('a lock', () => {
   const { takeLock, counts } = processProtocol()
 
-  it('belongs to one at a time, in the order of asking, and to each name its own', async () => {
+  it('is held by one caller at a time, in the order of the calls, separately for each name', async () => {
     const got: string[] = []
     const take = async (name: string, who: string) => {
       const release = await takeLock(name)
@@ -167,7 +167,7 @@ describe('a lock', () => {
     expect(counts().locks).toBe(0)
   })
 
-  it('is not given to a caller that left', async () => {
+  it('is not granted to a caller that has aborted', async () => {
     const release = await takeLock('a')
     const leaving = new AbortController()
     const waiting = takeLock('a', leaving.signal)
@@ -178,13 +178,13 @@ describe('a lock', () => {
     expect(counts().locks).toBe(0)
   })
 
-  it('on the terminal is waited for without a slot, and released if the caller leaves', async () => {
+  it('on the terminal is waited for without a slot, and released if the caller aborts', async () => {
     const signal = new AbortController().signal
     const leaving = new AbortController()
-    const giveBack = await takePlace({ interactive: true, signal })
-    const waiting = takePlace({ interactive: true, signal: leaving.signal })
+    const release = await acquireRunSlot({ interactive: true, signal })
+    const waiting = acquireRunSlot({ interactive: true, signal: leaving.signal })
     expect(counts()).toMatchObject({ slots: 1, locks: 1 })
-    giveBack()
+    release()
     leaving.abort(new Error('gone'))
     await expect(waiting).rejects.toThrow('gone')
     expect(counts()).toMatchObject({ slots: 0, locks: 0 })
@@ -198,15 +198,15 @@ describe.runIf(process.platform === 'linux')('a plugin that still runs is ended'
     ['when the program exits', 'exits', undefined, [0, null]],
     ['when the program fails', 'throws', undefined, [1, null]],
     ['when a signal ends the program', 'waits', 'SIGTERM', [null, 'SIGTERM']],
-    ['when somebody presses Ctrl-C', 'waits', 'SIGINT', [null, 'SIGINT']],
-    ['when somebody presses Ctrl-\\', 'waits', 'SIGQUIT', [null, 'SIGQUIT']],
+    ['on Ctrl-C', 'waits', 'SIGINT', [null, 'SIGINT']],
+    ['on Ctrl-\\', 'waits', 'SIGQUIT', [null, 'SIGQUIT']],
     ['when a watchdog aborts the program', 'waits', 'SIGABRT', [null, 'SIGABRT']],
   ])('%s', async (_, way, signal, ended) => {
     using plugin = makePlugin()
     plugin.behave('hangs')
     const kubeconfig = sandbox.writeKubeconfig({ user: { exec: { command: plugin.path } } })
     const stdio = ['ignore', 'pipe', 'ignore'] as const
-    // Some of these signals write the memory into a file, which takes long and which nothing here needs.
+    // No core dumps, which are slow.
     const line = ['ulimit -c 0; exec "$0" "$@"', process.execPath, runner, kubeconfig, way]
     const program = spawn('/bin/sh', ['-c', ...line], { stdio: [...stdio] })
     const exited = once(program, 'exit')
@@ -219,14 +219,14 @@ describe.runIf(process.platform === 'linux')('a plugin that still runs is ended'
     await vi.waitFor(() => expect(findProcesses({ naming: plugin.path })).toEqual([]))
   })
 
-  it('only when the program ends, if it takes signals itself', async () => {
+  it('only when the program exits, if the program handles signals itself', async () => {
     using plugin = makePlugin()
     plugin.behave('hangs')
     const kubeconfig = sandbox.writeKubeconfig({ user: { exec: { command: plugin.path } } })
     const program = spawn(process.execPath, [runner, kubeconfig, 'decides'])
     const exited = once(program, 'exit')
-    for (const said of ['runs', 'heard']) {
-      expect(String(await once(program.stdout, 'data'))).toBe(said)
+    for (const output of ['runs', 'heard']) {
+      expect(String(await once(program.stdout, 'data'))).toBe(output)
       expect(findProcesses({ naming: plugin.path })).toHaveLength(1)
       program.kill('SIGTERM')
     }
@@ -237,7 +237,7 @@ describe.runIf(process.platform === 'linux')('a plugin that still runs is ended'
   const listeners = () =>
     ['SIGINT', 'SIGQUIT', 'SIGABRT', 'SIGTERM', 'SIGHUP'].map((name) => process.listenerCount(name))
 
-  it('and signals are left alone while none runs', async () => {
+  it('and signal listeners are removed while none runs', async () => {
     const before = listeners()
     const { endWithProcess } = processProtocol()
     const [one, other] = [endWithProcess(() => {}), endWithProcess(() => {})]
@@ -247,7 +247,7 @@ describe.runIf(process.platform === 'linux')('a plugin that still runs is ended'
     await vi.waitFor(() => expect(listeners()).toEqual(before))
   })
 
-  it('and a signal that is reported after the end of the plugin still ends the program', async () => {
+  it('and a signal that is reported after the exit of the plugin still ends the program', async () => {
     const before = listeners()
     const kill = vi.spyOn(process, 'kill').mockReturnValue(true)
     const others = process.listeners('SIGINT')

@@ -17,7 +17,7 @@ import type { RunOutcome, RunRequest } from '../../src/ports/programs.ts'
 import { Secret } from '../../src/secret/secret.ts'
 import { isRunning } from '../fixtures/processes.ts'
 
-const FOR_EVER = 'setInterval(() => {}, 60_000)'
+const NEVER_EXITS = 'setInterval(() => {}, 60_000)'
 const isLinux = process.platform === 'linux'
 let folder = ''
 beforeAll(() => {
@@ -28,10 +28,10 @@ afterEach(() => {
   expect(processProtocol().counts()).toMatchObject({ slots: 0, locks: 0, ends: 0 })
 })
 
-type Asked = Partial<Omit<RunRequest, 'args'>> & { args?: readonly string[] }
+type RunOptions = Partial<Omit<RunRequest, 'args'>> & { args?: readonly string[] }
 
-/** Runs a line of JavaScript as a program. */
-function run(code: string, { args = [], ...asked }: Asked = {}): Promise<RunOutcome> {
+/** Runs JavaScript code as a program. */
+function run(code: string, { args = [], ...options }: RunOptions = {}): Promise<RunOutcome> {
   return runProcess({
     command: 'plugin',
     path: process.execPath,
@@ -41,7 +41,7 @@ function run(code: string, { args = [], ...asked }: Asked = {}): Promise<RunOutc
     timeoutMs: 20_000,
     stdoutLimit: 65_536,
     signal: new AbortController().signal,
-    ...asked,
+    ...options,
   })
 }
 
@@ -50,41 +50,41 @@ function stdoutOf(outcome: RunOutcome): string {
   return Buffer.from(outcome.stdout).toString()
 }
 
-async function tell(expression: string, asked?: Asked): Promise<unknown> {
-  return JSON.parse(stdoutOf(await run(`console.log(JSON.stringify(${expression}))`, asked)))
+async function evaluate(expression: string, options?: RunOptions): Promise<unknown> {
+  return JSON.parse(stdoutOf(await run(`console.log(JSON.stringify(${expression}))`, options)))
 }
 
 describe('a program is started', () => {
-  it('without a shell, its arguments as they are', async () => {
+  it('without a shell, with its arguments unchanged', async () => {
     const args = ['a b', '$(id)', '; id', '*', '', '"', 'ü']
-    expect(await tell('process.argv.slice(1)', { args: ['--', ...args] })).toEqual(args)
+    expect(await evaluate('process.argv.slice(1)', { args: ['--', ...args] })).toEqual(args)
   })
 
-  it('under the name that was configured', async () => {
+  it('with the configured command as argv0', async () => {
     const command = 'some/plugin'
-    expect(await tell('process.argv0', { command })).toBe(command)
+    expect(await evaluate('process.argv0', { command })).toBe(command)
   })
 
-  it('from the path that was checked, whatever the name would lead to', async () => {
+  it('from the located path, whatever the command resolves to', async () => {
     const path = join(folder, 'alias')
     symlinkSync(process.execPath, path)
-    expect(await tell('process.argv0', { command: 'false', path })).toBe('false')
+    expect(await evaluate('process.argv0', { command: 'false', path })).toBe('false')
   })
 
   it('with the given environment and nothing else', async () => {
-    expect(await tell('process.env', { env: { ONLY: 'this' } })).toEqual({ ONLY: 'this' })
+    expect(await evaluate('process.env', { env: { ONLY: 'this' } })).toEqual({ ONLY: 'this' })
   })
 
-  it('with nothing to read on standard input', async () => {
-    expect(await tell("require('node:fs').readFileSync(0, 'utf8')")).toBe('')
+  it('with empty standard input', async () => {
+    expect(await evaluate("require('node:fs').readFileSync(0, 'utf8')")).toBe('')
   })
 
   it.runIf(isLinux).each([
-    [false, 'in a session of its own'],
-    [true, 'in our own session when it may ask a person'],
+    [false, 'in its own session'],
+    [true, 'in the session of this process'],
   ])('interactive %s: %s', async (interactive) => {
     const session = "require('node:fs').readFileSync('/proc/self/stat', 'utf8').split(' ')[5]"
-    const [own, pid] = (await tell(`[${session}, process.pid]`, { interactive })) as [
+    const [own, pid] = (await evaluate(`[${session}, process.pid]`, { interactive })) as [
       string,
       number,
     ]
@@ -93,51 +93,54 @@ describe('a program is started', () => {
 })
 
 describe('a program ends', () => {
-  it('with its status and all it printed', async () => {
+  it('with its exit status and its whole output', async () => {
     const outcome = await run("process.stdout.write('x'.repeat(65_536)); process.exitCode = 7")
     expect(outcome).toMatchObject({ ended: 'exited', status: 7 })
     expect(stdoutOf(outcome)).toHaveLength(65_536)
   })
 
-  it('when it prints one byte more than it may', async () => {
-    const outcome = await run(`process.stdout.write('x'.repeat(65_537)); ${FOR_EVER}`)
+  it('when it prints one byte more than the limit', async () => {
+    const outcome = await run(`process.stdout.write('x'.repeat(65_537)); ${NEVER_EXITS}`)
     expect(outcome).toMatchObject({ ended: 'output-too-large' })
     expect(outcome).not.toHaveProperty('stdout')
   })
 
-  it('by a signal of somebody else', async () => {
-    const outcome = await run(`process.kill(process.pid, 'SIGTERM'); ${FOR_EVER}`)
+  it('by a signal of another process', async () => {
+    const outcome = await run(`process.kill(process.pid, 'SIGTERM'); ${NEVER_EXITS}`)
     expect(outcome).toMatchObject({ ended: 'killed', signal: 'SIGTERM' })
   })
 
-  it('at its time limit, with what it said until then', async () => {
-    const outcome = await run(`console.error('thinking'); ${FOR_EVER}`, { timeoutMs: 2000 })
+  it('at its time limit, with its standard error so far', async () => {
+    const outcome = await run(`console.error('thinking'); ${NEVER_EXITS}`, { timeoutMs: 2000 })
     expect(outcome).toMatchObject({ ended: 'timed-out', stderrTail: 'thinking\n' })
   })
 
-  it.runIf(isLinux)('in time although its output is open when the time is over', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-    const child = `require('node:child_process').spawn(process.execPath, ['-e', '${FOR_EVER}'],
+  it.runIf(isLinux)(
+    'in time if it exits before its limit, even if its output is still open',
+    async () => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+      const child = `require('node:child_process').spawn(process.execPath, ['-e', '${NEVER_EXITS}'],
       { stdio: ['ignore', 'inherit', 'ignore'] }).pid`
-    const code = `console.log(${child}); console.error(process.pid); process.exit()`
-    let pid = ''
-    const outcome = run(code, { timeoutMs: 100, onStderr: (text) => (pid += text.trim()) })
-    while (pid === '' || existsSync(`/proc/${pid}`)) await setImmediate()
-    vi.advanceTimersByTime(100)
-    vi.advanceTimersByTime(250)
-    vi.useRealTimers()
-    process.kill(Number(stdoutOf(await outcome)), 'SIGKILL')
-    expect(await outcome).toMatchObject({ ended: 'exited', status: 0 })
-  })
+      const code = `console.log(${child}); console.error(process.pid); process.exit()`
+      let pid = ''
+      const outcome = run(code, { timeoutMs: 100, onStderr: (text) => (pid += text.trim()) })
+      while (pid === '' || existsSync(`/proc/${pid}`)) await setImmediate()
+      vi.advanceTimersByTime(100)
+      vi.advanceTimersByTime(250)
+      vi.useRealTimers()
+      process.kill(Number(stdoutOf(await outcome)), 'SIGKILL')
+      expect(await outcome).toMatchObject({ ended: 'exited', status: 0 })
+    },
+  )
 
   it.each([false, true])('with all its children (interactive %s)', async (interactive) => {
-    const deaf = `process.on('SIGTERM', () => {}); console.log('ready'); ${FOR_EVER}`
+    const deaf = `process.on('SIGTERM', () => {}); console.log('ready'); ${NEVER_EXITS}`
     const file = join(folder, `pid-${interactive}`)
     const code = `
       const child = require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(deaf)}],
         { stdio: ['ignore', 'pipe', 'ignore'] })
       child.stdout.once('data', () => require('node:fs').writeFileSync(${JSON.stringify(file)}, String(child.pid)))
-      ${FOR_EVER}`
+      ${NEVER_EXITS}`
     const abort = new AbortController()
     const outcome = run(code, { interactive, signal: abort.signal })
     const pid = await vi.waitFor(() => Number(readFileSync(file, 'utf8') || Number.NaN), 10_000)
@@ -148,7 +151,7 @@ describe('a program ends', () => {
   })
 })
 
-describe('a program that cannot be started is', () => {
+describe('a program is not started', () => {
   const file = (name: string, content: string, mode = 0o755): string => {
     const path = join(folder, name)
     writeFileSync(path, content, 'latin1')
@@ -158,59 +161,61 @@ describe('a program that cannot be started is', () => {
   const aarch64 = `\x7fELF\x02\x01\x01${'\0'.repeat(9)}\x02\0\xb7\0${'\0'.repeat(44)}`
 
   it.runIf(isLinux).each([
-    ['a program for another machine', 'ENOEXEC', () => aarch64],
-    ['a script without a first line', 'ENOEXEC', () => `touch ${folder}/trap\n`],
-    ['a script for nobody', 'ENOENT', () => '#!/nowhere/sh\n'],
-  ])('%s: %s', async (name, errno, content) => {
+    ['a binary for another architecture', 'ENOEXEC', () => aarch64],
+    ['a script without a shebang', 'ENOEXEC', () => `touch ${folder}/trap\n`],
+    ['a script with a missing interpreter', 'ENOENT', () => '#!/nowhere/sh\n'],
+  ])('if it is %s: %s', async (name, errno, content) => {
     const path = file(name.replaceAll(' ', '-'), content())
     expect(await run('', { path })).toMatchObject({ ended: 'not-started', errno })
     expect(existsSync(join(folder, 'trap'))).toBe(false)
   })
 
-  it('one without permission', async () => {
+  it('if it is not executable', async () => {
     const path = file('forbidden', '#!/bin/sh\n', 0o644)
     expect(await run('', { path })).toMatchObject({ ended: 'not-started', errno: 'EACCES' })
   })
 
-  it('one with too large a variable', async () => {
+  it('if a variable is too large', async () => {
     const env = { LARGE: 'x'.repeat(140_000) }
     expect(await run('', { env })).toMatchObject({ ended: 'not-started', errno: 'E2BIG' })
   })
 
   it.each([{ env: { A: 'hidden\0' } }, { args: ['hidden\0'] }])(
-    'one with a NUL byte: %o',
-    async (asked) => {
-      const outcome = await run('', asked)
+    'if a value has a NUL byte: %o',
+    async (options) => {
+      const outcome = await run('', options)
       expect(outcome).toMatchObject({ ended: 'not-started', errno: 'ERR_INVALID_ARG_VALUE' })
       expect(JSON.stringify(outcome)).not.toContain('hidden')
     },
   )
 })
 
-describe('a place to run', () => {
-  it('is waited for, and given up when the caller leaves', async () => {
+describe('a slot', () => {
+  it('is waited for, until the caller aborts', async () => {
     const { takeSlot } = processProtocol()
-    const giveBack = await Promise.all(Array.from({ length: 8 }, () => takeSlot()))
+    const releases = await Promise.all(Array.from({ length: 8 }, () => takeSlot()))
     const abort = new AbortController()
-    const [patient, leaving] = [tell('1'), run(FOR_EVER, { signal: abort.signal })]
+    const [waiting, leaving] = [evaluate('1'), run(NEVER_EXITS, { signal: abort.signal })]
     abort.abort()
     expect(await leaving).toMatchObject({ ended: 'aborted', tookMs: 0 })
-    giveBack.pop()?.()
-    expect(await patient).toBe(1)
-    for (const back of giveBack) back()
+    releases.pop()?.()
+    expect(await waiting).toBe(1)
+    for (const release of releases) release()
   })
 
-  it('is not used by somebody who leaves in the moment it comes', async () => {
+  it('is released if the caller aborts at the moment it is granted', async () => {
     const { takeSlot } = processProtocol()
-    const giveBack = await Promise.all(Array.from({ length: 8 }, () => takeSlot()))
+    const releases = await Promise.all(Array.from({ length: 8 }, () => takeSlot()))
     const abort = new AbortController()
-    const outcome = run(FOR_EVER, { signal: abort.signal })
-    for (const back of giveBack) back()
+    const outcome = run(NEVER_EXITS, { signal: abort.signal })
+    for (const release of releases) release()
     abort.abort()
     expect(await outcome).toMatchObject({ ended: 'aborted' })
   })
 
-  it('is not taken by who left before', async () => {
-    expect(await run(FOR_EVER, { signal: AbortSignal.abort() })).toMatchObject({ ended: 'aborted' })
+  it('is not taken if the caller has aborted before', async () => {
+    expect(await run(NEVER_EXITS, { signal: AbortSignal.abort() })).toMatchObject({
+      ended: 'aborted',
+    })
   })
 })

@@ -2,129 +2,129 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Semaphore } from '../../src/node/semaphore.ts'
 
-/** Lets everything that is ready go on. */
+/** Waits until all ready callbacks have run. */
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-/** Asks for places and writes down who gets one. */
-function ask(slots: Semaphore) {
-  const got: string[] = []
-  const places = new Map<string, () => void>()
+/** Takes slots under names, and records the order in which they are granted. */
+function named(slots: Semaphore) {
+  const granted: string[] = []
+  const releases = new Map<string, () => void>()
   return {
-    got,
-    ask(name: string, signal?: AbortSignal): void {
+    granted,
+    take(name: string, signal?: AbortSignal): void {
       slots.take(signal).then(
-        (giveBack) => {
-          got.push(name)
-          places.set(name, giveBack)
+        (release) => {
+          granted.push(name)
+          releases.set(name, release)
         },
-        () => got.push(`${name} left`),
+        () => granted.push(`${name} aborted`),
       )
     },
-    leave: (name: string): void => places.get(name)?.(),
+    release: (name: string): void => releases.get(name)?.(),
   }
 }
 
-describe('places', () => {
-  it('are handed out at once while there are any', async () => {
+describe('slots', () => {
+  it('are granted at once while some are free', async () => {
     const slots = new Semaphore(2)
-    const people = ask(slots)
-    for (const name of ['a', 'b', 'c']) people.ask(name)
+    const callers = named(slots)
+    for (const name of ['a', 'b', 'c']) callers.take(name)
     await settle()
-    expect([people.got, slots.taken]).toEqual([['a', 'b'], 2])
+    expect([callers.granted, slots.taken]).toEqual([['a', 'b'], 2])
   })
 
-  it('go to who waits longest, also when somebody asks in that moment', async () => {
+  it('go to the longest-waiting caller, even if another calls at that moment', async () => {
     const slots = new Semaphore(1)
-    const people = ask(slots)
-    for (const name of ['a', 'b', 'c']) people.ask(name)
+    const callers = named(slots)
+    for (const name of ['a', 'b', 'c']) callers.take(name)
     await settle()
-    people.leave('a')
-    people.ask('d')
+    callers.release('a')
+    callers.take('d')
     await settle()
-    people.leave('b')
-    people.leave('b')
+    callers.release('b')
+    callers.release('b')
     await settle()
-    expect([people.got, slots.taken]).toEqual([['a', 'b', 'c'], 1])
+    expect([callers.granted, slots.taken]).toEqual([['a', 'b', 'c'], 1])
   })
 
-  it('are not kept for who left the queue', async () => {
+  it('are not reserved for a caller that has aborted', async () => {
     const slots = new Semaphore(1)
-    const people = ask(slots)
+    const callers = named(slots)
     const abort = new AbortController()
-    people.ask('a')
-    people.ask('b', abort.signal)
-    people.ask('c')
+    callers.take('a')
+    callers.take('b', abort.signal)
+    callers.take('c')
     abort.abort()
     await settle()
-    people.leave('a')
+    callers.release('a')
     await settle()
-    people.leave('c')
-    expect([people.got, slots.taken]).toEqual([['a', 'b left', 'c'], 0])
+    callers.release('c')
+    expect([callers.granted, slots.taken]).toEqual([['a', 'b aborted', 'c'], 0])
   })
 
-  it('are not given to who left before asking', async () => {
+  it('are not granted to a caller that has aborted before', async () => {
     const slots = new Semaphore(1)
     const reason = new Error('gone')
     await expect(slots.take(AbortSignal.abort(reason))).rejects.toBe(reason)
     expect(slots.taken).toBe(0)
   })
 
-  it('stay taken when the signal is aborted after they were given', async () => {
+  it('stay taken if the signal is aborted after they were granted', async () => {
     const slots = new Semaphore(1)
     const abort = new AbortController()
-    const giveBack = await slots.take(abort.signal)
+    const release = await slots.take(abort.signal)
     abort.abort()
     expect(slots.taken).toBe(1)
-    giveBack()
+    release()
     expect(slots.taken).toBe(0)
   })
 
-  it('become more for those who wait, in order, before anybody new', async () => {
+  it('that a higher limit adds go to waiting callers in order, before new ones', async () => {
     const slots = new Semaphore(1)
-    const people = ask(slots)
-    for (const name of ['a', 'b', 'c', 'd']) people.ask(name)
+    const callers = named(slots)
+    for (const name of ['a', 'b', 'c', 'd']) callers.take(name)
     await settle()
     slots.limit = 3
-    people.ask('e')
+    callers.take('e')
     await settle()
-    expect([people.got, slots.taken, slots.limit]).toEqual([['a', 'b', 'c'], 3, 3])
+    expect([callers.granted, slots.taken, slots.limit]).toEqual([['a', 'b', 'c'], 3, 3])
   })
 
-  it('become fewer as they come back', async () => {
+  it('become fewer as they are released, after a lower limit', async () => {
     const slots = new Semaphore(3)
-    const people = ask(slots)
-    for (const name of ['a', 'b', 'c', 'd']) people.ask(name)
+    const callers = named(slots)
+    for (const name of ['a', 'b', 'c', 'd']) callers.take(name)
     await settle()
     slots.limit = 1
-    people.leave('a')
-    people.leave('b')
+    callers.release('a')
+    callers.release('b')
     await settle()
-    expect([people.got, slots.taken]).toEqual([['a', 'b', 'c'], 1])
-    people.leave('c')
+    expect([callers.granted, slots.taken]).toEqual([['a', 'b', 'c'], 1])
+    callers.release('c')
     await settle()
-    expect([people.got, slots.taken]).toEqual([['a', 'b', 'c', 'd'], 1])
+    expect([callers.granted, slots.taken]).toEqual([['a', 'b', 'c', 'd'], 1])
   })
 
-  it('are never more than the limit, and everybody gets one in the order of asking', async () => {
+  it('never exceed the limit, and are granted in the order of the calls', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 4 }),
-        fc.array(fc.constantFrom('ask', 'leave'), { maxLength: 40 }),
+        fc.array(fc.constantFrom('take', 'release'), { maxLength: 40 }),
         async (limit, moves) => {
           const slots = new Semaphore(limit)
-          const people = ask(slots)
-          let asked = 0
+          const callers = named(slots)
+          let taken = 0
           for (const move of moves) {
-            if (move === 'ask') people.ask(String(asked++))
-            else people.leave(people.got[Math.floor(people.got.length / 2)] ?? '')
+            if (move === 'take') callers.take(String(taken++))
+            else callers.release(callers.granted[Math.floor(callers.granted.length / 2)] ?? '')
             await settle()
             expect(slots.taken).toBeLessThanOrEqual(limit)
           }
-          for (let name = 0; name < asked; name += 1) {
-            people.leave(String(name))
+          for (let name = 0; name < taken; name += 1) {
+            callers.release(String(name))
             await settle()
           }
-          expect(people.got).toEqual(Array.from({ length: asked }, (_, name) => String(name)))
+          expect(callers.granted).toEqual(Array.from({ length: taken }, (_, name) => String(name)))
           expect(slots.taken).toBe(0)
         },
       ),

@@ -10,7 +10,7 @@ import { SignerFixture, toSign } from '../fixtures/signer-fixture.ts'
 
 const isUnix = process.platform !== 'win32'
 const isRoot = process.getuid?.() === 0
-const NOBODY = 65_534
+const OTHER_USER = 65_534
 const { signal } = new AbortController()
 
 describe.runIf(isUnix)('the socket of a signer', () => {
@@ -37,23 +37,27 @@ describe.runIf(isUnix)('the socket of a signer', () => {
     hint: expect.stringMatching(hint),
   })
 
-  it('is used when it and its folder belong to us alone', async () => {
+  it('is used if it and its folder belong to the current user only', async () => {
     const channel = await dial()
     await channel.end('now')
   })
 
-  it('is not used in a folder that others can change', async () => {
+  it('is not used in a folder that other users can change', async () => {
     for (const mode of [0o770, 0o702, 0o1777]) {
       chmodSync(folder, mode)
-      await expect(dial()).rejects.toMatchObject(refused(/folder that others can change/, /chmod/))
+      await expect(dial()).rejects.toMatchObject(
+        refused(/folder that other users can change/, /chmod/),
+      )
     }
   })
 
-  it('is not used below a folder that others can change, or behind a link', async () => {
+  it('is not used below a folder that other users can change, or through a link', async () => {
     const above = join(folder, '..')
     chmodSync(above, 0o777)
-    await expect(dial()).rejects.toMatchObject(refused(/below a folder that others can change/))
-    // As in /tmp: what is there can only be moved by its owner.
+    await expect(dial()).rejects.toMatchObject(
+      refused(/below a folder that other users can change/),
+    )
+    // As in /tmp: only the owner of a file can rename it.
     chmodSync(above, 0o1777)
     await (await dial()).end('now')
     const link = `${above}-link`
@@ -65,34 +69,38 @@ describe.runIf(isUnix)('the socket of a signer', () => {
     }
   })
 
-  it('is not used when others can change it', async () => {
+  it('is not used if other users can change it', async () => {
     chmodSync(path, 0o622)
-    await expect(dial()).rejects.toMatchObject(refused(/socket that others can change/, /chmod/))
+    await expect(dial()).rejects.toMatchObject(
+      refused(/socket that other users can change/, /chmod/),
+    )
   })
 
-  it.runIf(isRoot)('is not used when it or its folder belongs to somebody else', async () => {
-    chownSync(path, NOBODY, NOBODY)
-    await expect(dial()).rejects.toMatchObject(refused(/a socket that belongs to somebody else/))
+  it.runIf(isRoot)('is not used if it or its folder belongs to another user', async () => {
+    chownSync(path, OTHER_USER, OTHER_USER)
+    await expect(dial()).rejects.toMatchObject(refused(/a socket that belongs to another user/))
     chownSync(path, 0, 0)
-    chownSync(folder, NOBODY, NOBODY)
-    await expect(dial()).rejects.toMatchObject(refused(/a folder that belongs to somebody else/))
+    chownSync(folder, OTHER_USER, OTHER_USER)
+    await expect(dial()).rejects.toMatchObject(refused(/a folder that belongs to another user/))
   })
 
   it('is not used through a symbolic link', async () => {
     const link = join(folder, 'link')
     symlinkSync(path, link)
-    await expect(dial(link)).rejects.toMatchObject(refused(/no socket, or a symbolic link/))
+    await expect(dial(link)).rejects.toMatchObject(refused(/not a socket, or is a symbolic link/))
     const linked = join(folder, '..', 'linked')
     symlinkSync(folder, linked)
-    await expect(dial(join(linked, 's'))).rejects.toMatchObject(refused(/no folder, or a symbolic/))
+    await expect(dial(join(linked, 's'))).rejects.toMatchObject(
+      refused(/its folder is a symbolic link/),
+    )
   })
 
-  it('is not used when its name is longer than the kernel reads', async () => {
+  it('is not used if its path is longer than the kernel supports', async () => {
     const long = join(folder, 'x'.repeat(100))
     await expect(dial(long)).rejects.toMatchObject(refused(/more than 100 bytes/, /shorter/))
   })
 
-  it('must be there, and somebody must listen', async () => {
+  it('must exist, and a signer must listen on it', async () => {
     await expect(dial(join(folder, 'none'))).rejects.toMatchObject(
       refused(/does not exist/, /Start/),
     )
@@ -101,7 +109,7 @@ describe.runIf(isUnix)('the socket of a signer', () => {
     const program = `require('net').createServer().listen(${JSON.stringify(left)}, () => process.kill(process.pid, 'SIGKILL'))`
     await new Promise((resolve) => spawn(process.execPath, ['-e', program]).once('exit', resolve))
     chmodSync(left, 0o600)
-    await expect(dial(left)).rejects.toMatchObject(refused(/nobody listens/, /Start/))
+    await expect(dial(left)).rejects.toMatchObject(refused(/refuses connections/, /Start/))
   })
 })
 
@@ -117,7 +125,7 @@ describe.runIf(isUnix)('a signer that the user started', () => {
     return { at: { kind: 'socket', path } as const, child }
   }
 
-  it('gets every request as a line over one connection', async () => {
+  it('receives every request as a line over one connection', async () => {
     pair = await makePair()
     await using scene = new SignerFixture(pair)
     const { at, child } = await listen(scene)
@@ -137,7 +145,7 @@ describe.runIf(isUnix)('a signer that the user started', () => {
     }
   })
 
-  it('may hang up between requests; when it does not come back, that is said', async () => {
+  it('may close the connection between requests; an error reports that it has exited', async () => {
     await using scene = new SignerFixture(pair)
     const { at, child } = await listen(scene)
     try {

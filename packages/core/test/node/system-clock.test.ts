@@ -7,7 +7,7 @@ afterEach(() => void vi.useRealTimers())
 const DAY_MS = 86_400_000
 
 describe.each(['after', 'awaited'] as const)('%s', (way) => {
-  it('waits as long as it is told, also beyond what one timer can', async () => {
+  it('waits for the whole delay, also beyond the limit of one timer', async () => {
     const called = vi.fn()
     systemClock[way](60 * DAY_MS, called)
     await vi.advanceTimersByTimeAsync(60 * DAY_MS - 1)
@@ -16,7 +16,7 @@ describe.each(['after', 'awaited'] as const)('%s', (way) => {
     expect(called).toHaveBeenCalledOnce()
   })
 
-  it('can be called off, also in a later step', async () => {
+  it('can be cancelled, also in a later step', async () => {
     const called = vi.fn()
     const cancel = systemClock[way](60 * DAY_MS, called)
     await vi.advanceTimersByTimeAsync(30 * DAY_MS)

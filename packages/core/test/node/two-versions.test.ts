@@ -46,7 +46,7 @@ beforeEach(() => sandbox.resetPluginRuns())
 
 const env = () => ({ HOME: sandbox.folder })
 
-/** One request of each copy, at once. Returns what the plugins did, in order. */
+/** Sends one request with each copy in parallel. Returns the plugin events in order. */
 async function ask(...asking: readonly PackageCopy[]): Promise<string[]> {
   const kubeconfig = sandbox.writeKubeconfig({ user: { exec } })
   const seen: string[] = []
@@ -68,24 +68,24 @@ async function ask(...asking: readonly PackageCopy[]): Promise<string[]> {
 }
 
 describe('copies of the same version', () => {
-  it('are copies', () => {
+  it('are separate modules', () => {
     expect([older.VERSION, newer.VERSION, twin.VERSION]).toEqual([OLDER, NEWER, NEWER])
     expect(twin.connect).not.toBe(newer.connect)
   })
 
-  it('share one run', async () => {
+  it('share one plugin run', async () => {
     await ask(newer, twin)
     expect(sandbox.pluginRuns).toBe(1)
   })
 
-  it('take each other’s objects', async () => {
+  it('accept each other’s objects', async () => {
     await using cluster = await newer.connect({ server: sandbox.url, env: env() })
     twin.createAgent(cluster).destroy()
   })
 })
 
 describe('copies of different versions', () => {
-  it('run a plugin each, one after the other if the limit is one', async () => {
+  it('run one plugin each, sequentially if the limit is one', async () => {
     const seen = await ask(older, newer)
     expect(sandbox.pluginRuns).toBe(2)
     expect(seen.map((each) => each.split(' ')[1])).toEqual([
@@ -97,7 +97,7 @@ describe('copies of different versions', () => {
     expect(new Set(seen.map((each) => each.split(' ')[0]))).toEqual(new Set([OLDER, NEWER]))
   })
 
-  it('share one limit, which each of them can set', async () => {
+  it('share one limit, which each can set', async () => {
     const kubeconfig = sandbox.writeKubeconfig({ user: { exec } })
     for (const [copy, pluginLimit] of [[older, 3] as const, [newer, 8] as const]) {
       await using _ = await copy.connect({ kubeconfig, env: env(), policy: { pluginLimit } })
@@ -105,7 +105,7 @@ describe('copies of different versions', () => {
     }
   })
 
-  it('share nothing but functions', () => {
+  it('share only functions', () => {
     const shared = Object.getOwnPropertyDescriptors(processProtocol())
     expect(Object.keys(shared)).toEqual([
       'takeSlot',
@@ -119,13 +119,13 @@ describe('copies of different versions', () => {
     }
   })
 
-  it('know each other’s errors', async () => {
+  it('recognize each other’s errors', async () => {
     const error: unknown = await older.connect({ kubeconfig: '/nowhere' }).catch((reason) => reason)
     expect(isCredentialError(error)).toBe(true)
     expect(newer.isCredentialError(error)).toBe(true)
   })
 
-  it('refuse each other’s objects, and say which versions there are', async () => {
+  it('reject each other’s objects with an error that names both versions', async () => {
     const other = (what: string) =>
       `of kubecred ${NEWER} cannot use the ${what} of kubecred ${OLDER}: take both from one version`
     await using cluster = await older.connect({ server: sandbox.url, env: env() })
@@ -145,7 +145,7 @@ const plan = (plugin: { path: string }, interactiveMode: 'Never' | 'Always'): st
 describe.runIf(process.platform === 'linux')('the plugins of all versions are ended', () => {
   it.each([
     ['with the process', 'shared'],
-    ['with the process, also if the copies cannot share', 'empty'],
+    ['with the process, even if the copies cannot share', 'empty'],
   ])('%s', async (_, way) => {
     using plugin = makePlugin()
     plugin.behave('hangs')
@@ -161,7 +161,7 @@ describe.runIf(process.platform === 'linux')('the plugins of all versions are en
 })
 
 describe.runIf(hasScript)(`the terminal (${NEEDS_SCRIPT})`, () => {
-  it('belongs to one plugin at a time, whatever the versions', async () => {
+  it('is used by one plugin at a time, whatever the versions', async () => {
     using plugin = makePlugin()
     plugin.behave('asks')
     plugin.answer({ token: 'asked' })
@@ -178,7 +178,7 @@ describe.runIf(hasScript)(`the terminal (${NEEDS_SCRIPT})`, () => {
   })
 })
 
-describe('a copy that finds something else in the place of what is shared', () => {
+describe('a copy that finds an unusable shared object', () => {
   it.each(['empty', 'null', 'number', 'throws'])('works, and warns: %s', (way) => {
     using plugin = makePlugin()
     plugin.answer({ token: 'alone' })

@@ -54,24 +54,24 @@ const tokens = (which: string) => ({
   refreshToken: new Secret(`${which}-refresh`),
 })
 
-function write(which = 'new', { expected = 'old', longestWaitMs = 10_000 } = {}) {
+function write(which = 'new', { expected = 'old', maxWaitMs = 10_000 } = {}) {
   return writeTokens({ file, user: 'u' }, tokens(which), {
     expected: tokens(expected),
-    longestWaitMs,
+    maxWaitMs,
   })
 }
 
 const leftovers = (): string[] => readdirSync(folder).filter((name) => name !== 'config')
 
 describe('new tokens', () => {
-  it('are written, and every other byte stays', async () => {
+  it('are written, and every other byte is kept', async () => {
     writeFileSync(file, kubeconfig(OLD))
     expect(await write()).toBe('saved')
     expect(readFileSync(file, 'utf8')).toBe(kubeconfig(NEW))
     expect(leftovers()).toEqual([])
   })
 
-  it('are added where the entry has none', async () => {
+  it('are added if the entry has none', async () => {
     writeFileSync(file, kubeconfig('        refresh-token: "old-refresh"'))
     await write()
     expect(readFileSync(file, 'utf8')).toBe(
@@ -79,7 +79,7 @@ describe('new tokens', () => {
     )
   })
 
-  it('are not written over those of somebody else', async () => {
+  it('do not overwrite those of another program', async () => {
     writeFileSync(file, kubeconfig(OLD))
     expect(await write('new', { expected: 'older' })).toBe('changed')
     expect(readFileSync(file, 'utf8')).toBe(kubeconfig(OLD))
@@ -98,21 +98,21 @@ describe('new tokens', () => {
 
   it.each([
     ['is not UTF-8', Buffer.from([0xff, 0xfe, 0x61, 0])],
-    ['is no YAML', Buffer.from('users: [')],
+    ['is not YAML', Buffer.from('users: [')],
     [
       'uses an alias',
       Buffer.from(
         `x: &a {refresh-token: old-refresh}\nusers:\n- name: u\n  user: {auth-provider: {name: oidc, config: *a}}\n`,
       ),
     ],
-  ])('are not written into a file that %s, which stays as it is', async (_, bytes) => {
+  ])('are not written into a file that %s', async (_, bytes) => {
     writeFileSync(file, bytes)
     await expect(write()).rejects.toThrow(Error)
     expect(readFileSync(file)).toEqual(bytes)
     expect(leftovers()).toEqual([])
   })
 
-  it('leave a byte order mark where it is', async () => {
+  it('keep a byte order mark', async () => {
     writeFileSync(file, `\u{feff}${kubeconfig(OLD)}`)
     await write()
     expect(readFileSync(file, 'utf8')).toBe(`\u{feff}${kubeconfig(NEW)}`)
@@ -126,7 +126,7 @@ describe('the file', () => {
     expect(statSync(file).mode & 0o777).toBe(mode)
   })
 
-  it('stays a symbolic link, and what it leads to is replaced', async () => {
+  it('stays a symbolic link, whose target is replaced', async () => {
     const real = join(folder, 'real')
     writeFileSync(real, kubeconfig(OLD))
     symlinkSync('real', file)
@@ -136,7 +136,7 @@ describe('the file', () => {
     expect(leftovers()).toEqual(['real'])
   })
 
-  it('takes one writer at a time: of many with the same token in hand one writes', async () => {
+  it('is written by one of many writers with the same token', async () => {
     writeFileSync(file, kubeconfig(OLD))
     const all = Array.from({ length: 10 }, (_, index) => write(`n${index}`))
     const outcomes = await Promise.all(all)
@@ -145,7 +145,7 @@ describe('the file', () => {
     expect(readFileSync(file, 'utf8')).toBe(kubeconfig(NEW.replaceAll('new', `n${winner}`)))
   })
 
-  it('takes writers of different users without losing either', async () => {
+  it('keeps the changes of writers for different users', async () => {
     writeFileSync(file, kubeconfig(OLD))
     const annes = { refreshToken: new Secret('annes') }
     const next = { refreshToken: new Secret('annes-next') }
@@ -155,17 +155,17 @@ describe('the file', () => {
 })
 
 describe('the lock', () => {
-  it('of kubectl is waited for, then named', async () => {
+  it('of kubectl is waited for, then named in an error', async () => {
     writeFileSync(file, kubeconfig(OLD))
     writeFileSync(`${file}.lock`, '')
-    await expect(write('new', { longestWaitMs: 120 })).rejects.toThrow(
-      `the lock file ${JSON.stringify(`${file}.lock`)} has been there`,
+    await expect(write('new', { maxWaitMs: 120 })).rejects.toThrow(
+      `the lock file ${JSON.stringify(`${file}.lock`)} has existed`,
     )
     expect(readFileSync(file, 'utf8')).toBe(kubeconfig(OLD))
     expect(leftovers()).toEqual(['config.lock'])
   })
 
-  it('that goes away in time lets the write happen', async () => {
+  it('that is removed in time does not prevent the write', async () => {
     writeFileSync(file, kubeconfig(OLD))
     writeFileSync(`${file}.lock`, '')
     const written = write()
@@ -174,13 +174,13 @@ describe('the lock', () => {
     expect(await written).toBe('saved')
   })
 
-  it('is taken under the name of the link and of the file', async () => {
+  it('is taken for the link and for its target', async () => {
     const real = join(folder, 'real')
     writeFileSync(real, kubeconfig(OLD))
     symlinkSync('real', file)
     for (const lock of [`${file}.lock`, `${real}.lock`]) {
       writeFileSync(lock, '')
-      await expect(write('new', { longestWaitMs: 1 })).rejects.toThrow('lock file')
+      await expect(write('new', { maxWaitMs: 1 })).rejects.toThrow('lock file')
       rmSync(lock)
     }
     expect(leftovers()).toEqual(['real'])

@@ -1,5 +1,5 @@
 import { withResolvers } from '../adapters/https/with-resolvers.ts'
-import { type Habits, type SoftwareKey, softwareKey } from '../tls/software-key.ts'
+import { type Misbehaviour, type SoftwareKey, softwareKey } from '../tls/software-key.ts'
 import type { Driver } from '../transports/driver.ts'
 import { VaultStage } from '../transports/vault-stage.ts'
 
@@ -9,7 +9,7 @@ export interface SignedStage extends AsyncDisposable {
   readonly key: SoftwareKey
 }
 
-export async function openSigned(driver: Driver, habits: Habits = {}): Promise<SignedStage> {
+export async function openSigned(driver: Driver, habits: Misbehaviour = {}): Promise<SignedStage> {
   const keys: SoftwareKey[] = []
   const stage = await VaultStage.open(driver, {
     logins: ([sandbox]) => ({
@@ -37,7 +37,7 @@ export class HeldSignature {
     return this.#begun.promise
   }
 
-  readonly habits: Habits = {
+  readonly habits: Misbehaviour = {
     sign: async (signature, { signal }) => {
       this.#begun.resolve(signal)
       await this.#letGoOn.promise

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, inject, it } from 'vitest'
-import { HandshakeProblem } from '../../src/tls/alert.ts'
+import { HandshakeError } from '../../src/tls/alert.ts'
 import { MessageJoiner } from '../../src/tls/handshake-messages.ts'
 import { RecordSplitter } from '../../src/tls/records.ts'
 import { mutate, mutation } from './mutations.ts'
@@ -12,11 +12,11 @@ const GOOD = playable(CLIENT_AUTHENTICATION)
 const MESSAGES = openServerFlight(CLIENT_AUTHENTICATION)
 const DIGEST = play(GOOD).transcript.digest().toString('hex')
 
-describe('a stream of records', () => {
+describe('a handshake stream', () => {
   const bytes = Buffer.concat(GOOD.server)
   const whole = new RecordSplitter().push(bytes).map(({ bytes }) => bytes.toString('hex'))
 
-  it('is the same however it is cut', () => {
+  it('has the same records however it is split into chunks', () => {
     fc.assert(
       fc.property(cuts(bytes.length), (at) => {
         const splitter = new RecordSplitter()
@@ -28,20 +28,20 @@ describe('a stream of records', () => {
     )
   })
 
-  it('has the same messages however they are cut', () => {
+  it('has the same messages however they are split into fragments', () => {
     const all = Buffer.concat(MESSAGES)
     fc.assert(
       fc.property(cuts(all.length), (at) => {
         const joiner = new MessageJoiner()
         const messages = cut(all, at).flatMap((piece) => joiner.push(piece))
         expect(messages.map((message) => message.bytes)).toEqual(MESSAGES)
-        expect(joiner.isBetween).toBe(true)
+        expect(joiner.isAtMessageEnd).toBe(true)
       }),
       { numRuns: 500 },
     )
   })
 
-  it('is followed alike however both sides are cut', () => {
+  it('has the same transcript however both sides are split into chunks', () => {
     const [hello = Buffer.alloc(0), flight = Buffer.alloc(0)] = GOOD.client
     fc.assert(
       fc.property(cuts(bytes.length), cuts(flight.length), (inServer, inFlight) => {
@@ -54,28 +54,30 @@ describe('a stream of records', () => {
   })
 })
 
-// Whatever is changed, either the handshake is refused with a reason, or it is the one that both sides had.
-describe('a handshake that was changed', () => {
-  it('on the wire is refused, or the same', { timeout: 120_000 }, () => {
+// Whatever is changed, the handshake is rejected with a HandshakeError, or its transcript is that of both sides.
+describe('a modified handshake', () => {
+  it('is rejected, or has the same transcript, if the attacker has no keys', {
+    timeout: 120_000,
+  }, () => {
     fc.assert(
       fc.property(fc.constantFrom('server', 'client', 'keylog'), mutation(), (part, change) => {
         const changed = mutate(GOOD[part], change)
-        expect(['refused', DIGEST]).toContain(conclude({ ...GOOD, [part]: changed }))
+        expect(['rejected', DIGEST]).toContain(conclude({ ...GOOD, [part]: changed }))
       }),
       { numRuns: Math.ceil(RUNS / 2) },
     )
   })
 
-  // As if whoever changed it had the keys: the change is encrypted, and OpenSSL's Finished is made for it.
-  it('by somebody with the keys is refused, or has the transcript of the change', {
+  // The change is encrypted with the right keys, and OpenSSL's Finished is computed for it.
+  it('is rejected, or has the transcript of the change, if the attacker has the keys', {
     timeout: 120_000,
   }, () => {
     fc.assert(
       fc.property(mutation(), (change) => {
         const messages = mutate(MESSAGES, change)
-        const said = conclude(playable(CLIENT_AUTHENTICATION, messages))
-        if (said === DIGEST) expect(Buffer.concat(messages)).toEqual(Buffer.concat(MESSAGES))
-        else if (said !== 'refused') expect(isFlight(messages)).toBe(true)
+        const outcome = conclude(playable(CLIENT_AUTHENTICATION, messages))
+        if (outcome === DIGEST) expect(Buffer.concat(messages)).toEqual(Buffer.concat(MESSAGES))
+        else if (outcome !== 'rejected') expect(isFlight(messages)).toBe(true)
       }),
       { numRuns: Math.floor(RUNS / 2) },
     )
@@ -86,12 +88,12 @@ function conclude(played: Played): string {
   try {
     return play(played).transcript.digest().toString('hex')
   } catch (error) {
-    if (error instanceof HandshakeProblem) return 'refused'
+    if (error instanceof HandshakeError) return 'rejected'
     throw error
   }
 }
 
-/** Whether these are still the messages of a server that asks, each in its place. */
+/** Whether these are still the messages of a server that requests a certificate, in order. */
 function isFlight(messages: readonly Buffer[]): boolean {
   const joined = new MessageJoiner().push(Buffer.concat(messages))
   return joined.map(({ type }) => type).join() === '8,13,11,15,20'

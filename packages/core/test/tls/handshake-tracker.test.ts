@@ -1,6 +1,6 @@
 import { createCipheriv } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { HandshakeProblem } from '../../src/tls/alert.ts'
+import { HandshakeError } from '../../src/tls/alert.ts'
 import { handshakeMessage, uint16, vector8, vector16 } from '../../src/tls/bytes.ts'
 import { cipherSuite, recordKeys } from '../../src/tls/key-schedule.ts'
 import { RecordProtection } from '../../src/tls/records.ts'
@@ -33,11 +33,11 @@ const CHANGE = hex('140303000101')
 const ALERT = hex('15030300020228')
 const schemes = extension(13, vector16(uint16(0x0804)))
 
-it('follows the handshake that all of these are made of', () => {
+it('accepts the unmodified handshake', () => {
   expect(play(GOOD).request?.schemes).toContain(0x0804)
 })
 
-it('follows it however many records there are', () => {
+it('accepts a flight that is split over many records', () => {
   const flight = [ENCRYPTED_EXTENSIONS, REQUEST, CERTIFICATE, VERIFY, FINISHED]
   const bytes = Buffer.concat(flight)
   const protection = protectServer()
@@ -48,75 +48,83 @@ it('follows it however many records there are', () => {
   expect(play({ ...GOOD, server }).request?.schemes).toContain(0x0804)
 })
 
-describe('the secrets', () => {
+describe('a handshake is rejected if its traffic secrets', () => {
   const cases: [string, readonly Buffer[], string][] = [
-    ['were not told', [], 'did not tell'],
-    ['were told for one side', GOOD.keylog.slice(1), 'did not tell'],
-    ['were told twice', [...GOOD.keylog, ...GOOD.keylog], 'did not tell'],
-    ['are of another connection', lines({ clientHello: SIMPLE.clientHello }), 'another handshake'],
+    ['were not reported', [], 'did not report'],
+    ['were reported for one side only', GOOD.keylog.slice(1), 'did not report'],
+    ['were reported twice', [...GOOD.keylog, ...GOOD.keylog], 'did not report'],
+    [
+      'belong to another connection',
+      lines({ clientHello: SIMPLE.clientHello }),
+      'another handshake',
+    ],
     ['are too short', lines({ clientSecret: TRACE.clientSecret.slice(2) }), 'another handshake'],
-    ['are not in hexadecimal', lines({ clientSecret: `${'0'.repeat(63)}g` }), 'did not tell'],
-    ['have an odd number of digits', lines({ clientSecret: '0'.repeat(63) }), 'did not tell'],
+    ['are not in hexadecimal', lines({ clientSecret: `${'0'.repeat(63)}g` }), 'did not report'],
+    ['have an odd number of digits', lines({ clientSecret: '0'.repeat(63) }), 'did not report'],
     ['are wrong', lines({ clientSecret: TRACE.serverSecret }), 'cannot be decrypted'],
-    ['end in the middle', [Buffer.from('CLIENT_HANDSHAKE_TRAFFIC_SECRET x')], 'did not tell'],
-    ['have no label', [Buffer.from('x')], 'did not tell'],
+    ['are truncated', [Buffer.from('CLIENT_HANDSHAKE_TRAFFIC_SECRET x')], 'did not report'],
+    ['have no label', [Buffer.from('x')], 'did not report'],
   ]
   it.each(cases)('%s', (_, keylog, says) => {
     refuses({ ...GOOD, keylog }, says)
   })
 })
 
-describe('what a server says in the clear', () => {
+describe('a handshake is rejected if the plaintext part of the server', () => {
   const hello = hex(TRACE.serverHello)
   const retry = hex(RETRY.helloRetryRequest)
   const otherSuite = Buffer.from(retry)
   otherSuite.writeUInt16BE(0x1303, 5 + 4 + 2 + 32 + 1)
   const cases: [string, Buffer[], string][] = [
-    ['is nothing', [], 'no ServerHello'],
-    ['is an alert', [ALERT], 'no ServerHello'],
-    ['is no TLS', [Buffer.from('HTTP/1.1 400 Bad Request\r\n')], 'no TLS record'],
-    ['is SSL 2', [hex('8003020000')], 'no TLS record'],
+    ['is empty', [], 'not start with a ServerHello'],
+    ['is an alert', [ALERT], 'not start with a ServerHello'],
+    ['is not TLS', [Buffer.from('HTTP/1.1 400 Bad Request\r\n')], 'not a TLS record'],
+    ['is SSL 2', [hex('8003020000')], 'not a TLS record'],
     ['is a record that is too long', [hex('1603034001')], 'too long'],
     ['is a message that is too long', [hex('160303000402100000')], 'too long'],
-    ['is an empty record', [hex('1603030000'), hello], 'empty handshake record'],
-    ['is something else than a hello', [record(22, REQUEST)], 'no ServerHello'],
-    ['has an appendix', [record(22, hello.subarray(5), Buffer.of(8))], 'appendix'],
-    ['is two hellos at once', [record(22, hello.subarray(5), hello.subarray(5))], 'appendix'],
-    ['asks twice to begin again', [retry, retry, hello], 'twice'],
-    ['changes its cipher suite', [otherSuite, hello], 'changed its cipher suite'],
-    ['asks to begin again, but OpenSSL did not', [retry, hello], 'number of ClientHellos'],
-    ['is a change of cipher spec with more in it', [hex('14030300020101'), hello], 'odd change'],
-    ['is a change of cipher spec with less in it', [hex('1403030000'), hello], 'odd change'],
-    ['is interrupted', [part(hello, 0, 9), CHANGE, part(hello, 9)], 'interrupted'],
-    ['is interrupted by an alert', [part(hello, 0, 9), ALERT, part(hello, 9)], 'no ServerHello'],
+    ['is an empty record', [hex('1603030000'), hello], 'handshake record is empty'],
+    ['is another message', [record(22, REQUEST)], 'not start with a ServerHello'],
+    ['has trailing bytes', [record(22, hello.subarray(5), Buffer.of(8))], 'more data'],
+    ['is two hellos in a record', [record(22, hello.subarray(5), hello.subarray(5))], 'more data'],
+    ['has two HelloRetryRequests', [retry, retry, hello], 'two HelloRetryRequests'],
+    ['changes the cipher suite', [otherSuite, hello], 'changed the cipher suite'],
+    ['has a HelloRetryRequest that OpenSSL did not answer', [retry, hello], 'of ClientHellos'],
+    ['has a change_cipher_spec that is too long', [hex('14030300020101'), hello], 'malformed'],
+    ['has an empty change_cipher_spec', [hex('1403030000'), hello], 'malformed'],
+    ['is interrupted', [part(hello, 0, 9), CHANGE, part(hello, 9)], 'within a handshake message'],
+    ['is interrupted by an alert', [part(hello, 0, 9), ALERT, part(hello, 9)], 'not start with'],
     ['is not TLS 1.3', [changed(hello, '002b00020304', '002b00020303')], 'TLS 1.3'],
-    ['does not say its version', [changed(hello, '002b00020304', '002c00020304')], 'TLS 1.3'],
-    ['has an unknown suite', [changed(hello, '00130100', '00130400')], 'not known here'],
-    ['has a compression', [changed(hello, '00130100', '00130101')], 'compression'],
+    ['has no version', [changed(hello, '002b00020304', '002c00020304')], 'TLS 1.3'],
+    ['has an unknown cipher suite', [changed(hello, '00130100', '00130400')], 'unsupported'],
+    ['has a compression method', [changed(hello, '00130100', '00130101')], 'compression'],
     ['resumes a session', [changed(hello, '00330024', '00290024')], 'resumed'],
-    ['has an extension twice', [changed(hello, '00330024', '002b0024')], 'twice'],
-    ['ends too early', [changed(hello, '002e0033', '002f0033')], 'too early'],
-    ['goes on too long', [changed(hello, '002e0033', '00280033')], 'after its end'],
+    ['has a duplicate extension', [changed(hello, '00330024', '002b0024')], 'duplicate'],
+    ['is truncated', [changed(hello, '002e0033', '002f0033')], 'truncated'],
+    ['has bytes after its extensions', [changed(hello, '002e0033', '00280033')], 'trailing'],
   ]
   it.each(cases)('%s', (_, server, says) => {
     refuses({ ...GOOD, server: [...server, ...GOOD.server.slice(1)] }, says)
   })
 })
 
-describe('what a server says encrypted', () => {
+describe('a handshake is rejected if the encrypted flight of the server', () => {
   const flights: [string, Buffer[], string][] = [
     ['has no Finished', [ENCRYPTED_EXTENSIONS, REQUEST, CERTIFICATE, VERIFY], 'no Finished'],
-    ['has no CertificateVerify', [ENCRYPTED_EXTENSIONS, REQUEST, CERTIFICATE, FINISHED], 'turn'],
-    ['has no certificate', [ENCRYPTED_EXTENSIONS, FINISHED], 'the message 20 out of its turn'],
-    ['has no EncryptedExtensions', [REQUEST, CERTIFICATE, VERIFY, FINISHED], 'turn'],
-    ['asks twice', [ENCRYPTED_EXTENSIONS, REQUEST, REQUEST, CERTIFICATE], 'turn'],
-    ['asks too late', [ENCRYPTED_EXTENSIONS, CERTIFICATE, REQUEST, VERIFY, FINISHED], 'turn'],
-    ['updates its key', [ENCRYPTED_EXTENSIONS, hex('1800000101'), CERTIFICATE], 'message 24 out'],
-    ['goes on', [ENCRYPTED_EXTENSIONS, REQUEST, CERTIFICATE, VERIFY, FINISHED, REQUEST], 'turn'],
+    ['has no CertificateVerify', [ENCRYPTED_EXTENSIONS, REQUEST, CERTIFICATE, FINISHED], 'order'],
+    ['has no Certificate', [ENCRYPTED_EXTENSIONS, FINISHED], 'type 20 out of order'],
+    ['has no EncryptedExtensions', [REQUEST, CERTIFICATE, VERIFY, FINISHED], 'order'],
+    ['has two requests', [ENCRYPTED_EXTENSIONS, REQUEST, REQUEST, CERTIFICATE], 'order'],
+    ['has a late request', [ENCRYPTED_EXTENSIONS, CERTIFICATE, REQUEST, VERIFY, FINISHED], 'order'],
+    ['has a KeyUpdate', [ENCRYPTED_EXTENSIONS, hex('1800000101'), CERTIFICATE], 'type 24 out'],
     [
-      'goes on with a part',
+      'has a message after Finished',
+      [ENCRYPTED_EXTENSIONS, REQUEST, CERTIFICATE, VERIFY, FINISHED, REQUEST],
+      'order',
+    ],
+    [
+      'has part of a message after Finished',
       [ENCRYPTED_EXTENSIONS, CERTIFICATE, VERIFY, FINISHED, Buffer.of(4)],
-      'appendix',
+      'more data',
     ],
   ]
   it.each(flights)('%s', (_, messages, says) => {
@@ -128,85 +136,105 @@ describe('what a server says encrypted', () => {
   damaged[20] = (damaged[20] ?? 0) ^ 1
   const seal = (type: number, ...messages: Buffer[]) => sealServerFlight(TRACE, messages, type)
   const records: [string, Buffer[], string][] = [
-    ['was damaged', [damaged], 'cannot be decrypted'],
-    ['is in another order', [seal(22, ENCRYPTED_EXTENSIONS), flight], 'cannot be decrypted'],
-    ['is not encrypted', [record(22, ENCRYPTED_EXTENSIONS)], 'stopped to encrypt'],
-    ['is an alert', [seal(21, hex('0228'))], 'interrupted its handshake'],
-    ['is data', [seal(23, hex('0228'))], 'interrupted its handshake'],
+    ['is corrupted', [damaged], 'cannot be decrypted'],
+    ['has records out of order', [seal(22, ENCRYPTED_EXTENSIONS), flight], 'cannot be decrypted'],
+    ['is not encrypted', [record(22, ENCRYPTED_EXTENSIONS)], 'unencrypted record'],
+    ['is an alert', [seal(21, hex('0228'))], 'another record within its flight'],
+    ['is application data', [seal(23, hex('0228'))], 'another record within its flight'],
     ['is too short', [hex('1703030010'), Buffer.alloc(16)], 'too short'],
     ['is only padding', [seal(0, Buffer.alloc(9))], 'only padding'],
-    ['is an empty message record', [sealEmpty()], 'empty handshake record'],
-    ['holds too much', [sealTooMuch()], 'holds too much'],
-    ['is longer than a record may be', [hex('1703034101')], 'too long'],
-    ['is interrupted', [...interrupted()], 'interrupted by another'],
+    ['has an empty handshake record', [sealEmpty()], 'handshake record is empty'],
+    ['has a record with too much content', [sealTooMuch()], 'is too long'],
+    ['has a record that is too long', [hex('1703034101')], 'too long'],
+    ['is interrupted', [...interrupted()], 'within a handshake message'],
   ]
   it.each(records)('%s', (_, server, says) => {
     refuses({ ...GOOD, server: [hello, ...server] }, says)
   })
 
-  it('is longer than we record', () => {
+  it('is longer than the limit', () => {
     refuses({ ...GOOD, server: [...GOOD.server, Buffer.alloc(2 ** 18)] }, 'longer than 262144')
   })
 })
 
-describe('a request for a certificate', () => {
+describe('a handshake is rejected if the CertificateRequest', () => {
   const cases: [string, Buffer, string][] = [
     ['has a context', request([schemes], Buffer.of(1)), 'context'],
-    ['names no schemes', request([extension(47, vector16())]), 'names no signature schemes'],
-    ['has an empty list of schemes', request([extension(13, vector16())]), 'empty list'],
-    ['has half a scheme', request([extension(13, vector16(Buffer.of(8)))]), 'too early'],
-    ['has schemes and more', request([extension(13, vector16(uint16(1)), uint16(1))]), 'after'],
-    ['has schemes twice', request([schemes, schemes]), 'twice'],
-    ['has a list that is too long', handshakeMessage(13, hex('000009000d000400020804')), 'early'],
-    ['goes on', handshakeMessage(13, vector8(), vector16(schemes), hex('00')), 'after its end'],
-    ['is empty', handshakeMessage(13), 'too early'],
+    ['has no schemes', request([extension(47, vector16())]), 'no signature_algorithms'],
+    [
+      'has an empty list of schemes',
+      request([extension(13, vector16())]),
+      'empty signature_algorithms',
+    ],
+    ['has half a scheme', request([extension(13, vector16(Buffer.of(8)))]), 'truncated'],
+    [
+      'has bytes after the schemes',
+      request([extension(13, vector16(uint16(1)), uint16(1))]),
+      'bytes',
+    ],
+    ['has schemes twice', request([schemes, schemes]), 'duplicate'],
+    [
+      'has a list that is too long',
+      handshakeMessage(13, hex('000009000d000400020804')),
+      'truncated',
+    ],
+    [
+      'has trailing bytes',
+      handshakeMessage(13, vector8(), vector16(schemes), hex('00')),
+      'trailing',
+    ],
+    ['is empty', handshakeMessage(13), 'truncated'],
   ]
   it.each(cases)('%s', (_, message, says) => {
     refuses(playable(TRACE, [ENCRYPTED_EXTENSIONS, message, CERTIFICATE, VERIFY, FINISHED]), says)
   })
 })
 
-describe('the last flight of OpenSSL', () => {
+describe('a handshake is rejected if the last flight of OpenSSL', () => {
   const all = openServerFlight(TRACE)
   const withoutRequest = [ENCRYPTED_EXTENSIONS, CERTIFICATE, VERIFY, FINISHED]
   const shown = handshakeMessage(11, hex('00000006000001ff0000'))
   const wrong = handshakeMessage(20, Buffer.alloc(32))
   const flights: [string, Buffer, string][] = [
-    ['has no Certificate', sealEmptyFlight(TRACE, all, []), 'other messages'],
-    ['has two', sealEmptyFlight(TRACE, all, [EMPTY_CERTIFICATE, EMPTY_CERTIFICATE]), 'other'],
+    ['has no Certificate', sealEmptyFlight(TRACE, all, []), 'unexpected messages'],
+    [
+      'has two Certificates',
+      sealEmptyFlight(TRACE, all, [EMPTY_CERTIFICATE, EMPTY_CERTIFICATE]),
+      'unexpected messages',
+    ],
     ['has a certificate in it', sealEmptyFlight(TRACE, all, [shown]), 'of its own'],
-    ['has another transcript', sealEmptyFlight(TRACE, withoutRequest), 'another than that'],
-    ['has a wrong Finished', sealClient(22, EMPTY_CERTIFICATE, wrong), 'another than that'],
-    ['has a short Finished', sealClient(22, EMPTY_CERTIFICATE, hex('1400000101')), 'another than'],
-    ['goes on', sealClient(22, EMPTY_CERTIFICATE, wrong, Buffer.of(1)), 'appendix'],
-    ['is data', sealClient(23, EMPTY_CERTIFICATE), 'interrupted its last flight'],
+    ['has another transcript', sealEmptyFlight(TRACE, withoutRequest), 'transcript differs'],
+    ['has a wrong Finished', sealClient(22, EMPTY_CERTIFICATE, wrong), 'transcript differs'],
+    ['has a short Finished', sealClient(22, EMPTY_CERTIFICATE, hex('1400000101')), 'differs'],
+    ['has trailing bytes', sealClient(22, EMPTY_CERTIFICATE, wrong, Buffer.of(1)), 'more data'],
+    ['is application data', sealClient(23, EMPTY_CERTIFICATE), 'within its last flight'],
     ['is too long', sealClient(22, handshakeMessage(11, Buffer.alloc(5000))), 'too long'],
-    ['is in the clear', record(22, EMPTY_CERTIFICATE), 'something else than a ClientHello'],
-    ['was damaged', sealClient(22, EMPTY_CERTIFICATE).fill(1, 10, 11), 'cannot be decrypted'],
-    ['is a third hello', Buffer.concat(Array(2).fill(hex(TRACE.clientHello))), 'something else'],
+    ['is not encrypted', record(22, EMPTY_CERTIFICATE), 'other than a ClientHello'],
+    ['is corrupted', sealClient(22, EMPTY_CERTIFICATE).fill(1, 10, 11), 'cannot be decrypted'],
+    ['is a third ClientHello', Buffer.concat(Array(2).fill(hex(TRACE.clientHello))), 'other than'],
   ]
   it.each(flights)('%s', (_, flight, says) => {
     refuses({ ...GOOD, client: [hex(TRACE.clientHello), flight] }, says)
   })
 
-  it('has a certificate that nobody asked for', () => {
-    refuses(playable(TRACE, withoutRequest), 'other messages')
+  it('has a Certificate that the server did not request', () => {
+    refuses(playable(TRACE, withoutRequest), 'unexpected messages')
   })
 
-  it('goes on without end', () => {
+  it('is followed by too many bytes', () => {
     const client = [...GOOD.client, Buffer.alloc(2 ** 20 + 1)]
-    refuses({ ...GOOD, client }, 'went on without an answer')
+    refuses({ ...GOOD, client }, 'wrote too much')
   })
 
-  it('is interrupted by a record in the clear', () => {
+  it('is interrupted by an unencrypted record', () => {
     const client = [hex(TRACE.clientHello), sealClient(22, EMPTY_CERTIFICATE), CHANGE]
-    refuses({ ...GOOD, client }, 'interrupted its own message')
+    refuses({ ...GOOD, client }, 'another record within a handshake message')
   })
 
-  it('is an alert: OpenSSL gives up, and everything it says goes to the server', () => {
+  it('is an alert; the state is then "failed"', () => {
     for (const alert of [ALERT, sealClient(21, hex('0228'))]) {
       const client = [hex(TRACE.clientHello), alert, Buffer.of(1, 2)]
-      refuses({ ...GOOD, client }, 'the state is gaveUp')
+      refuses({ ...GOOD, client }, 'the state is failed')
     }
   })
 })
@@ -218,7 +246,7 @@ function refuses(played: Played, says: string): void {
   } catch (error) {
     problem = error
   }
-  expect(problem).toBeInstanceOf(HandshakeProblem)
+  expect(problem).toBeInstanceOf(HandshakeError)
   expect(problem).toMatchObject({ message: expect.stringContaining(says) })
 }
 
@@ -227,7 +255,7 @@ function lines(other: Partial<Trace>): Buffer[] {
   return [keylogLine('SERVER', TRACE), keylogLine('CLIENT', trace)]
 }
 
-/** A part of a record's content, in a record of its own. */
+/** Part of a record's content, in its own record. */
 function part(bytes: Buffer, start: number, end?: number): Buffer {
   return record(22, bytes.subarray(5).subarray(start, end))
 }
@@ -251,12 +279,12 @@ function sealClient(type: number, ...messages: readonly Buffer[]): Buffer {
   return new RecordProtection(suite, hex(TRACE.clientSecret)).seal(type, Buffer.concat(messages))
 }
 
-/** A record whose only byte is its type: the seal makes none, so its content is the type and the type is padding. */
+/** A record without content. `seal` cannot make one, so the type is passed as content, and padding as the type. */
 function sealEmpty(): Buffer {
   return protectServer().seal(0, Buffer.of(22))
 }
 
-/** One byte more than a record may hold, which its length does not show. */
+/** A record whose content is one byte too long, while its ciphertext is within the limit. */
 function sealTooMuch(): Buffer {
   const { key, iv } = recordKeys(
     cipherSuite(0x1301) ?? expect.unreachable(),

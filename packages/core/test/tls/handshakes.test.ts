@@ -9,27 +9,30 @@ const PAIRS = CLIENTS.flatMap((client) => SERVERS.map((server) => [client, serve
 const clients = new Map(await made(CLIENTS, (kind) => authority.client(kind)))
 const servers = new Map(await made(SERVERS, (kind) => authority.server(kind)))
 
-describe('a handshake with a server that asks', () => {
-  it.each(PAIRS)('is signed with %s before a server with %s', async (clientKind, serverKind) => {
-    const identity = clients.get(clientKind) ?? expect.unreachable()
-    const { chain: cert, key } = servers.get(serverKind) ?? expect.unreachable()
-    await using server = await startServer({ cert, key })
-    const signingKey = softwareKey(identity.key)
-    const socket = await dialSigned(server.port, { identity, signingKey })
-    expect(await echo(socket, 'hello')).toBe('hello')
-    expect(socket.getProtocol()).toBe('TLSv1.3')
-    expect(socket.authorized).toBe(true)
-    expect(server.seen[0]?.authorized).toBe(true)
-    expect(server.seen[0]?.getPeerCertificate().subject.CN).toBe('jane')
-    expect(signingKey.requests).toHaveLength(1)
-    socket.destroy()
-  })
+describe('a handshake with a server that requests a certificate', () => {
+  it.each(PAIRS)(
+    'is signed with a client key of %s and a server key of %s',
+    async (clientKind, serverKind) => {
+      const identity = clients.get(clientKind) ?? expect.unreachable()
+      const { chain: cert, key } = servers.get(serverKind) ?? expect.unreachable()
+      await using server = await startServer({ cert, key })
+      const signingKey = softwareKey(identity.key)
+      const socket = await dialSigned(server.port, { identity, signingKey })
+      expect(await echo(socket, 'hello')).toBe('hello')
+      expect(socket.getProtocol()).toBe('TLSv1.3')
+      expect(socket.authorized).toBe(true)
+      expect(server.seen[0]?.authorized).toBe(true)
+      expect(server.seen[0]?.getPeerCertificate().subject.CN).toBe('jane')
+      expect(signingKey.requests).toHaveLength(1)
+      socket.destroy()
+    },
+  )
 
   it.each([
     ['TLS_AES_128_GCM_SHA256'],
     ['TLS_AES_256_GCM_SHA384'],
     ['TLS_CHACHA20_POLY1305_SHA256'],
-  ])('is signed with %s', async (ciphers) => {
+  ])('is signed with the cipher suite %s', async (ciphers) => {
     await using server = await startServer({ ciphers })
     const socket = await dialSigned(server.port)
     expect(await echo(socket, 'hello')).toBe('hello')
@@ -38,18 +41,18 @@ describe('a handshake with a server that asks', () => {
     socket.destroy()
   })
 
-  it('shows the certificates between the leaf and the root', async () => {
+  it('sends the intermediate certificates', async () => {
     const identity = await (await authority.below()).client('P-256')
     await using server = await startServer()
     const socket = await dialSigned(server.port, { identity })
     expect(await echo(socket, 'hello')).toBe('hello')
-    // The server knows only the root.
+    // The server trusts only the root.
     expect(server.seen[0]?.authorized).toBe(true)
     expect(server.seen[0]?.getPeerCertificate().issuer.CN).toBe('test intermediate')
     socket.destroy()
   })
 
-  it('begins again with another group when the server wants it', async () => {
+  it('handles a HelloRetryRequest for another group', async () => {
     await using server = await startServer({ ecdhCurve: 'P-521' })
     const socket = await dialSigned(server.port)
     expect(await echo(socket, 'hello')).toBe('hello')
@@ -58,7 +61,7 @@ describe('a handshake with a server that asks', () => {
     socket.destroy()
   })
 
-  it('agrees on a protocol', async () => {
+  it('negotiates ALPN', async () => {
     await using server = await startServer({ ALPNProtocols: ['h2', 'http/1.1'] })
     const socket = await dialSigned(server.port, { tls: { ALPNProtocols: ['http/1.1'] } })
     expect(socket.alpnProtocol).toBe('http/1.1')
@@ -66,7 +69,7 @@ describe('a handshake with a server that asks', () => {
     socket.destroy()
   })
 
-  it('has the same key material as the server', async () => {
+  it('exports the same keying material as the server', async () => {
     await using server = await startServer()
     const socket = await dialSigned(server.port)
     await echo(socket, 'hello')
@@ -75,7 +78,7 @@ describe('a handshake with a server that asks', () => {
     socket.destroy()
   })
 
-  it('can be made many times at once', async () => {
+  it('can run many times in parallel', async () => {
     await using server = await startServer()
     const sockets = await Promise.all(Array.from({ length: 30 }, () => dialSigned(server.port)))
     const said = await Promise.all(sockets.map((socket, index) => echo(socket, `number ${index}`)))
@@ -84,12 +87,12 @@ describe('a handshake with a server that asks', () => {
     for (const socket of sockets) socket.destroy()
   })
 
-  it('tells the server nothing that it can resume', async () => {
+  it('exposes no session that could be resumed', async () => {
     await using server = await startServer()
     const socket = await dialSigned(server.port)
     const sessions: unknown[] = []
     socket.on('session', (session) => sessions.push(session))
-    // The tickets come before the echo.
+    // The session tickets arrive before the echo.
     await echo(socket, 'hello')
     expect(sessions).toEqual([])
     expect(socket.getSession()).toBeUndefined()
@@ -100,8 +103,8 @@ describe('a handshake with a server that asks', () => {
   })
 })
 
-describe('a server that does not ask', () => {
-  it('gets the flight of OpenSSL, and the key is not asked', async () => {
+describe('a server that requests no certificate', () => {
+  it('receives the flight of OpenSSL, and the signing key is not called', async () => {
     await using server = await startServer({ requestCert: false })
     const signingKey = softwareKey(clients.get('P-256')?.key ?? '')
     const socket = await dialSigned(server.port, { signingKey })
@@ -111,7 +114,7 @@ describe('a server that does not ask', () => {
     socket.destroy()
   })
 
-  it('is checked all the same', async () => {
+  it('is still verified', async () => {
     await using server = await startServer({ requestCert: false })
     const error = await failure(dialSigned(server.port, { tls: { servername: 'other.test' } }))
     expect(error).toMatchObject({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' })
@@ -119,7 +122,7 @@ describe('a server that does not ask', () => {
   })
 })
 
-it('needs TLS 1.3', async () => {
+it('a server without TLS 1.3 is rejected', async () => {
   await using server = await startServer({ maxVersion: 'TLSv1.2' })
   const error = await failure(dialSigned(server.port))
   expect(error).toMatchObject({

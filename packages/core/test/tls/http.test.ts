@@ -29,7 +29,7 @@ const DOWNLOAD = Buffer.alloc(50 * MEGABYTE, 'down')
 type Request = IncomingMessage | Http2ServerRequest
 type Response = ServerResponse | Http2ServerResponse
 
-/** Says who asks; takes what is posted, and gives 50 MB for a GET of /big. */
+/** Responds with the CN of the client and the size of the request body, or with 50 MB for /big. */
 async function answer(request: Request, response: Response): Promise<void> {
   const { CN } = (request.socket as TLSSocket).getPeerCertificate().subject
   const got = await buffer(request)
@@ -46,13 +46,13 @@ async function startHttp(): Promise<Listening> {
   })
 }
 
-/** How to send a request, and get the body of its answer. */
+/** Sends a request and returns the response body. */
 type Send = (path: string, body?: Buffer) => Promise<Buffer>
 
 const CLIENTS: Record<string, (port: number) => Promise<{ send: Send; close(): void }>> = {
   async 'node:https'(port) {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-    // The types of Node know only a connection that is there at once.
+    // Node's types do not include the callback form of createConnection.
     Object.assign(agent, {
       createConnection(_: unknown, done: (error: Error | null, socket?: Socket) => void) {
         dialSigned(port).then((socket) => done(null, socket), done)
@@ -106,7 +106,7 @@ async function openUndici(port: number, allowH2: boolean) {
 }
 
 describe.each(Object.entries(CLIENTS))('%s', (_, open) => {
-  it('sends and gets, little and much, over one connection', async () => {
+  it('sends small and large requests over one signed connection', async () => {
     await using server = await startHttp()
     const { send, close } = await open(server.port)
     expect(String(await send('/'))).toBe('jane 0 true')
@@ -118,7 +118,7 @@ describe.each(Object.entries(CLIENTS))('%s', (_, open) => {
   })
 })
 
-it('works inside another TLS connection, to a proxy', async () => {
+it('a signed connection works inside a TLS connection to a proxy', async () => {
   await using server = await startServer()
   const tls = { certificate: identity.chain, key: identity.key }
   await using proxy = await listen(

@@ -2,7 +2,7 @@ import { webcrypto } from 'node:crypto'
 import { loadX509 } from '../../../sandbox/src/certificates/x509-module.ts'
 import { toPem } from '../fixtures/make-certificates.ts'
 
-/** Kinds of keys, and how to make one. */
+/** Key types, and their WebCrypto algorithms. */
 const KINDS = {
   'RSA-2048': { ...rsa(2048) },
   'RSA-1024': { ...rsa(1024) },
@@ -26,7 +26,7 @@ export interface TestAuthority {
   readonly ca: string
   server(kind: KeyKind, names?: readonly string[]): Promise<Identity>
   client(kind: KeyKind, name?: string): Promise<Identity>
-  /** One below it, whose certificate is in the chains it makes. */
+  /** Issues an intermediate CA, whose certificate is in the chains that it issues. */
   below(): Promise<TestAuthority>
 }
 
@@ -40,7 +40,7 @@ const USAGE = { server: '1.3.6.1.5.5.7.3.1', client: '1.3.6.1.5.5.7.3.2' }
 const SIGN = { name: 'ECDSA', hash: 'SHA-256' }
 const HOSTS = ['localhost', 'server.test']
 
-/** A root that makes certificates for tests; no key lies in the repository. */
+/** Creates a root CA for tests; no keys are stored in the repository. */
 export async function makeAuthority(name = 'test root'): Promise<TestAuthority> {
   const keys = await generate('P-256')
   const root = { certificate: await issueAuthority(name, keys, { name, keys }), keys }
@@ -120,7 +120,7 @@ async function issue(
   return `${made.toString('pem').trim()}\n`
 }
 
-/** The same certificate with a public key of ML-DSA-65, as far as its algorithm tells. Nothing verifies it. */
+/** Returns the certificate with the OID of ML-DSA-65 as its key algorithm. Its signature is not valid. */
 export function withMlDsaKey({ chain, key }: Identity): Identity {
   const [rsa, mlDsa65] = ['06092a864886f70d010101', '0609608648016503040312']
   const der = Buffer.from(chain.replaceAll(/-----.*?-----|\s/g, ''), 'base64').toString('hex')

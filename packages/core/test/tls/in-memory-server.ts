@@ -5,7 +5,7 @@ import type { SigningKey } from '../../src/credential/signing-key.ts'
 import { connectSigned } from '../../src/tls/connect-signed.ts'
 import { authority, jane, server } from './tls-server.ts'
 
-/** Somebody on the way: gets every piece with its number, and says what arrives. */
+/** A man in the middle: gets every chunk with its index, and returns what is delivered. */
 export interface Middle {
   toClient?: (bytes: Buffer, index: number) => readonly Buffer[]
   toServer?: (bytes: Buffer, index: number) => readonly Buffer[]
@@ -13,9 +13,9 @@ export interface Middle {
 
 export interface Meeting {
   readonly connecting: Promise<TLSSocket>
-  /** What the server has accepted; it sends back what it gets. */
+  /** The connections that the server has accepted; it echoes what it receives. */
   readonly accepted: TLSSocket[]
-  /** Resolves when nothing has been on the way for some turns. */
+  /** Resolves when no bytes have been in transit for some turns of the event loop. */
   idle(): Promise<void>
   end(): void
 }
@@ -29,7 +29,7 @@ interface MeetingOptions {
 const TURNS = 20
 const asking = { requestCert: true, rejectUnauthorized: true, ca: authority.ca }
 
-/** A signed handshake without a network. */
+/** Starts a signed handshake over in-memory pipes. */
 export function meet({ middle = {}, signingKey, signal }: MeetingOptions): Meeting {
   const [client, beforeServer] = PipeEnd.pair()
   const [beforeClient, serverEnd] = PipeEnd.pair()
@@ -49,7 +49,7 @@ export function meet({ middle = {}, signingKey, signal }: MeetingOptions): Meeti
   pump(beforeServer, beforeClient, middle.toServer)
   pump(beforeClient, beforeServer, middle.toClient)
   const accepted: TLSSocket[] = []
-  // A server of its own: what another meeting's server accepts late must not count here.
+  // One server per handshake: a connection that another handshake's server accepts late must not count here.
   createServer({ cert: server.chain, key: server.key, ...asking })
     .on('secureConnection', (socket: TLSSocket) => {
       accepted.push(socket)

@@ -10,7 +10,7 @@ const RUNS = inject('isLong') ? 5_000 : 300
 const HANDSHAKE = 22
 const ENCRYPTED = 23
 
-it('is a good handshake when nobody changes it', async () => {
+it('an unmodified handshake succeeds', async () => {
   expect(await attempt({ side: 'toServer', index: 99, change: (bytes) => bytes })).toMatchObject({
     isSigned: true,
     isAuthenticated: true,
@@ -19,7 +19,7 @@ it('is a good handshake when nobody changes it', async () => {
   })
 })
 
-it.each([1, 2, 7, 100])('is a good handshake in pieces of %i bytes', async (length) => {
+it.each([1, 2, 7, 100])('a handshake succeeds in chunks of %i bytes', async (length) => {
   const cut = (bytes: Buffer): Buffer[] =>
     Array.from({ length: Math.ceil(bytes.length / length) }, (_, at) =>
       bytes.subarray(at * length, (at + 1) * length),
@@ -33,8 +33,8 @@ it.each([1, 2, 7, 100])('is a good handshake in pieces of %i bytes', async (leng
   meeting.end()
 })
 
-describe('a handshake that somebody changes on its way', () => {
-  it('ends, and nobody is taken for somebody', { timeout: 600_000 }, async () => {
+describe('a handshake that is modified in transit', () => {
+  it('ends, and never authenticates a modified side', { timeout: 600_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom('toClient' as const, 'toServer' as const),
@@ -49,9 +49,9 @@ describe('a handshake that somebody changes on its way', () => {
           const matters =
             changed !== undefined && !isPrefix(essence(changed.from), essence(changed.to))
           const what = `${changed?.from.toString('hex')} became ${changed?.to.toString('hex')}`
-          // The server's own flight: nothing is signed for another one.
+          // A modified flight of the server must not be signed.
           if (matters && side === 'toClient' && index === 0) expect(isSigned, what).toBe(false)
-          // Our flight, or the hello that both have signed.
+          // A modified client flight or ClientHello must not authenticate: both are in the transcript.
           if (matters && side === 'toServer') expect(isAuthenticated, what).toBe(false)
           if (echoed !== '')
             expect([isSigned, isAuthenticated, echoed]).toEqual([true, true, 'hello'])
@@ -68,7 +68,7 @@ interface Attempt {
   readonly change: Mutation
 }
 
-/** One handshake with one change, and an echo if it succeeds. It always ends. */
+/** Runs one handshake with one change, and an echo if it succeeds. It always ends. */
 async function attempt({ side, index, change }: Attempt) {
   const signingKey = softwareKey(jane.key)
   const abort = new AbortController()
@@ -76,7 +76,7 @@ async function attempt({ side, index, change }: Attempt) {
   const middle = {
     [side]: (bytes: Buffer, at: number) => {
       if (at < index) return [bytes]
-      // A flight without its last byte is whole again if the next record begins with that byte.
+      // A flight without its last byte is complete again if the next record starts with that byte.
       if (changed !== undefined) {
         changed = { from: changed.from, to: Buffer.concat([changed.to, bytes]) }
         return [bytes]
@@ -99,7 +99,7 @@ async function attempt({ side, index, change }: Attempt) {
     () => {},
   )
   await meeting.idle()
-  // A part that is missing makes both sides wait, like any TLS: until somebody has enough.
+  // If bytes are missing, both sides wait until one of them gives up.
   abort.abort()
   await settled
   await meeting.idle()
@@ -113,14 +113,14 @@ async function attempt({ side, index, change }: Attempt) {
   return result
 }
 
-/** What both sides rely on: the messages of hellos, and all encrypted records. */
+/** What both sides authenticate: the hello messages, and all encrypted records. */
 function essence(bytes: Buffer): string[] {
   return recordsOf(bytes)
     .filter(({ type }) => type === HANDSHAKE || type === ENCRYPTED)
     .map(({ type, fragment, bytes: all }) => (type === HANDSHAKE ? fragment : all).toString('hex'))
 }
 
-/** All records before the first thing that is none: a server that has all it needs looks no further. */
+/** All records before the first bytes that are not a record: a server that has its flight does not read them. */
 function recordsOf(bytes: Buffer): TlsRecord[] {
   const splitter = new RecordSplitter()
   const records: TlsRecord[] = []

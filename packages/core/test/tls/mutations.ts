@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 
-/** One way to damage bytes on their way. */
+/** A function that corrupts bytes. */
 export type Mutation = (bytes: Buffer) => Buffer
 
-/** Any of the ways: a bit, a byte, some bytes out, in, twice, or in another place. */
+/** Arbitrary mutations: flip a bit, set a byte, remove, insert, duplicate, reverse or truncate bytes. */
 export function mutation(): fc.Arbitrary<Mutation> {
   const place = fc.double({ min: 0, max: 0.999_999, noNaN: true })
   const length = fc.integer({ min: 1, max: 40 })
@@ -28,9 +28,9 @@ export function mutation(): fc.Arbitrary<Mutation> {
   )
 }
 
-/** Damages the parts as if they were one. */
+/** Applies a mutation to the concatenated parts. */
 export function mutate(parts: readonly Buffer[], change: Mutation): Buffer[] {
-  // Where a part ends must stay: it says when something was sent.
+  // The boundaries stay: they say when each part is sent.
   const lengths = parts.map(({ length }) => length)
   let rest = change(Buffer.concat(parts))
   return lengths.map((length, index) => {

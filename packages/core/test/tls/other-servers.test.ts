@@ -33,11 +33,11 @@ describe.skipIf(!isThere('openssl', 'version'))('openssl s_server', () => {
 
   it.each([
     ['another cipher suite', ['-ciphersuites', 'TLS_CHACHA20_POLY1305_SHA256']],
-    ['another group, for which we begin again', ['-groups', 'P-384']],
-    ['no records for boxes on the way', ['-no_middlebox']],
+    ['another group, by a HelloRetryRequest', ['-groups', 'P-384']],
+    ['no middlebox compatibility', ['-no_middlebox']],
     ['records of 512 bytes', ['-max_send_frag', '512']],
     ['padded records', ['-record_padding', '1000']],
-  ])('accepts us with %s', async (_, options) => {
+  ])('accepts a signed connection with %s', async (_, options) => {
     await using server = await start(...options)
     const socket = await dialSigned(server.port)
     socket.write('hello openssl\n')
@@ -45,8 +45,8 @@ describe.skipIf(!isThere('openssl', 'version'))('openssl s_server', () => {
     socket.destroy()
   })
 
-  // K asks us to renew our key too, k does not.
-  it.each(['K', 'k'])('renews its keys with %s', async (command) => {
+  // K also requests a KeyUpdate of the client, k does not.
+  it.each(['K', 'k'])('can update its keys with %s', async (command) => {
     await using server = await start('-msg')
     const socket = await dialSigned(server.port)
     let heard = ''
@@ -65,7 +65,7 @@ describe.skipIf(!isThere('openssl', 'version'))('openssl s_server', () => {
     socket.destroy()
   })
 
-  it('says why it does not want a certificate', async () => {
+  it('rejects an unknown CA with an alert', async () => {
     await using server = await startProgram('openssl', ({ cert, key }, port) => [
       's_server',
       ...['-accept', `127.0.0.1:${port}`, '-cert', cert, '-key', key, '-CAfile', cert],
@@ -77,7 +77,7 @@ describe.skipIf(!isThere('openssl', 'version'))('openssl s_server', () => {
     socket.destroy()
   })
 
-  it('hears that somebody did not want to sign', async () => {
+  it('receives user_canceled if the key fails to sign', async () => {
     await using server = await start('-msg')
     const signingKey = softwareKey(jane.key, { sign: () => Promise.reject(new Error('no')) })
     expect(await failure(dialSigned(server.port, { signingKey }))).toMatchObject({ message: 'no' })
@@ -99,7 +99,7 @@ describe.skipIf(!isThere('gnutls-serv', '--version'))('gnutls-serv', () => {
     socket.destroy()
   })
 
-  it('accepts us after we begin again with another group', async () => {
+  it('accepts a signed connection after a HelloRetryRequest', async () => {
     await using server = await start('--priority', 'NORMAL:-GROUP-ALL:+GROUP-SECP384R1')
     const socket = await dialSigned(server.port)
     expect(await echo(socket, 'hello\n')).toBe('hello\n')
@@ -107,7 +107,7 @@ describe.skipIf(!isThere('gnutls-serv', '--version'))('gnutls-serv', () => {
   })
 })
 
-describe.skipIf(!isThere('go', 'version'))('a server of Go', () => {
+describe.skipIf(!isThere('go', 'version'))('a Go server', () => {
   let build: GoBuild
   beforeAll(() => {
     build = buildGo()
@@ -121,7 +121,7 @@ describe.skipIf(!isThere('go', 'version'))('a server of Go', () => {
     socket.destroy()
   })
 
-  it('accepts us over HTTP/2', async () => {
+  it('accepts a signed connection over HTTP/2', async () => {
     await using server = await startGo(build)
     const socket = await dialSigned(server.port, { tls: { ALPNProtocols: ['h2'] } })
     expect(socket.alpnProtocol).toBe('h2')
@@ -133,7 +133,7 @@ describe.skipIf(!isThere('go', 'version'))('a server of Go', () => {
     session.destroy()
   })
 
-  it('accepts us after we begin again with another group', async () => {
+  it('accepts a signed connection after a HelloRetryRequest', async () => {
     await using server = await startGo(build, '-p384')
     const socket = await dialSigned(server.port)
     expect(await get(socket)).toBe('jane HTTP/1.1 0')
@@ -141,8 +141,8 @@ describe.skipIf(!isThere('go', 'version'))('a server of Go', () => {
     socket.destroy()
   })
 
-  it('does not wait for ever for a signature', async () => {
-    await using server = await startGo(build, '-patience', '300ms')
+  it('closes the connection if the signature takes too long', async () => {
+    await using server = await startGo(build, '-timeout', '300ms')
     const tcp = await openTcp(server.port)
     const closed = new Promise((resolve) => tcp.once('end', resolve).once('close', resolve))
     const signingKey = softwareKey(jane.key, {
@@ -153,7 +153,7 @@ describe.skipIf(!isThere('go', 'version'))('a server of Go', () => {
     })
     const error = await failure(dialSigned(server.port, { socket: tcp, signingKey }))
     expect(error).toMatchObject({ code: 'ERR_SIGNED_TOO_LATE' })
-    // And a new connection with a key that is unlocked by then.
+    // A new connection succeeds once the key signs without delay.
     const socket = await dialSigned(server.port, { signingKey })
     expect(await get(socket)).toBe('jane HTTP/1.1 0')
     socket.destroy()

@@ -15,11 +15,11 @@ export function isThere(command: string, ...probe: readonly string[]): boolean {
 export interface Program extends AsyncDisposable {
   readonly port: number
   readonly child: ChildProcessWithoutNullStreams
-  /** All that it has printed. */
+  /** Everything that it has printed. */
   said(): string
 }
 
-/** Starts a TLS server of somebody else, which wants a certificate from our authority. */
+/** Starts a third-party TLS server that requires a client certificate of the test CA. */
 export async function startProgram(
   command: string,
   args: (files: Files, port: number) => readonly string[],
@@ -31,7 +31,7 @@ export async function startProgram(
   return { port, ...program }
 }
 
-/** Builds the server of Go and starts it. */
+/** Starts the Go server. */
 export async function startGo(build: GoBuild, ...options: readonly string[]): Promise<Program> {
   const files = writeFiles()
   const { cert, key, ca } = files

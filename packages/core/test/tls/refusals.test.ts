@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { connect as connectTcp } from 'node:net'
 import type { TlsOptions } from 'node:tls'
 import { describe, expect, it, vi } from 'vitest'
-import { HandshakeProblem } from '../../src/tls/alert.ts'
-import { HandshakeFollower } from '../../src/tls/handshake-tracker.ts'
+import { HandshakeError } from '../../src/tls/alert.ts'
+import { HandshakeTracker } from '../../src/tls/handshake-tracker.ts'
 import { listen } from '../fixtures/proxies.ts'
 import { makeAuthority } from './identities.ts'
 import { softwareKey } from './software-key.ts'
@@ -18,27 +18,30 @@ import {
   startServer,
 } from './tls-server.ts'
 
-const stranger = await makeAuthority('somebody else')
+const stranger = await makeAuthority('other root')
 
-describe('a server that is not accepted', () => {
+describe('a server that fails verification', () => {
   const refused: [string, DialingOptions['tls'], string][] = [
-    ['has another authority', { ca: stranger.ca }, 'SELF_SIGNED_CERT_IN_CHAIN'],
+    ['has another CA', { ca: stranger.ca }, 'SELF_SIGNED_CERT_IN_CHAIN'],
     ['has another name', { servername: 'other.test' }, 'ERR_TLS_CERT_ALTNAME_INVALID'],
-    ['fails a check of the caller', { checkServerIdentity: () => new Error('no') }, ''],
+    ['fails checkServerIdentity of the caller', { checkServerIdentity: () => new Error('no') }, ''],
   ]
-  it.each(refused)('%s: the key is not asked, the server is told', async (_, tls, code) => {
-    await using server = await startServer()
-    const signingKey = softwareKey(jane.key)
-    const socket = await openTcp(server.port)
-    const error = await failure(dialSigned(server.port, { signingKey, socket, tls: { ...tls } }))
-    expect(error).toMatchObject(code === '' ? { message: 'no' } : { code })
-    expect([signingKey.offers, signingKey.requests]).toEqual([[], []])
-    expect(socket.destroyed).toBe(true)
-    await eventually(() => expect(server.failures).toEqual(['CERTIFICATE_UNKNOWN']))
-    expect(server.seen).toEqual([])
-  })
+  it.each(refused)(
+    'because it %s receives an alert, and the key is not called',
+    async (_, tls, code) => {
+      await using server = await startServer()
+      const signingKey = softwareKey(jane.key)
+      const socket = await openTcp(server.port)
+      const error = await failure(dialSigned(server.port, { signingKey, socket, tls: { ...tls } }))
+      expect(error).toMatchObject(code === '' ? { message: 'no' } : { code })
+      expect([signingKey.offers, signingKey.requests]).toEqual([[], []])
+      expect(socket.destroyed).toBe(true)
+      await eventually(() => expect(server.failures).toEqual(['CERTIFICATE_UNKNOWN']))
+      expect(server.seen).toEqual([])
+    },
+  )
 
-  it('is accepted when the caller says so', async () => {
+  it('is accepted with rejectUnauthorized: false', async () => {
     await using server = await startServer()
     const tls = { ca: stranger.ca, rejectUnauthorized: false }
     const socket = await dialSigned(server.port, { tls })
@@ -50,7 +53,7 @@ describe('a server that is not accepted', () => {
 })
 
 describe('a server that refuses the certificate', () => {
-  it('ends the connection after the handshake, as with any key', async () => {
+  it('closes the connection after the handshake, as with a local key', async () => {
     await using server = await startServer()
     const identity = await stranger.client('P-256')
     const socket = await dialSigned(server.port, { identity })
@@ -60,41 +63,41 @@ describe('a server that refuses the certificate', () => {
   })
 })
 
-describe('a handshake that cannot be followed', () => {
-  it('because of its cipher suite fails', async () => {
+describe('a handshake that cannot be tracked', () => {
+  it('fails if its cipher suite is unsupported', async () => {
     const ciphers = 'TLS_AES_128_CCM_SHA256'
     await using server = await startServer({ ciphers })
     const signingKey = softwareKey(jane.key)
     const error = await failure(dialSigned(server.port, { signingKey, tls: { ciphers } }))
     expect(error).toMatchObject({
       code: 'ERR_HANDSHAKE_NOT_SIGNED',
-      message: expect.stringContaining('a cipher suite that is not known here'),
+      message: expect.stringContaining('an unsupported cipher suite'),
     })
     expect([signingKey.offers, server.seen]).toEqual([[], []])
   })
 
-  it('because Node does not tell its secrets fails', async () => {
-    using _ = vi.spyOn(HandshakeFollower.prototype, 'takeKeylog').mockReturnValue()
+  it('fails if Node does not report its secrets', async () => {
+    using _ = vi.spyOn(HandshakeTracker.prototype, 'addKeylogLine').mockReturnValue()
     await using server = await startServer()
     const signingKey = softwareKey(jane.key)
     expect(await failure(dialSigned(server.port, { signingKey }))).toMatchObject({
       code: 'ERR_HANDSHAKE_NOT_SIGNED',
-      message: expect.stringContaining('Node did not tell the secrets'),
+      message: expect.stringContaining('Node did not report the secrets'),
     })
     expect([signingKey.offers, server.seen]).toEqual([[], []])
   })
 
-  it('because its end does not fit fails with an alert', async () => {
-    const conclude = vi.spyOn(HandshakeFollower.prototype, 'conclude')
+  it('fails with an alert if its transcript differs', async () => {
+    const conclude = vi.spyOn(HandshakeTracker.prototype, 'conclude')
     conclude.mockImplementation(() => {
-      throw new HandshakeProblem(40, 'the transcript is another')
+      throw new HandshakeError(40, 'the transcript differs')
     })
     using _ = conclude
     await using server = await startServer()
     const signingKey = softwareKey(jane.key)
     expect(await failure(dialSigned(server.port, { signingKey }))).toMatchObject({
       code: 'ERR_HANDSHAKE_NOT_SIGNED',
-      message: 'the TLS handshake was not signed: the transcript is another',
+      message: 'the TLS handshake was not signed: the transcript differs',
     })
     expect([signingKey.offers, server.seen]).toEqual([[], []])
     const heard = ['HANDSHAKE_FAILURE']
@@ -102,8 +105,8 @@ describe('a handshake that cannot be followed', () => {
   })
 })
 
-describe('an alert of ours', () => {
-  /** The types of the records that a client sends until it closes. */
+describe('an alert of the client', () => {
+  /** Returns the types of the records that a client sends until it closes. */
   async function recordsOf(options: TlsOptions): Promise<{ types: number[]; heard: string[] }> {
     await using server = await startServer(options)
     const sent: Buffer[] = []
@@ -124,14 +127,14 @@ describe('an alert of ours', () => {
   }
   const [CHANGE_CIPHER_SPEC, HANDSHAKE, ENCRYPTED] = [20, 22, 23]
 
-  it('comes after a change of cipher spec, and the server reads it (RFC 8446, D.4)', async () => {
+  it('follows a change_cipher_spec, and the server can read it (RFC 8446, D.4)', async () => {
     expect(await recordsOf({})).toEqual({
       types: [HANDSHAKE, CHANGE_CIPHER_SPEC, ENCRYPTED],
       heard: ['INTERNAL_ERROR'],
     })
   })
 
-  it('has one before it also where a second ClientHello was sent', async () => {
+  it('follows the change_cipher_spec before the second ClientHello, if there is one', async () => {
     expect(await recordsOf({ ecdhCurve: 'P-384' })).toEqual({
       types: [HANDSHAKE, CHANGE_CIPHER_SPEC, HANDSHAKE, ENCRYPTED],
       heard: ['INTERNAL_ERROR'],
@@ -139,11 +142,11 @@ describe('an alert of ours', () => {
   })
 })
 
-describe('a server that is no TLS server', () => {
+describe('a server that does not speak TLS', () => {
   it.each([
     ['speaks HTTP', 'HTTP/1.1 400 Bad Request\r\n\r\n', /^ERR_SSL_/],
-    ['says nothing and closes', '', /^ECONNRESET$/],
-  ])('%s', async (_, text, code) => {
+    ['closes without a response', '', /^ECONNRESET$/],
+  ])('fails the handshake if it %s', async (_, text, code) => {
     await using server = await listen((socket) => socket.once('data', () => socket.end(text)))
     const signingKey = softwareKey(jane.key)
     const error = await failure(dialSigned(server.port, { signingKey }))
@@ -152,7 +155,7 @@ describe('a server that is no TLS server', () => {
     await eventually(() => expect(server.open.size).toBe(0))
   })
 
-  it('has closed before', async () => {
+  it('fails the handshake if it has closed before', async () => {
     await using server = await listen((socket) => socket.end())
     for (const allowHalfOpen of [true, false]) {
       const socket = connectTcp({ port: server.port, host: '127.0.0.1', allowHalfOpen })
@@ -166,7 +169,7 @@ describe('a server that is no TLS server', () => {
 
 describe('options', () => {
   it.each(['key', 'cert', 'pfx', 'session', 'secureContext', 'pskCallback'])(
-    'refuse tls.%s',
+    'reject tls.%s',
     async (name) => {
       await using server = await startServer()
       const socket = await openTcp(server.port)
@@ -179,10 +182,10 @@ describe('options', () => {
 
   const huge = Array(200).fill(jane.chain).join('')
   it.each([
-    ['has no certificate', '', 'no certificate'],
-    ['has a broken one', jane.chain.replace('MII', 'AAA'), 'certificate 1 of the chain'],
-    ['is too long for a server', huge, 'a server takes no more than'],
-  ])('refuse a chain that %s', async (_, chain, says) => {
+    ['has no certificate', '', 'no PEM certificate'],
+    ['has a malformed certificate', jane.chain.replace('MII', 'AAA'), 'certificate 1 of the chain'],
+    ['is too long for a server', huge, 'servers accept at most'],
+  ])('reject a chain that %s', async (_, chain, says) => {
     await using server = await startServer()
     const socket = await openTcp(server.port)
     const error = await failure(

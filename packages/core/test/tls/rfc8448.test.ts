@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { MessageJoiner } from '../../src/tls/handshake-messages.ts'
-import { HandshakeFollower } from '../../src/tls/handshake-tracker.ts'
+import { HandshakeTracker } from '../../src/tls/handshake-tracker.ts'
 import { cipherSuite, expandLabel, recordKeys, verifyData } from '../../src/tls/key-schedule.ts'
 import { RecordProtection, RecordSplitter } from '../../src/tls/records.ts'
 import {
@@ -16,7 +16,7 @@ const TRACES = { SIMPLE, RETRY, CLIENT_AUTHENTICATION, MIDDLEBOX }
 const suite = cipherSuite(0x1301) ?? expect.unreachable()
 
 describe('the key schedule of RFC 8448', () => {
-  it.each(Object.entries(TRACES))('gives the record keys of %s', (_, trace) => {
+  it.each(Object.entries(TRACES))('derives the record keys of %s', (_, trace) => {
     const client = recordKeys(suite, hex(trace.clientSecret))
     const server = recordKeys(suite, hex(trace.serverSecret))
     expect(client.key.toString('hex')).toBe(trace.clientKey)
@@ -25,20 +25,20 @@ describe('the key schedule of RFC 8448', () => {
     expect(server.iv.toString('hex')).toBe(trace.serverIv)
   })
 
-  it('gives the key of a Finished', () => {
+  it('derives the finished_key', () => {
     const key = expandLabel(suite, hex(SIMPLE.clientSecret), 'finished', 32)
     expect(key.toString('hex')).toBe(
       'b80ad01015fb2f0bd65ff7d4da5d6bf83f84821d1f87fdc7d3c75b5a7b42d9c4',
     )
   })
 
-  it('gives no more than one block of the hash', () => {
+  it('derives at most one block of the hash', () => {
     expect(() => expandLabel(suite, hex(SIMPLE.clientSecret), 'key', 33)).toThrow(RangeError)
   })
 })
 
 describe('the record layer', () => {
-  it.each(Object.entries(TRACES))('opens the flights of %s', (_, trace) => {
+  it.each(Object.entries(TRACES))('decrypts the flights of %s', (_, trace) => {
     const server = openAll(trace.serverFlight, trace.serverSecret)
     expect(server.at(-1)?.toString('hex')).toBe(trace.serverFinished)
     const client = openAll(trace.clientFlight, trace.clientSecret)
@@ -46,60 +46,60 @@ describe('the record layer', () => {
   })
 })
 
-describe('the follower', () => {
+describe('the handshake tracker', () => {
   it.each([
     ['SIMPLE', SIMPLE],
     ['MIDDLEBOX', MIDDLEBOX],
     ['RETRY', RETRY],
-  ] as const)('has the transcript of %s', (_, trace) => {
-    const follower = follow(trace)
-    expect(follower.fromClient(hex(trace.clientFlight))).toEqual(
+  ] as const)('reconstructs the transcript of %s', (_, trace) => {
+    const tracker = track(trace)
+    expect(tracker.fromClient(hex(trace.clientFlight))).toEqual(
       trace === MIDDLEBOX ? [hex('140303000101')] : [],
     )
-    const { transcript, request } = follower.conclude()
+    const { transcript, request } = tracker.conclude()
     expect(request).toBeUndefined()
     const computed = verifyData(suite, hex(trace.clientSecret), transcript.digest())
     expect(computed.toString('hex')).toBe(trace.clientFinished.slice(8))
   })
 
-  it('does not take over from a client that has a certificate of its own', () => {
-    const follower = follow(CLIENT_AUTHENTICATION)
-    follower.fromClient(hex(CLIENT_AUTHENTICATION.clientFlight))
-    expect(() => follower.conclude()).toThrow('has other messages than expected')
+  it('rejects a client that sends its own certificate', () => {
+    const tracker = track(CLIENT_AUTHENTICATION)
+    tracker.fromClient(hex(CLIENT_AUTHENTICATION.clientFlight))
+    expect(() => tracker.conclude()).toThrow('has unexpected messages')
   })
 
-  it('makes the flight of CLIENT_AUTHENTICATION, byte for byte', () => {
+  it('reproduces the client flight of CLIENT_AUTHENTICATION byte for byte', () => {
     const trace = CLIENT_AUTHENTICATION
-    const follower = follow(trace)
-    follower.fromClient(sealEmptyFlight(trace))
-    const handshake = follower.conclude()
+    const tracker = track(trace)
+    tracker.fromClient(sealEmptyFlight(trace))
+    const handshake = tracker.conclude()
     expect(handshake.request?.schemes.slice(0, 5)).toEqual([0x0403, 0x0503, 0x0603, 0x0203, 0x0804])
-    const [said, signed] = openAll(trace.clientFlight, trace.clientSecret)
-    const certificate = certificateMessage([certificateOf(said)])
+    const [shown, signed] = openAll(trace.clientFlight, trace.clientSecret)
+    const certificate = certificateMessage([certificateOf(shown)])
     const message = messageToSign(handshake.transcript.add(certificate).digest())
     expect(message.toString('hex')).toBe(trace.messageToSign)
     const verify = certificateVerifyMessage('rsa_pss_rsae_sha256', signatureOf(signed))
     const finished = finishedMessage(handshake, handshake.transcript.add(verify))
     const flight = Buffer.concat([certificate, verify, finished])
-    const sealed = follower.protectClient().seal(22, flight)
+    const sealed = tracker.clientProtection().seal(22, flight)
     expect(sealed.toString('hex')).toBe(trace.clientFlight)
   })
 })
 
 type Trace = (typeof TRACES)[keyof typeof TRACES]
 
-function follow(trace: Trace): HandshakeFollower {
-  const follower = new HandshakeFollower()
-  follower.fromClient(hex(trace.clientHello))
+function track(trace: Trace): HandshakeTracker {
+  const tracker = new HandshakeTracker()
+  tracker.fromClient(hex(trace.clientHello))
   if ('helloRetryRequest' in trace) {
-    follower.fromServer(hex(trace.helloRetryRequest))
-    follower.fromClient(hex(trace.clientHello2))
+    tracker.fromServer(hex(trace.helloRetryRequest))
+    tracker.fromClient(hex(trace.clientHello2))
   }
-  follower.fromServer(hex(trace.serverHello))
-  follower.fromServer(hex(trace.serverFlight))
-  follower.takeKeylog(keylogLine('SERVER', trace))
-  follower.takeKeylog(keylogLine('CLIENT', trace))
-  return follower
+  tracker.fromServer(hex(trace.serverHello))
+  tracker.fromServer(hex(trace.serverFlight))
+  tracker.addKeylogLine(keylogLine('SERVER', trace))
+  tracker.addKeylogLine(keylogLine('CLIENT', trace))
+  return tracker
 }
 
 function openAll(records: string, secret: string): Buffer[] {

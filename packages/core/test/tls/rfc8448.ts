@@ -1,8 +1,8 @@
-// The traces of RFC 8448, in hexadecimal. Records are as on the wire.
+// The traces of RFC 8448 in hexadecimal, as complete records.
 
 const joined = (text: string): string => text.replaceAll(/\s/g, '')
 
-/** Section 3: a simple handshake; the server does not ask for a certificate. */
+/** Section 3: a simple handshake; the server requests no certificate. */
 export const SIMPLE = {
   clientHello: joined(`
     16030100c4010000c00303cb34ecb1e78163ba1c38c6dacb196a6dffa21a8d9912ec18a2ef6283024dece7000006
@@ -47,7 +47,7 @@ export const SIMPLE = {
   clientFinished: '14000020a8ec436d677634ae525ac1fcebe11a039ec17694fac6e98527b642f2edd5ce61',
 } as const
 
-/** Section 5: the server asks the client to begin again. */
+/** Section 5: with a HelloRetryRequest. */
 export const RETRY = {
   clientHello: joined(`
     16030100b4010000b00303b0b1c5a5aa37c5919f2ed1d5c6fff7fcb7849716945a2b8cee9258a346677b6f000006
@@ -112,7 +112,7 @@ export const RETRY = {
   clientFinished: '1400002023f52fdb0709a55bd7f79b991f25484087bcfd4d4380b12326a52a28b2e368e1',
 } as const
 
-/** Section 6: the server asks for a certificate. */
+/** Section 6: the server requests a certificate. */
 export const CLIENT_AUTHENTICATION = {
   clientHello: joined(`
     16030100c0010000bc03036a472236328b83af40386d3a3e1f1ce624fa4ed89ab865a4ff0f4144ce3ae233000006
@@ -174,7 +174,7 @@ export const CLIENT_AUTHENTICATION = {
     '0d000027000024000d0020001e040305030603020308040805080604010501060102010402050206020202',
 } as const
 
-/** Section 7: with records for boxes on the way. */
+/** Section 7: in middlebox compatibility mode. */
 export const MIDDLEBOX = {
   clientHello: joined(`
     16030100e0010000dc03034e640a3f2c2738f09c9418bd78edccd7559d0531199276d4d92a0e9ee9d77d0920a80c

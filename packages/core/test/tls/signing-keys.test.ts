@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { SignatureScheme, SigningRequest } from '../../src/credential/signing-key.ts'
 import { withMlDsaKey } from './identities.ts'
-import { type Habits, softwareKey } from './software-key.ts'
+import { type Misbehaviour, softwareKey } from './software-key.ts'
 import {
   authority,
   dialSigned,
@@ -12,8 +12,8 @@ import {
   startServer,
 } from './tls-server.ts'
 
-/** What a server hears of a handshake that was given up. */
-const HEARD = {
+/** The alerts that a server receives. */
+const ALERTS = {
   internalError: 'INTERNAL_ERROR',
   handshakeFailure: 'HANDSHAKE_FAILURE',
 }
@@ -29,7 +29,7 @@ describe('a signing key', () => {
     return signingKey.requests[0] ?? expect.unreachable()
   }
 
-  it('gets the message, and its digest', async () => {
+  it('receives the message and its digest', async () => {
     const { scheme, message, digest } = await request('P-384')
     expect(scheme).toBe('ecdsa_secp384r1_sha384')
     expect(Buffer.from(message).toString('latin1', 0, 98)).toBe(
@@ -38,7 +38,7 @@ describe('a signing key', () => {
     expect(digest).toHaveLength(48)
   })
 
-  it('gets the message as the digest for Ed25519', async () => {
+  it('receives the message as the digest for Ed25519', async () => {
     const { scheme, message, digest } = await request('Ed25519')
     expect(scheme).toBe('ed25519')
     expect(digest).toEqual(message)
@@ -51,7 +51,7 @@ describe('a signing key', () => {
     ['P-256', ['ecdsa_secp256r1_sha256']],
     ['P-521', ['ecdsa_secp521r1_sha512']],
     ['Ed25519', ['ed25519']],
-  ] as const)('of %s is offered %j', async (kind, schemes) => {
+  ] as const)('of type %s is offered %j', async (kind, schemes) => {
     const identity = await authority.client(kind)
     const signingKey = softwareKey(identity.key)
     await using server = await startServer({ ciphers: 'DEFAULT:@SECLEVEL=0' })
@@ -61,7 +61,7 @@ describe('a signing key', () => {
     socket.destroy()
   })
 
-  it('is offered what the server likes best first', async () => {
+  it('is offered schemes in the order of the server', async () => {
     const identity = await authority.client('RSA-2048')
     const signingKey = softwareKey(identity.key)
     const sigalgs = 'ecdsa_secp256r1_sha256:rsa_pss_rsae_sha512:rsa_pss_rsae_sha256'
@@ -72,23 +72,25 @@ describe('a signing key', () => {
     socket.destroy()
   })
 
-  it('is not asked when the server accepts nothing that goes with it', async () => {
+  it('is not called if the server accepts no scheme of its type', async () => {
     const identity = await authority.client('Ed25519')
     const signingKey = softwareKey(identity.key)
     await using server = await startServer({ sigalgs: 'ecdsa_secp256r1_sha256' })
     const error = await failure(dialSigned(server.port, { identity, signingKey }))
     expect(error).toMatchObject({
       code: 'ERR_HANDSHAKE_NOT_SIGNED',
-      message: expect.stringContaining('no signature that goes with the certificate'),
+      message: expect.stringContaining(
+        'no signature scheme that the key of the certificate supports',
+      ),
     })
     expect(signingKey.offers).toEqual([])
-    await eventually(() => expect(server.failures).toEqual([HEARD.handshakeFailure]))
+    await eventually(() => expect(server.failures).toEqual([ALERTS.handshakeFailure]))
   })
 
   it.each([
     ['Ed448', async () => authority.client('Ed448')],
     ['ML-DSA-65', async () => withMlDsaKey(await authority.client('RSA-2048'))],
-  ])('of a kind that we lack is named as ours: %s', async (kind, make) => {
+  ])('of the unsupported type %s is reported as unsupported', async (kind, make) => {
     const identity = await make()
     const signingKey = softwareKey(jane.key)
     await using server = await startServer()
@@ -101,11 +103,11 @@ describe('a signing key', () => {
   })
 
   const chosen: [string, unknown, string, string][] = [
-    ['can make none of them', undefined, HEARD.handshakeFailure, 'the key can make no signature'],
-    ['wants another one', 'ed25519', HEARD.internalError, 'ed25519, which is not among'],
-    ['wants something odd', 'toString', HEARD.internalError, 'which is not among'],
+    ['supports none of the schemes', undefined, ALERTS.handshakeFailure, 'key supports none of'],
+    ['chooses another scheme', 'ed25519', ALERTS.internalError, 'ed25519, which is not one of'],
+    ['chooses an unknown scheme', 'toString', ALERTS.internalError, 'which is not one of'],
   ]
-  it.each(chosen)('%s', async (_, scheme, heard, says) => {
+  it.each(chosen)('that %s fails the handshake', async (_, scheme, heard, says) => {
     await using server = await startServer()
     const choose = async () => scheme as SignatureScheme
     const signingKey = softwareKey(jane.key, { choose })
@@ -118,42 +120,48 @@ describe('a signing key', () => {
     await eventually(() => expect(server.failures).toEqual([heard]))
   })
 
-  const signatures: [string, NonNullable<Habits['sign']>][] = [
+  const signatures: [string, NonNullable<Misbehaviour['sign']>][] = [
     ['is garbage', async () => Buffer.from('garbage')],
     ['is empty', async () => new Uint8Array(0)],
-    ['is nothing', async () => undefined as unknown as Uint8Array],
-    ['is a text', async () => 'signature' as unknown as Uint8Array],
-    ['is of another key', (_, request) => otherKey.sign(request)],
-    ['is of another message', async (_, r) => otherKey.sign({ ...r, message: r.digest })],
-    ['was damaged', async (sign) => flipLastBit(sign())],
-    ['has bytes after it', async (sign) => Buffer.concat([sign(), Buffer.of(0)])],
+    ['is undefined', async () => undefined as unknown as Uint8Array],
+    ['is a string', async () => 'signature' as unknown as Uint8Array],
+    ['is from another key', (_, request) => otherKey.sign(request)],
+    ['is over another message', async (_, r) => otherKey.sign({ ...r, message: r.digest })],
+    ['is corrupted', async (sign) => flipLastBit(sign())],
+    ['has trailing bytes', async (sign) => Buffer.concat([sign(), Buffer.of(0)])],
     ['is huge', async () => Buffer.alloc(2 ** 20)],
     [
-      'is of a message that the signer changed',
+      'is over a message that the key changed',
       async (sign, { message }) => {
         message.fill(0)
         return sign()
       },
     ],
   ]
-  it.each(signatures)('whose signature %s: it is not sent', async (_, sign) => {
-    await using server = await startServer()
-    const signingKey = softwareKey(jane.key, { sign })
-    const error = await failure(dialSigned(server.port, { signingKey }))
-    expect(error).toMatchObject({ code: 'ERR_SIGNATURE_INVALID' })
-    await eventually(() => expect(server.failures).toEqual([HEARD.internalError]))
-    expect(server.seen).toEqual([])
-  })
+  it.each(signatures)(
+    'whose signature %s fails the handshake before it is sent',
+    async (_, sign) => {
+      await using server = await startServer()
+      const signingKey = softwareKey(jane.key, { sign })
+      const error = await failure(dialSigned(server.port, { signingKey }))
+      expect(error).toMatchObject({ code: 'ERR_SIGNATURE_INVALID' })
+      await eventually(() => expect(server.failures).toEqual([ALERTS.internalError]))
+      expect(server.seen).toEqual([])
+    },
+  )
 
-  it.each(['choose', 'sign'] as const)('that fails in %s says so itself', async (where) => {
-    await using server = await startServer()
-    const reason = new Error('the token was pulled out')
-    const signingKey = softwareKey(jane.key, { [where]: () => Promise.reject(reason) })
-    expect(await failure(dialSigned(server.port, { signingKey }))).toBe(reason)
-    // Node's server does not show a warning; the handshake just ends.
-    await eventually(() => expect(server.failures).toHaveLength(1))
-    expect(server.seen).toEqual([])
-  })
+  it.each(['choose', 'sign'] as const)(
+    'that fails in %s rejects with its own error',
+    async (where) => {
+      await using server = await startServer()
+      const reason = new Error('the token was pulled out')
+      const signingKey = softwareKey(jane.key, { [where]: () => Promise.reject(reason) })
+      expect(await failure(dialSigned(server.port, { signingKey }))).toBe(reason)
+      // Node's server does not report warning alerts.
+      await eventually(() => expect(server.failures).toHaveLength(1))
+      expect(server.seen).toEqual([])
+    },
+  )
 })
 
 function flipLastBit(bytes: Buffer): Buffer {

@@ -14,7 +14,7 @@ import {
   startServer,
 } from './tls-server.ts'
 
-/** A key whose owner takes time: it signs when told. */
+/** A key that signs only when `confirm` is called. */
 function slowKey(): SoftwareKey & { readonly asked: Promise<SigningRequest>; confirm(): void } {
   const asked = deferred<SigningRequest>()
   const confirmed = deferred()
@@ -28,8 +28,8 @@ function slowKey(): SoftwareKey & { readonly asked: Promise<SigningRequest>; con
   return { ...key, asked: asked.promise, confirm: () => confirmed.resolve() }
 }
 
-describe('while somebody takes time to sign', () => {
-  it('nothing is sent, and then everything works', async () => {
+describe('while a signature is pending', () => {
+  it('nothing is sent; afterwards the connection works', async () => {
     await using server = await startServer()
     const key = slowKey()
     const socket = await openTcp(server.port)
@@ -51,7 +51,7 @@ describe('while somebody takes time to sign', () => {
     ['resets the connection', (socket) => socket.resetAndDestroy()],
   ]
   it.each(leaving)(
-    'a server that %s is too early, and the signature is awaited',
+    'a server that %s does not abort the signature, which is then too late',
     async (_, leave) => {
       const accepted = deferred<Socket>()
       await using server = await startServer()
@@ -76,7 +76,7 @@ describe('while somebody takes time to sign', () => {
     },
   )
 
-  it('a server that sends nonsense is too early too', async () => {
+  it('a server that sends garbage makes the signature too late', async () => {
     await using server = await startServer()
     const key = slowKey()
     await using middle = await listen((socket) => {
@@ -96,7 +96,7 @@ describe('while somebody takes time to sign', () => {
     })
   })
 
-  it('a key that fails after the server left is what the caller hears', async () => {
+  it('a key that fails after the server has closed is the reported error', async () => {
     const accepted = deferred<Socket>()
     await using server = await startServer()
     server.server.once('connection', accepted.resolve)
@@ -117,7 +117,7 @@ describe('while somebody takes time to sign', () => {
 })
 
 describe('an abort', () => {
-  it('before the beginning sends nothing', async () => {
+  it('before the start sends nothing', async () => {
     await using server = await startServer()
     const reason = new Error('enough')
     const socket = await openTcp(server.port)
@@ -126,7 +126,7 @@ describe('an abort', () => {
     expect([socket.destroyed, socket.bytesWritten]).toEqual([true, 0])
   })
 
-  it('during the handshake ends it at once', async () => {
+  it('during the handshake rejects at once', async () => {
     await using server = await startServer()
     const abort = new AbortController()
     const socket = await openTcp(server.port)
@@ -138,7 +138,7 @@ describe('an abort', () => {
     expect(server.seen).toEqual([])
   })
 
-  it.each(['choose', 'sign'] as const)('while %s never answers ends it at once', async (where) => {
+  it.each(['choose', 'sign'] as const)('rejects at once while %s is pending', async (where) => {
     await using server = await startServer()
     const asked = deferred<AbortSignal>()
     const signingKey = softwareKey(jane.key, {
@@ -162,7 +162,7 @@ describe('an abort', () => {
     expect(server.seen).toEqual([])
   })
 
-  it('is heeded by a signature that comes after it', async () => {
+  it('before the signature is ready discards the signature', async () => {
     await using server = await startServer()
     const key = slowKey()
     const abort = new AbortController()
@@ -175,7 +175,7 @@ describe('an abort', () => {
     expect(server.seen).toEqual([])
   })
 
-  it('after the connection is made does nothing, and leaves no listener', async () => {
+  it('after the connection is open has no effect, and no listener is left', async () => {
     await using server = await startServer()
     const abort = new AbortController()
     const remove = vi.spyOn(abort.signal, 'removeEventListener')
@@ -190,7 +190,7 @@ describe('an abort', () => {
   })
 })
 
-it('hears when the server closes before the key is asked', async () => {
+it('a server that closes before the key is called is reported as ECONNRESET', async () => {
   await using server = await startServer()
   server.server.on('connection', (socket: Socket) => socket.destroy())
   const signingKey = softwareKey(jane.key)

@@ -7,7 +7,7 @@ import { deferred, dialSigned, echo, eventually, openTcp, startServer } from './
 const MEGABYTE = 2 ** 20
 
 describe('a signed connection', () => {
-  it('shows the socket that carries it', async () => {
+  it('has the addresses of the underlying socket', async () => {
     await using server = await startServer()
     const socket = await openTcp(server.port)
     const secured = await dialSigned(server.port, { socket })
@@ -28,7 +28,7 @@ describe('a signed connection', () => {
     ['unref', []],
     ['setKeepAlive', [true, 30_000]],
     ['setNoDelay', [true]],
-  ] as const)('passes %s on to it', async (method, args) => {
+  ] as const)('passes %s on to the underlying socket', async (method, args) => {
     await using server = await startServer()
     const socket = await openTcp(server.port)
     const call = vi.spyOn(socket, method)
@@ -47,19 +47,19 @@ describe('a signed connection', () => {
     secured.destroy()
   })
 
-  it('has no secret to show', async () => {
+  it('exposes no secrets', async () => {
     await using server = await startServer()
     const secured = await dialSigned(server.port)
     await echo(secured, 'hello')
     const shown = inspect(secured, { depth: 6, showHidden: true, maxArrayLength: 10 })
-    expect(shown).not.toMatch(/follower|transcript|trafficSecret|#keys/i)
+    expect(shown).not.toMatch(/tracker|transcript|trafficSecret|#keys/i)
     expect(secured.listenerCount('keylog')).toBe(0)
     secured.destroy()
   })
 })
 
 describe('the end of a signed connection', () => {
-  it('comes when both sides have ended, and all bytes arrive', async () => {
+  it('comes after both sides have ended and all bytes have arrived', async () => {
     await using server = await startServer({}, (socket) => {
       socket.resume()
       socket.on('end', () => socket.end(Buffer.alloc(MEGABYTE, 'x')))
@@ -75,7 +75,7 @@ describe('the end of a signed connection', () => {
     await eventually(() => expect(server.seen[0]?.destroyed).toBe(true))
   })
 
-  it('comes after the last bytes of a server, however slowly they are read', async () => {
+  it('comes after the last bytes of the server, however slowly they are read', async () => {
     await using server = await startServer({}, (socket) => {
       socket.end(Buffer.alloc(MEGABYTE, 'x'))
     })
@@ -90,7 +90,7 @@ describe('the end of a signed connection', () => {
     await eventually(() => expect([secured.destroyed, socket.destroyed]).toEqual([true, true]))
   })
 
-  it('comes after the last bytes also when we have ended before', async () => {
+  it('comes after the last bytes of the server if the client has ended first', async () => {
     await using server = await startServer({ allowHalfOpen: true }, (socket) => {
       socket.resume().on('end', () => socket.end(Buffer.alloc(MEGABYTE, 'x')))
     })
@@ -99,13 +99,13 @@ describe('the end of a signed connection', () => {
     let got = 0
     for await (const chunk of secured) {
       got += chunk.length
-      // Long enough for the socket to be done before the reader is.
+      // Slow enough for the socket to close before the reader is done.
       await new Promise((turn) => setTimeout(turn, 3))
     }
     expect(got).toBe(MEGABYTE)
   })
 
-  it('comes by itself when the server has ended', async () => {
+  it('comes when the server ends', async () => {
     await using server = await startServer({}, (socket) => socket.end('bye'))
     const socket = await openTcp(server.port)
     const secured = await dialSigned(server.port, { socket })
@@ -113,7 +113,7 @@ describe('the end of a signed connection', () => {
     expect(socket.destroyed).toBe(true)
   })
 
-  it('waits for what we still have to say', async () => {
+  it('waits until the pending writes of the client are flushed', async () => {
     let got = 0
     await using server = await startServer({ allowHalfOpen: true }, (socket) => {
       socket.end('bye')
@@ -127,7 +127,7 @@ describe('the end of a signed connection', () => {
     await eventually(() => expect(got).toBe(8 * MEGABYTE))
   })
 
-  it('reaches a server that was ended twice', async () => {
+  it('reaches the server if the client ends twice', async () => {
     await using server = await startServer()
     const secured = await dialSigned(server.port)
     secured.resume()
@@ -137,7 +137,7 @@ describe('the end of a signed connection', () => {
     await eventually(() => expect(server.seen[0]?.destroyed).toBe(true))
   })
 
-  it('is heard when the server goes away', async () => {
+  it('is an error event and a close event if the connection is reset', async () => {
     await using server = await startServer()
     const socket = await openTcp(server.port)
     const secured = await dialSigned(server.port, { socket })
@@ -149,7 +149,7 @@ describe('the end of a signed connection', () => {
     await closed
   })
 
-  it('destroys the socket with it', async () => {
+  it('destroys the underlying socket', async () => {
     await using server = await startServer()
     const socket = await openTcp(server.port)
     const secured = await dialSigned(server.port, { socket })
@@ -158,7 +158,7 @@ describe('the end of a signed connection', () => {
     expect(socket.destroyed).toBe(true)
   })
 
-  it('ends the connection when only the socket is destroyed', async () => {
+  it('follows when only the underlying socket is destroyed', async () => {
     await using server = await startServer()
     const socket = await openTcp(server.port)
     const secured = await dialSigned(server.port, { socket })
@@ -168,8 +168,8 @@ describe('the end of a signed connection', () => {
   })
 })
 
-describe('a side that does not read', () => {
-  it('stops the server', async () => {
+describe('backpressure', () => {
+  it('of the client stops the server', async () => {
     const accepted = deferred<Socket>()
     await using server = await startServer({}, (socket) => {
       socket.write(Buffer.alloc(64 * MEGABYTE, 'x'))
@@ -190,7 +190,7 @@ describe('a side that does not read', () => {
     secured.destroy()
   })
 
-  it('stops us', async () => {
+  it('of the server stops the client', async () => {
     await using server = await startServer({}, (socket) => socket.pause())
     const secured = await dialSigned(server.port)
     let isDone = false
@@ -207,7 +207,7 @@ describe('a side that does not read', () => {
   })
 })
 
-it('keeps the process alive until unref', async () => {
+it('a signed connection keeps the process alive until unref', async () => {
   await using server = await startServer()
   const count = () =>
     process.getActiveResourcesInfo().filter((kind) => /TCPSocket/.test(kind)).length

@@ -5,22 +5,22 @@ import type {
   SigningRequest,
 } from '../../src/credential/signing-key.ts'
 
-/** A signing key that is in memory, and remembers what it was asked. */
+/** An in-memory signing key that records its calls. */
 export interface SoftwareKey extends SigningKey {
   readonly offers: (readonly SignatureScheme[])[]
   readonly requests: SigningRequest[]
 }
 
-/** What a key does otherwise than a good one. */
-export interface Habits {
+/** Replacements for the methods of a correct key. */
+export interface Misbehaviour {
   choose?: SigningKey['choose']
-  /** What it does instead of signing, or with the signature. */
+  /** Called instead of signing; `signature` computes the correct one. */
   sign?: (signature: () => Buffer, request: SigningRequest) => Promise<Uint8Array>
 }
 
 const HASHES = { 256: 'sha256', 384: 'sha384', 512: 'sha512' } as const
 
-export function softwareKey(pem: string, habits: Habits = {}): SoftwareKey {
+export function softwareKey(pem: string, misbehaviour: Misbehaviour = {}): SoftwareKey {
   const key = createPrivateKey(pem)
   const offers: (readonly SignatureScheme[])[] = []
   const requests: SigningRequest[] = []
@@ -29,12 +29,12 @@ export function softwareKey(pem: string, habits: Habits = {}): SoftwareKey {
     requests,
     choose(schemes, signal) {
       offers.push(schemes)
-      return habits.choose?.(schemes, signal) ?? Promise.resolve(schemes[0])
+      return misbehaviour.choose?.(schemes, signal) ?? Promise.resolve(schemes[0])
     },
     async sign(request) {
       requests.push(request)
       const signature = (): Buffer => signMessage(key, request)
-      return habits.sign === undefined ? signature() : habits.sign(signature, request)
+      return misbehaviour.sign === undefined ? signature() : misbehaviour.sign(signature, request)
     },
   }
 }

@@ -7,7 +7,7 @@ import { connectSigned, type SignedTlsOptions } from '../../src/tls/connect-sign
 import { type Identity, makeAuthority } from './identities.ts'
 import { softwareKey } from './software-key.ts'
 
-/** The authority of servers and clients of a test file. */
+/** The CA of the servers and clients of a test file. */
 export const authority = await makeAuthority()
 export const jane = await authority.client('P-256')
 export const server = await authority.server('P-256')
@@ -15,13 +15,13 @@ export const server = await authority.server('P-256')
 export interface Listening extends AsyncDisposable {
   readonly port: number
   readonly server: Server
-  /** The connections whose handshake the server finished. */
+  /** The connections whose handshake is complete. */
   readonly seen: TLSSocket[]
-  /** What it says about handshakes that failed: the alert, if there was one. */
+  /** The alerts or errors of handshakes that failed. */
   readonly failures: string[]
 }
 
-/** A TLS server that asks for a certificate, takes only good ones, and sends back what it gets. */
+/** Starts a TLS server that requires a valid client certificate, and echoes what it receives by default. */
 export async function startServer(
   options: TlsOptions = {},
   onConnection: (socket: TLSSocket) => void = (socket) => socket.pipe(socket),
@@ -57,7 +57,7 @@ export async function startServer(
   }
 }
 
-/** What a server heard; OpenSSL has changed what it puts before it. */
+/** The name of the alert; its prefix differs between versions of OpenSSL. */
 function alertOf({ code = '', message }: NodeJS.ErrnoException): string {
   return /ALERT_(.*)/.exec(code)?.[1] ?? message
 }
@@ -67,7 +67,7 @@ export interface DialingOptions extends Partial<Omit<SignedTlsOptions, 'signingK
   readonly signingKey?: SigningKey
 }
 
-/** Connects to a server of this machine as `localhost`, signed. */
+/** Opens a signed connection to a local server, as `localhost`. */
 export async function dialSigned(port: number, options: DialingOptions = {}): Promise<TLSSocket> {
   const { identity = jane, socket = await openTcp(port), tls, ...rest } = options
   return connectSigned({
@@ -85,11 +85,11 @@ export async function openTcp(port: number): Promise<Socket> {
   return socket
 }
 
-/** What a promise fails with. */
+/** Returns the reason that a promise is rejected with. */
 export async function failure(work: Promise<unknown>): Promise<unknown> {
   return work.then(
     (value) => {
-      throw new Error(`did not fail, but gave ${String(value)}`)
+      throw new Error(`did not fail, but resolved with ${String(value)}`)
     },
     (error: unknown) => error,
   )
@@ -106,7 +106,7 @@ export async function echo(socket: TLSSocket, text: string): Promise<string> {
   return got
 }
 
-/** A promise and who settles it; Node 20 has no `Promise.withResolvers`. */
+/** A promise with its resolve function; Node 20 has no `Promise.withResolvers`. */
 export interface Deferred<T> {
   readonly promise: Promise<T>
   resolve(value: T): void
@@ -120,7 +120,7 @@ export function deferred<T = void>(): Deferred<T> {
   return { promise, resolve }
 }
 
-/** Waits until a check passes; a machine that is busy may take its time. */
+/** Waits until a check passes, with time for slow machines. */
 export function eventually(check: () => void): Promise<void> {
   return vi.waitFor(check, { timeout: 20_000 })
 }

@@ -1,11 +1,11 @@
-import { HandshakeProblem } from '../../src/tls/alert.ts'
+import { HandshakeError } from '../../src/tls/alert.ts'
 import { handshakeMessage, uint16, vector16 } from '../../src/tls/bytes.ts'
 import { MessageJoiner } from '../../src/tls/handshake-messages.ts'
-import { type FollowedHandshake, HandshakeFollower } from '../../src/tls/handshake-tracker.ts'
+import { HandshakeTracker, type TrackedHandshake } from '../../src/tls/handshake-tracker.ts'
 import { cipherSuite, Transcript, verifyData } from '../../src/tls/key-schedule.ts'
 import { RecordProtection, RecordSplitter } from '../../src/tls/records.ts'
 
-/** What of a trace is needed to play it. */
+/** The parts of an RFC 8448 trace that are needed to replay it. */
 export interface Trace {
   readonly clientHello: string
   readonly serverHello: string
@@ -31,7 +31,7 @@ export function keylogLine(
   return Buffer.from(`${side}_HANDSHAKE_TRAFFIC_SECRET ${random} ${secret}\n`)
 }
 
-/** The messages of a server's encrypted flight. */
+/** Decrypts the messages of a server's flight. */
 export function openServerFlight({ serverFlight, serverSecret }: Trace): Buffer[] {
   const protection = new RecordProtection(suite, hex(serverSecret))
   const joiner = new MessageJoiner()
@@ -41,13 +41,13 @@ export function openServerFlight({ serverFlight, serverSecret }: Trace): Buffer[
     .map(({ bytes }) => bytes)
 }
 
-/** The same messages, or others, as the server would send them. */
+/** Encrypts messages as the server would. */
 export function sealServerFlight(trace: Trace, messages: readonly Buffer[], type = 22): Buffer {
   const protection = new RecordProtection(suite, hex(trace.serverSecret))
   return protection.seal(type, Buffer.concat(messages))
 }
 
-/** What OpenSSL says at the end of a handshake with these messages of the server. */
+/** Builds the last flight that OpenSSL sends after these messages of the server. */
 export function sealEmptyFlight(
   trace: Trace,
   messages: readonly Buffer[] = openServerFlight(trace),
@@ -63,14 +63,14 @@ export function sealEmptyFlight(
   return new RecordProtection(suite, secret).seal(22, Buffer.concat([...before, finished]))
 }
 
-/** What both sides say, and what Node tells; every part can be another. */
+/** The bytes of both sides and the keylog lines of a handshake; tests replace single parts. */
 export interface Played {
   readonly server: readonly Buffer[]
   readonly client: readonly Buffer[]
   readonly keylog: readonly Buffer[]
 }
 
-/** A handshake that can be taken over, made of a trace; with other messages of the server if given. */
+/** Makes a valid handshake from a trace, optionally with other messages of the server. */
 export function playable(
   trace: Trace,
   messages: readonly Buffer[] = openServerFlight(trace),
@@ -82,24 +82,25 @@ export function playable(
   }
 }
 
-/** Plays a handshake to a follower, up to its conclusion. */
-export function play({ server, client, keylog }: Played): FollowedHandshake {
-  const follower = new HandshakeFollower()
+/** Replays a handshake to a tracker and returns what it concludes. */
+export function play({ server, client, keylog }: Played): TrackedHandshake {
+  const tracker = new HandshakeTracker()
   const [hello = Buffer.alloc(0), ...rest] = client
-  follower.fromClient(hello)
-  for (const bytes of server) follower.fromServer(bytes)
-  for (const line of keylog) follower.takeKeylog(Buffer.from(line))
-  for (const bytes of rest) follower.fromClient(bytes)
-  if (follower.state !== 'flight') throw new HandshakeProblem(10, `the state is ${follower.state}`)
-  return follower.conclude()
+  tracker.fromClient(hello)
+  for (const bytes of server) tracker.fromServer(bytes)
+  for (const line of keylog) tracker.addKeylogLine(Buffer.from(line))
+  for (const bytes of rest) tracker.fromClient(bytes)
+  if (tracker.state !== 'flightComplete')
+    throw new HandshakeError(10, `the state is ${tracker.state}`)
+  return tracker.conclude()
 }
 
-/** A record in the clear. */
+/** An unencrypted record. */
 export function record(type: number, ...content: readonly Buffer[]): Buffer {
   return Buffer.concat([Buffer.of(type, 3, 3), vector16(...content)])
 }
 
-/** An extension of a message. */
+/** Encodes an extension. */
 export function extension(type: number, ...content: readonly Buffer[]): Buffer {
   return Buffer.concat([uint16(type), vector16(...content)])
 }

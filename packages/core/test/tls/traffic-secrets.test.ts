@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type FollowedHandshake, HandshakeFollower } from '../../src/tls/handshake-tracker.ts'
+import { HandshakeTracker, type TrackedHandshake } from '../../src/tls/handshake-tracker.ts'
 import { softwareKey } from './software-key.ts'
 import { dialSigned, failure, jane, startServer } from './tls-server.ts'
 
@@ -7,21 +7,21 @@ const secrets: Buffer[] = []
 const lines: Buffer[] = []
 
 beforeEach(() => {
-  const { conclude, takeKeylog } = HandshakeFollower.prototype
-  vi.spyOn(HandshakeFollower.prototype, 'conclude').mockImplementation(function (
-    this: HandshakeFollower,
-  ): FollowedHandshake {
-    const followed = conclude.call(this)
-    expect(isWiped(followed.secret)).toBe(false)
-    secrets.push(followed.secret)
-    return followed
+  const { conclude, addKeylogLine } = HandshakeTracker.prototype
+  vi.spyOn(HandshakeTracker.prototype, 'conclude').mockImplementation(function (
+    this: HandshakeTracker,
+  ): TrackedHandshake {
+    const tracked = conclude.call(this)
+    expect(isWiped(tracked.secret)).toBe(false)
+    secrets.push(tracked.secret)
+    return tracked
   })
-  vi.spyOn(HandshakeFollower.prototype, 'takeKeylog').mockImplementation(function (
-    this: HandshakeFollower,
+  vi.spyOn(HandshakeTracker.prototype, 'addKeylogLine').mockImplementation(function (
+    this: HandshakeTracker,
     line,
   ) {
     lines.push(line)
-    takeKeylog.call(this, line)
+    addKeylogLine.call(this, line)
   })
 })
 
@@ -31,15 +31,15 @@ afterEach(() => {
   lines.length = 0
 })
 
-describe('the secrets of a handshake are wiped', () => {
-  it('when the connection is made', async () => {
+describe('the traffic secrets of a handshake are wiped', () => {
+  it('when the connection is open', async () => {
     await using server = await startServer()
     const socket = await dialSigned(server.port)
     expectWiped()
     socket.destroy()
   })
 
-  it('when the server did not ask', async () => {
+  it('when the server requested no certificate', async () => {
     await using server = await startServer({ requestCert: false })
     const socket = await dialSigned(server.port)
     expectWiped()
@@ -53,7 +53,7 @@ describe('the secrets of a handshake are wiped', () => {
     expectWiped()
   })
 
-  it('when nobody waits any more', async () => {
+  it('when the caller aborts', async () => {
     await using server = await startServer()
     const abort = new AbortController()
     const signingKey = softwareKey(jane.key, {

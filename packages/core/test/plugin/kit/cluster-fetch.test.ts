@@ -210,7 +210,7 @@ describe('an invalid cluster description is rejected:', () => {
       'ERR_EXEC_INFO',
       'insecure-skip-tls-verify and a certificate',
     ],
-    [{ certificateAuthorityData: 'no PEM' }, 'ERR_CERTIFICATE_INVALID', 'no certificate in PEM'],
+    [{ certificateAuthorityData: 'no PEM' }, 'ERR_CERTIFICATE_INVALID', 'no PEM certificate'],
   ])('%o', async (fields, code, words) => {
     const error = await failure(fetchWith(fields)('/version'))
     expect(error).toMatchObject({ code })

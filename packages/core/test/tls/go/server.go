@@ -1,5 +1,5 @@
-// An HTTPS server of Go that wants a client certificate, as kube-apiserver is one. It says on its standard output where
-// it listens, answers with who asks over which protocol, and ends with its standard input.
+// An HTTPS server that requires a client certificate, like kube-apiserver. It prints its port on standard output, responds
+// with the CN of the client and the protocol, and exits when its standard input ends.
 package main
 
 import (
@@ -17,9 +17,9 @@ import (
 func main() {
 	cert := flag.String("cert", "", "certificate of the server")
 	key := flag.String("key", "", "its key")
-	ca := flag.String("ca", "", "who signs the certificates of clients")
-	p384 := flag.Bool("p384", false, "take only P-384, so that clients have to begin again")
-	patience := flag.Duration("patience", time.Minute, "how long a handshake may take")
+	ca := flag.String("ca", "", "CA of the client certificates")
+	p384 := flag.Bool("p384", false, "accept only P-384, so that clients get a HelloRetryRequest")
+	timeout := flag.Duration("timeout", time.Minute, "limit for a handshake")
 	flag.Parse()
 
 	pair, err := tls.LoadX509KeyPair(*cert, *key)
@@ -38,8 +38,8 @@ func main() {
 	}
 	server := &http.Server{
 		TLSConfig: config,
-		// net/http uses it for the handshake too.
-		ReadHeaderTimeout: *patience,
+		// net/http also applies it to the handshake.
+		ReadHeaderTimeout: *timeout,
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			n, _ := io.Copy(io.Discard, r.Body)
 			fmt.Fprintf(w, "%s %s %d", r.TLS.PeerCertificates[0].Subject.CommonName, r.Proto, n)
