@@ -8,6 +8,8 @@ import {
   connect,
   type ExposedCredential,
   type KeeperStatus,
+  type KubeconfigObject,
+  type KubeconfigText,
   type Observer,
   type Secret,
   VERSION,
@@ -45,9 +47,25 @@ describe('connect()', () => {
       asGroups: ['dev'],
       asUserExtra: { scope: ['a'] },
     })
+  })
+
+  it('takes paths, text or a parsed kubeconfig', () => {
     expectTypeOf<ConnectOptions['kubeconfig']>().toEqualTypeOf<
-      string | readonly string[] | undefined
+      string | readonly string[] | KubeconfigText | KubeconfigObject | undefined
     >()
+    expectTypeOf(connect).toBeCallableWith({ kubeconfig: { text: '{}', folder: '/etc' } })
+    expectTypeOf(connect).toBeCallableWith({
+      kubeconfig: {
+        apiVersion: 'v1',
+        kind: 'Config',
+        'current-context': 'c',
+        contexts: [{ name: 'c', context: { cluster: 'k', user: 'u' } }],
+        clusters: [{ name: 'k', cluster: { server: 'https://k' } }],
+        users: [{ name: 'u', user: { token: 't' } }],
+      },
+    })
+    // @ts-expect-error A number is neither.
+    expectTypeOf(connect).toBeCallableWith({ kubeconfig: 5 })
   })
 
   it('takes a lifetime, rules and an observer', () => {

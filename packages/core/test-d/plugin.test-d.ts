@@ -33,7 +33,7 @@ describe('what a plugin is told', () => {
 
   // Upstream's TestClientAuthenticationClusterTypesAreSynced: a field that a kubeconfig gets, plugins get too.
   it('is the cluster of a kubeconfig, but for its files and extensions, and with config', () => {
-    type Bookkeeping = 'name' | 'file'
+    type Bookkeeping = 'name' | 'file' | 'inline'
     type Kubeconfig = Exclude<
       keyof ClusterEntry,
       Bookkeeping | 'extensions' | 'certificateAuthority'

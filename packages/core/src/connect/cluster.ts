@@ -9,45 +9,51 @@ import { hideSecrets } from '../secret/scrub.ts'
 import type { Secret } from '../secret/secret.ts'
 import type { VaultStatus } from '../vault/vault-status.ts'
 import { MADE_BY, VERSION } from '../version.ts'
-import { PlainValues, type TlsOptions } from './exposed-credential.ts'
+import { ExposedValues, type TlsOptions } from './exposed-credential.ts'
 import { execCluster } from './open-keeper.ts'
 
-/** How a connection is doing, as plain data without secrets. */
+/** The status of a connection, as plain data without secrets. */
 export interface ClusterStatus {
   readonly context?: string
   readonly cluster?: string
   readonly user?: string
-  /** Whom all requests act as; where a login says that, it is with the login. */
+  /** The user that all requests impersonate. With login handlers, see the status of each login. */
   readonly as?: string
   readonly server: string
   readonly namespace: string
-  /** Of all login handlers, where there are some. */
+  /** The credential's status; with a vault, that of all login handlers. */
   readonly credential: KeeperStatus | VaultStatus
 }
 
-/** A credential on its way out of the library. */
+/** What `cluster.credential()` returns: the credential and its expiry. */
 export interface ExposedCredential extends Credential {
-  /** Milliseconds since the epoch; undefined when it has no end. */
+  /** Milliseconds since the epoch; absent if the credential has no known expiry. */
   readonly expiresAt?: number
 }
 
+/** What `connect()` makes a cluster of. */
 export interface ClusterParts {
   readonly connection: Connection
   readonly line: Line
-  /** Gives the credentials back; the last one to do so ends them. */
+  /** Releases the keeper or vault; the last connection to do so closes it. */
   readonly release: () => Promise<void>
   /** Called once when the connection ends. */
   readonly onClose: () => void
 }
 
 /**
- * A connection to one cluster under one identity.
+ * A connection to one cluster with one identity.
  *
- * Made by `connect()`. Nothing is sent and no plugin runs before the first request.
+ * Made by `connect()`. No request is sent and no plugin runs before the first request.
+ *
+ * @example
+ * await using cluster = await connect()
+ * const response = await cluster.fetch('/api/v1/pods')
+ * console.log(cluster.server, response.status)
  */
 export class Cluster implements HasLine, HasExecCluster {
   readonly #parts: ClusterParts
-  readonly #plain: PlainValues
+  readonly #exposed: ExposedValues
   /** For the adapters of other clients. */
   readonly [LINE]: Line
   #closed: Promise<void> | undefined
@@ -55,20 +61,20 @@ export class Cluster implements HasLine, HasExecCluster {
   constructor(parts: ClusterParts) {
     this.#parts = parts
     this[LINE] = parts.line
-    this.#plain = new PlainValues(parts.line)
+    this.#exposed = new ExposedValues(parts.line)
   }
 
-  /** For the adapters of other clients: those of another version do not take it. */
+  /** For the adapters: those of another version of this package reject it. */
   get [MADE_BY](): string {
     return VERSION
   }
 
-  /** The cluster as plugins see it. */
+  /** The cluster in the form that plugins receive. */
   get [EXEC_CLUSTER](): ExecCluster {
     const { connection, line } = this.#parts
     const { server, tls } = line.target
     const { cluster } = connection
-    // Another login may lead to another server, of which only what requests need is known.
+    // Another login may be for another server, of which only server and TLS options are known.
     const entry = server === cluster.server ? cluster : NO_TARGET
     return execCluster(
       { ...entry, server, insecureSkipTlsVerify: tls.insecure, tlsServerName: tls.serverName },
@@ -81,12 +87,12 @@ export class Cluster implements HasLine, HasExecCluster {
     return this.#parts.line.target.server
   }
 
-  /** The namespace to use where a request needs one. */
+  /** The namespace of the context, else `default`. */
   get namespace(): string {
     return this.#parts.connection.namespace
   }
 
-  /** What is odd about the configuration, as sentences for people. */
+  /** Warnings about the configuration, as sentences. */
   get warnings(): readonly string[] {
     return this.#parts.connection.warnings
   }
@@ -94,19 +100,28 @@ export class Cluster implements HasLine, HasExecCluster {
   /**
    * Sends a request with the credential of this connection, like the global `fetch`.
    *
-   * Takes a path, which is appended to the server's own, or a URL of this cluster. A caller's own
-   * `Authorization` is sent in place of ours. Redirects are handed back, not followed, unless
-   * `redirect: 'follow'` asks for it; a credential never goes to another origin.
+   * Takes a path, which is appended to that of the server, or a URL of this cluster. If the caller sets `Authorization`,
+   * that is sent instead. Redirects are returned, and followed only with `redirect: 'follow'`; a credential is never
+   * sent to another origin.
    *
-   * @throws {CredentialError} If no response was received; a response of 400 or more is a Response.
+   * @throws {CredentialError} If no response was received. A status of 400 or more is not an error.
+   *
+   * @example
+   * const response = await cluster.fetch('/api/v1/namespaces/default/pods', { signal: AbortSignal.timeout(5000) })
    */
   readonly fetch = (input: string | URL | Request, init?: RequestInit): Promise<Response> =>
     fetchOver(this.#parts.line, input, init)
 
   /**
-   * Hands out the credential itself, its secrets in boxes, for programs that must pass it on.
+   * Returns the credential itself, for programs that must pass it on. Its secrets are `Secret` objects.
    *
-   * Requests do not need it: `fetch` keeps it fresh, what is handed out here is not.
+   * Requests do not need it. Unlike the credential that `fetch` uses, the returned one is not kept fresh.
+   *
+   * @throws {CredentialError} If no credential is available.
+   *
+   * @example
+   * const { token, expiresAt } = await cluster.credential()
+   * const bearer = token?.expose()
    */
   async credential({ signal }: { signal?: AbortSignal } = {}): Promise<ExposedCredential> {
     if (this.#closed !== undefined) throw new ClosedError()
@@ -117,47 +132,59 @@ export class Cluster implements HasLine, HasExecCluster {
   }
 
   /**
-   * The headers that authenticate a request, for a client that no adapter fits. They are secrets.
+   * Returns the headers that authenticate a request, for HTTP clients without an adapter. They are secrets.
    *
-   * Ask for them before every request: that costs nothing while they are good. When the server answers 401,
-   * say so with `reportRefused`; nobody else will.
+   * Call it before every request: it is cheap while the credential is fresh. If the server responds 401, you must call
+   * `reportRefused`, because kubecred does not see the response.
+   *
+   * @throws {CredentialError} If no credential is available.
+   *
+   * @example
+   * const headers = await cluster.headers()
+   * const status = await send(headers)
+   * if (status === 401 && (await cluster.reportRefused(headers))) await send(await cluster.headers())
    */
   headers({ signal }: { signal?: AbortSignal } = {}): Promise<Record<string, string | string[]>> {
-    return this.#plain.headers(signal)
+    return this.#exposed.headers(signal)
   }
 
   /**
-   * What a TLS client needs: the CA, the name to check and, where there is one, our certificate with its key.
+   * Returns the TLS options for a connection to the server: its CA, the name to verify and, if there is one, the client
+   * certificate with its key.
    *
-   * Ask for it before every connection. A connection that is kept, or a TLS session that is resumed, stays with
-   * the certificate it began with.
+   * Call it before every connection. A kept connection, or a resumed TLS session, keeps the certificate it started with.
+   *
+   * @throws {NotSupportedError} `ERR_NOT_SUPPORTED` if the private key is not in this process.
+   *
+   * @example
+   * const agent = new https.Agent(await cluster.tlsOptions())
    */
   tlsOptions({ signal }: { signal?: AbortSignal } = {}): Promise<TlsOptions> {
-    return this.#plain.tlsOptions(signal)
+    return this.#exposed.tlsOptions(signal)
   }
 
   /**
-   * Tells that the server refused what `headers` or `tlsOptions` gave, and waits for something better.
+   * Reports that the server refused what `headers` or `tlsOptions` returned, and waits for another credential.
    *
-   * All who report the same share one refresh. True means: ask for the values again and try once more.
+   * Reports of the same credential share one refresh. If it returns true, get the values again and retry once.
    *
-   * @param refused What was used. A copy will do, as an object, a `Headers`, pairs, or `{ headers }` of a request.
-   * @throws {TypeError} When there is neither an authorization nor a cert in it.
+   * @param refused What was used, or a copy: an object, a `Headers`, pairs, or the `{ headers }` of a request.
+   * @throws {TypeError} If it has neither an authorization nor a cert.
    */
   reportRefused(
     refused: object,
     { status = 401, signal }: { status?: number; signal?: AbortSignal } = {},
   ): Promise<boolean> {
-    return this.#plain.reportRefused(refused, status, signal)
+    return this.#exposed.reportRefused(refused, status, signal)
   }
 
   /**
-   * Fetches the credential anew, now. Requests go on with the old one until the new one is there.
+   * Acquires a new credential now. Requests use the old one until it arrives.
    *
-   * Nobody needs it to keep a credential fresh. It is for a person who has just changed something, and it does not
-   * wait for the pause after a failure. The plugin cannot ask anybody while the old credential still serves.
+   * Not needed to keep a credential fresh. It is for a user who has just changed something, such as a role, and ignores
+   * the back-off after a failure. The plugin runs without a terminal while the old credential is still valid.
    *
-   * @throws {CredentialError} Why there is no new one.
+   * @throws {CredentialError} If no new credential was acquired.
    */
   async renew({ signal }: { signal?: AbortSignal } = {}): Promise<void> {
     if (this.#closed !== undefined) throw new ClosedError()
@@ -165,9 +192,9 @@ export class Cluster implements HasLine, HasExecCluster {
   }
 
   /**
-   * Drops the credential. Requests and streams in flight finish with it; the next request fetches another.
+   * Drops the credential. Requests and streams in flight finish with it; the next request acquires another.
    *
-   * Connections of this process with the same user share a credential: it is forgotten for all of them.
+   * Connections of this process with the same user share a credential: it is dropped for all of them.
    */
   forget(): void {
     if (this.#closed !== undefined) throw new ClosedError()
@@ -175,17 +202,20 @@ export class Cluster implements HasLine, HasExecCluster {
   }
 
   /**
-   * Removes the secrets of this connection from a text, also where they are percent-encoded or in base64.
+   * Removes the secrets of this connection from a text, including percent-encoded and base64 forms.
    *
-   * For what a server sent, before it is shown or logged: a server can repeat the credential in any header or message.
+   * Use it before showing or logging what a server sent: a server can repeat the credential in any header or message.
    *
    * @param others Further secrets, such as those of a header that the caller sent.
+   *
+   * @example
+   * console.error(cluster.hideSecrets(await response.text()))
    */
   hideSecrets(text: string, others: Iterable<Secret> = []): string {
     return hideSecrets(text, [...this.#parts.line.access.secrets, ...others])
   }
 
-  /** How the credential is doing: plain data, no secrets. */
+  /** Returns the status of the connection, as plain data without secrets. */
   status(): ClusterStatus {
     const { connection, line } = this.#parts
     const { context, cluster, user, namespace } = connection
@@ -200,7 +230,7 @@ export class Cluster implements HasLine, HasExecCluster {
     }
   }
 
-  /** Ends the connection and everything on it: open responses fail, and a plugin that runs only for it is stopped. */
+  /** Closes the connection. Open responses fail, and a plugin that runs only for this connection is stopped. */
   close(): Promise<void> {
     this.#closed ??= this.#close()
     return this.#closed

@@ -1,80 +1,91 @@
 import { checkOptionNames } from '../errors/option-names.ts'
+import { checkKubeconfigOption, type KubeconfigOption } from '../kubeconfig/inline-kubeconfig.ts'
 import { OVERRIDE_NAMES, type Overrides } from '../kubeconfig/overrides.ts'
 import type { Observer, SourceLabel } from '../ports/observer.ts'
 import type { Vault } from '../vault/vault.ts'
 
-/** Limits and rules. Every one has a safe default. */
+/** Limits and rules of a connection. Every one has a safe default. */
 export interface ConnectPolicy {
-  /** Statuses that mean "this credential is not accepted": 401, and 403 where a server says that instead. */
+  /** The statuses that count as a refusal of the credential: `[401]` by default; add 403 for servers that use that. */
   readonly refreshOn?: readonly number[]
-  /** Names of environment variables that plugins may see; all when undefined. */
+  /** Names of the environment variables that plugins receive; all by default. */
   readonly pluginEnv?: readonly string[]
-  /** Folders to look for plugins in before PATH, for programs that do not have the shell's PATH. */
+  /** Folders to search for plugins before PATH, for programs that do not have the shell's PATH. */
   readonly pluginFolders?: readonly string[]
-  /** How long a plugin may take: 60 s. */
+  /** Time limit of a plugin: 60 s. */
   readonly pluginTimeoutMs?: number
-  /** How long a plugin may take when it asks a person: 10 min. */
+  /** Time limit of a plugin that prompts the user: 10 min. */
   readonly interactiveTimeoutMs?: number
   /** How much a plugin may print to standard output: 1 MiB. */
   readonly pluginOutputBytes?: number
-  /** How many plugins may run at once in this process: 8. It counts for the whole process. */
+  /** How many plugins may run at once: 8. It applies to the whole process. */
   readonly pluginLimit?: number
-  /** How long a signer that stays is kept without a request: 10 min. Its PIN must then be given again. */
+  /**
+   * How long an external signer process is kept without a request: 10 min. It may ask for its PIN again after that.
+   *
+   * @experimental
+   */
   readonly signerIdleMs?: number
-  /** Refuses plugins that every user of the machine could replace; the default is a warning. */
+  /** Rejects plugins that every user of the machine can replace; by default there is a warning. */
   readonly refuseWritablePlugins?: boolean
-  /** The kind v1alpha1 plugins find in their input; `ExecInfo` is the first proposal's. */
+  /** The `kind` of the input of v1alpha1 plugins; `ExecInfo` is that of the first proposal. */
   readonly v1alpha1Kind?: 'ExecCredential' | 'ExecInfo'
   /** First pause after a failed run or a refused credential: 1 s, then doubling. */
   readonly backoffFirstMs?: number
-  /** Longest pause: 5 min. */
+  /** Maximum pause: 5 min. */
   readonly backoffLimitMs?: number
   /** Short requests at once per identity and server: 64. */
   readonly requestLimit?: number
   /** Watches and other long responses at once per identity and server: 1,000. */
   readonly streamLimit?: number
   /**
-   * How long requests and watches in flight may go on after the certificate, key or CA of their connection was
-   * replaced: no limit. 0 ends them at once, as client-go does.
+   * How long requests and watches in flight may continue after the certificate, key or CA of their connection was
+   * replaced: no limit by default. 0 ends them at once, as client-go does.
    */
   readonly drainLimitMs?: number
 }
 
-/** What `connect()` takes; names as kubectl's flags have them. */
+/** Options of `connect()`. Overrides have the names of kubectl's flags. */
 export interface ConnectOptions extends Overrides {
-  /** Login handlers, in place of a kubeconfig. */
+  /** Login handlers, instead of a kubeconfig. */
   readonly vault?: Vault | undefined
   /**
-   * Explicit files, which must exist. Without them KUBECONFIG, `~/.kube/config` or the pod's service account; with an
-   * empty list no kubeconfig is read.
+   * The path of a kubeconfig file, or several, which must exist; or a kubeconfig itself, as `{ text, folder }` or as the
+   * parsed object. By default KUBECONFIG, `~/.kube/config` or the pod's service account; with an empty list no kubeconfig
+   * is read.
+   *
+   * A kubeconfig without a file is read once. Relative paths in it resolve against `folder` and are an error without
+   * one, and refreshed OIDC tokens cannot be saved.
    */
-  readonly kubeconfig?: string | readonly string[] | undefined
-  /** kubectl's preferences with the plugin policy; KUBERC or `~/.kube/kuberc` unless given. */
+  readonly kubeconfig?: KubeconfigOption | undefined
+  /** kubectl's preferences file with the plugin policy; by default KUBERC or `~/.kube/kuberc`. */
   readonly kuberc?: string | undefined
-  /** Ends the connection when aborted. */
+  /** Closes the connection when aborted. */
   readonly signal?: AbortSignal | undefined
   readonly policy?: ConnectPolicy | undefined
-  /** Told what happens, without secrets. */
+  /** Receives events, without secrets. */
   readonly observer?: Observer | undefined
   /**
-   * Shows what a signer wants of the person, such as to touch the device, until the prompt's signal is aborted.
-   * Observers are told the same.
+   * Shows what a signer asks of the user, such as to touch the device, until the prompt's signal is aborted. Observers
+   * receive the same as events.
+   *
+   * @experimental
    */
   readonly onPrompt?: ((prompt: UserPrompt) => void) | undefined
-  /** Set when the program reads standard input itself, saying what for: then no plugin may ask a person. */
+  /** Why standard input is not available, for a program that reads it itself: then plugins cannot prompt the user. */
   readonly stdinUnavailable?: string | undefined
   /**
-   * Writes refreshed tokens of an auth-provider `oidc` into the kubeconfig they came from, as kubectl does.
-   * The default is false: then the file is only read.
+   * Writes refreshed tokens of an auth-provider `oidc` to the kubeconfig file they came from, as kubectl does. By default
+   * the file is only read.
    */
   readonly saveOidcTokens?: boolean | undefined
   /**
-   * `https` uses Node's own client: it loads faster and keeps fewer connections, for programs with a few requests.
-   * `http2` sends everything over one connection, or a few: for many watches, far servers and slow signing keys.
-   * The default is `pool`, under Bun `https`; keys that only sign use HTTP/2.
+   * `https` uses Node's `https` client: it loads faster and keeps fewer connections, for programs with a few requests.
+   * `http2` sends everything over one or a few connections: for many watches, distant servers and slow signing keys.
+   * The default is `pool` (undici), under Bun `https`; with a signing key it is HTTP/2 if the server supports it.
    */
   readonly transport?: 'pool' | 'https' | 'http2' | undefined
-  /** The environment to use in place of the process's own. */
+  /** The environment to use instead of that of the process. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined
 }
 
@@ -113,17 +124,17 @@ const POLICY = Object.keys({
   drainLimitMs: true,
 } satisfies Record<keyof ConnectPolicy, true>)
 
-/** Overrides that hold for every login. All others say what a login handler says: beside a vault they have no effect. */
-const BESIDE_VAULT: readonly (keyof Overrides)[] = [
+/** Overrides that apply to every login. All others are fields that a login handler returns. */
+const ALLOWED_WITH_VAULT: readonly (keyof Overrides)[] = [
   'disableCompression',
   'as',
   'asUid',
   'asGroups',
   'asUserExtra',
 ]
-const NOT_BESIDE_VAULT = [
+const NOT_ALLOWED_WITH_VAULT = [
   'kubeconfig' as const,
-  ...OVERRIDE_NAMES.filter((name) => !BESIDE_VAULT.includes(name)),
+  ...OVERRIDE_NAMES.filter((name) => !ALLOWED_WITH_VAULT.includes(name)),
 ]
 
 const TRANSPORTS: readonly unknown[] = ['pool', 'https', 'http2', undefined]
@@ -140,13 +151,13 @@ const COUNTS = [
   'streamLimit',
 ] as const
 
-/** The longest a timer of Node can wait; beyond it, it would not wait at all. */
-const LONGEST_MS = 2_147_483_647
+/** The limit of Node's timers: a longer one fires at once. */
+const MAX_TIMEOUT_MS = 2_147_483_647
 
 /**
- * Checks what a program without types gets wrong: an option that nobody reads is a wish that is not met.
+ * Checks the options for programs without types: an unknown option would be ignored silently.
  *
- * @throws {TypeError}
+ * @throws {TypeError} With the name of the option.
  */
 export function checkOptions(options: ConnectOptions): void {
   checkOptionNames(options, 'connect()', OPTIONS)
@@ -154,16 +165,21 @@ export function checkOptions(options: ConnectOptions): void {
   if (!TRANSPORTS.includes(transport)) {
     throw new TypeError(`transport must be 'pool', 'https' or 'http2', got ${String(transport)}`)
   }
-  const useless = NOT_BESIDE_VAULT.find((name) => options[name] !== undefined)
-  if (options.vault !== undefined && useless !== undefined) {
+  const conflicting = NOT_ALLOWED_WITH_VAULT.find((name) => options[name] !== undefined)
+  if (options.vault !== undefined && conflicting !== undefined) {
     throw new TypeError(
-      `${useless} says nothing beside a vault: let a login handler return it, or use loginWithKubeconfig`,
+      `${conflicting} cannot be combined with vault: return it from a login handler, or use loginWithKubeconfig`,
     )
   }
+  checkKubeconfigOption(options.kubeconfig)
   checkPolicy(policy ?? {})
 }
 
-/** Checks what types alone cannot: a limit nobody can reach is no limit. */
+/**
+ * Checks a policy: names, and that its limits are numbers that can apply.
+ *
+ * @throws {TypeError} With the name of the option.
+ */
 export function checkPolicy(policy: ConnectPolicy): void {
   checkOptionNames(policy, 'policy', POLICY)
   for (const name of COUNTS) {
@@ -171,14 +187,16 @@ export function checkPolicy(policy: ConnectPolicy): void {
     if (value !== undefined && !(Number.isSafeInteger(value) && value > 0)) {
       throw new TypeError(`policy.${name} must be a whole number above 0, got ${String(value)}`)
     }
-    if (name.endsWith('Ms') && value !== undefined && value > LONGEST_MS) {
-      throw new TypeError(`policy.${name} must be at most ${LONGEST_MS}, got ${String(value)}`)
+    if (name.endsWith('Ms') && value !== undefined && value > MAX_TIMEOUT_MS) {
+      throw new TypeError(`policy.${name} must be at most ${MAX_TIMEOUT_MS}, got ${String(value)}`)
     }
   }
   const { drainLimitMs = 0 } = policy
-  if (!(Number.isSafeInteger(drainLimitMs) && drainLimitMs >= 0 && drainLimitMs <= LONGEST_MS)) {
+  if (
+    !(Number.isSafeInteger(drainLimitMs) && drainLimitMs >= 0 && drainLimitMs <= MAX_TIMEOUT_MS)
+  ) {
     throw new TypeError(
-      `policy.drainLimitMs must be a whole number from 0 to ${LONGEST_MS}, got ${String(drainLimitMs)}`,
+      `policy.drainLimitMs must be a whole number from 0 to ${MAX_TIMEOUT_MS}, got ${String(drainLimitMs)}`,
     )
   }
   for (const status of policy.refreshOn ?? []) {
@@ -188,16 +206,20 @@ export function checkPolicy(policy: ConnectPolicy): void {
   }
 }
 
-/** What a signer wants of the person in front of it. */
+/**
+ * What a signer asks of the user.
+ *
+ * @experimental
+ */
 export interface UserPrompt {
-  /** One line, without control characters or anything secret. */
+  /** One line, without control characters or secrets. */
   readonly text: string
   readonly source: SourceLabel
-  /** Aborted when it is done, or will not be done any more: then the text can go. */
+  /** Aborted when the text should disappear: it was done, or is no longer needed. */
   readonly signal: AbortSignal
 }
 
-/** Makes an observer that shows prompts, each until it is over or the next one takes its place. */
+/** Makes an observer that shows prompts, each until it ends or the next one replaces it. */
 export function promptObserver(onPrompt: (prompt: UserPrompt) => void): Observer {
   const shown = new Map<SourceLabel, AbortController>()
   return (event) => {
@@ -209,7 +231,7 @@ export function promptObserver(onPrompt: (prompt: UserPrompt) => void): Observer
     if (type !== 'user-prompt') return undefined
     const controller = new AbortController()
     shown.set(source, controller)
-    // Its promise, if it is one, goes to who calls observers: a rejection must not end the process.
+    // A promise is returned to the caller of observers, which catches a rejection.
     return onPrompt({ text: event.text, source, signal: controller.signal })
   }
 }

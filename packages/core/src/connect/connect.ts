@@ -7,7 +7,7 @@ import {
   MAX_SIGNING_CONNECTIONS,
 } from '../exchange/exchange.ts'
 import type { Environment } from '../formats/plain-object.ts'
-import { tell } from '../keeper/observers.ts'
+import { notify } from '../keeper/observers.ts'
 import { impersonationFromOptions } from '../kubeconfig/build-connection.ts'
 import type { ClusterTarget, Connection, Endpoint } from '../kubeconfig/connection.ts'
 import { loadAuthority, watchAuthority } from '../node/certificate-authority.ts'
@@ -29,17 +29,21 @@ const REQUEST_LIMIT = 64
 const STREAM_LIMIT = 1000
 
 /**
- * Connects to a cluster as the kubeconfig, the options or the pod's service account say.
+ * Connects to a cluster with the kubeconfig, the options or the pod's service account.
  *
- * Neither runs a plugin nor sends a request: the first request does. A mistake in the configuration
- * shows here.
+ * Does not run a plugin or send a request; the first request does. Only with a vault it waits for the first login. An
+ * invalid configuration is reported here.
  *
- * @throws {CredentialError} Names file, entry and remedy.
- * @throws {TypeError} Names an option that does not exist.
+ * @throws {CredentialError} If the configuration is invalid; the message names file and entry.
+ * @throws {TypeError} If an option is unknown or invalid.
  *
  * @example
  * const cluster = await connect()
  * const response = await cluster.fetch('/api/v1/namespaces')
+ *
+ * @example
+ * const text = await readFile('/secrets/kubeconfig', 'utf8')
+ * const cluster = await connect({ kubeconfig: { text, folder: '/secrets' } })
  */
 export async function connect(options: ConnectOptions = {}): Promise<Cluster> {
   checkOptions(options)
@@ -54,13 +58,13 @@ export async function connect(options: ConnectOptions = {}): Promise<Cluster> {
 }
 
 /**
- * Connects with login handlers: waits for the first login that can be used.
+ * Connects with login handlers: waits for the first usable login.
  *
- * @throws {LoginError} When there is none in time.
+ * @throws {LoginError} `ERR_LOGIN_FAILED` if there is none in time.
  */
 async function openVaultCluster(own: Vault, options: ConnectOptions): Promise<Cluster> {
   const { policy = {}, signal, env = hostEnvironment(), disableCompression = false } = options
-  // What is asked for here counts for every login, as if each request said it.
+  // Options for impersonation apply to every login, as if each request had them.
   const impersonate = impersonationFromOptions(options)
   checkVersion(own, 'connect()', 'Vault')
   // Only programs with login handlers load them.
@@ -112,6 +116,7 @@ async function openVaultCluster(own: Vault, options: ConnectOptions): Promise<Cl
   }
 }
 
+/** Makes the target of a cluster: its address, how to verify it and the proxy, which may come from the environment. */
 export function targetOf(cluster: ClusterTarget, ca: string | undefined, env: Environment): Target {
   const { server, proxyUrl, tlsServerName, insecureSkipTlsVerify } = cluster
   const proxy =
@@ -123,7 +128,7 @@ export function targetOf(cluster: ClusterTarget, ca: string | undefined, env: En
   )
 }
 
-/** Connects as a connection says that was made elsewhere; of the options, those about it do not count. */
+/** Opens a cluster for a connection. Options that select or override it are ignored. */
 export async function openCluster(
   connection: Connection,
   options: ConnectOptions,
@@ -132,15 +137,15 @@ export async function openCluster(
   const ca = await loadAuthority(connection.cluster, nodeFiles)
   const { disableCompression } = connection.cluster
   const targetWith = (caPem: string | undefined): Target => targetOf(connection.cluster, caPem, env)
-  // Now, so that a mistake in it shows before a plugin is looked for.
+  // First, so that an invalid target is reported before a plugin is looked up.
   const target = targetWith(ca)
   if (policy.pluginLimit !== undefined) processProtocol().setSlotLimit(policy.pluginLimit)
   const borrowed = await openKeeper(connection, ca, options)
   const stopWatching = watchAll(borrowed.keeper, options)
-  /** Reports what concerns this connection alone: others may share the keeper. */
+  /** Reports events of this connection alone: others may share the keeper. */
   const report = (event: Report): void => {
-    const told = { ...event, source: borrowed.keeper.label }
-    for (const each of [observer, versionRegistry().publish]) if (each) tell(each, told)
+    const labelled = { ...event, source: borrowed.keeper.label }
+    for (const each of [observer, versionRegistry().publish]) if (each) notify(each, labelled)
   }
   const line = new Line({
     target,
@@ -172,7 +177,7 @@ export async function openCluster(
   const end = (): void => void cluster.close()
   signal?.addEventListener('abort', end, { once: true })
   if (signal?.aborted) {
-    // While we were busy; nobody will tell us again.
+    // Aborted before the listener was added, which will not be called.
     await cluster.close()
     throw signal.reason
   }
@@ -180,7 +185,7 @@ export async function openCluster(
   return cluster
 }
 
-/** Lets the observers of a connection and the process's channel hear what happens. Returns how to stop. */
+/** Adds the observers of a connection and the diagnostics channel. Returns a function that removes them. */
 function watchAll(
   watched: { watch(observer: Observer): () => void },
   { observer, onPrompt }: ConnectOptions,
@@ -200,7 +205,7 @@ function limitsOf({ policy = {} }: ConnectOptions): ConnectionLimits {
 }
 
 async function loadExchange(options: ConnectOptions): Promise<Exchange> {
-  // Bun replaces undici by its own, which has no pools.
+  // Bun replaces undici with its own, which has no pools.
   const { transport = RUNTIME === 'Bun' ? 'https' : undefined } = options
   if (transport === 'https') {
     const { httpsExchange } = await import('../exchange/https.ts')
@@ -212,7 +217,7 @@ async function loadExchange(options: ConnectOptions): Promise<Exchange> {
   }
   if (RUNTIME === 'Bun') {
     throw new NotSupportedError(
-      "the transport 'pool' needs undici, which Bun replaces by its own",
+      "the transport 'pool' needs undici, which Bun replaces with its own",
       {
         hint: "Leave transport out, which means 'https' under Bun, or use 'http2'.",
       },

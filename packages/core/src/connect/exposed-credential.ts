@@ -6,29 +6,29 @@ import type { Lease } from '../keeper/lease.ts'
 import { attachLease } from '../request/headers.ts'
 import type { Line } from '../request/line.ts'
 
-/** What a TLS client needs to check the server and to show who we are. The key in it is a secret. */
+/** Options for `tls.connect()` and `https.Agent`: how to verify the server, and the client certificate. `key` is a secret. */
 export interface TlsOptions
   extends Pick<
     ConnectionOptions,
     'ca' | 'cert' | 'key' | 'servername' | 'rejectUnauthorized' | 'checkServerIdentity'
   > {
-  /** For `new https.Agent()`: a resumed TLS session keeps the identity it began with. */
+  /** For `new https.Agent()`: a resumed TLS session would keep the certificate it started with. */
   readonly maxCachedSessions: 0
 }
 
-/** Values that belong to somebody's request now: how many of them we can still tell apart. */
-const MOST_REMEMBERED = 16
+/** How many exposed credentials are remembered, to find the one that a report is about. */
+const MAX_REMEMBERED = 16
 
 /**
- * The credential as plain values, for clients that no adapter fits.
+ * Exposes the credential as plain values, for HTTP clients without an adapter.
  *
- * What is handed out here does not refresh itself, and we do not see the answer. So whoever uses it says
- * when the server refused it.
+ * Exposed values are not refreshed, and kubecred does not see the server's response. So the caller must report a
+ * refusal.
  */
-export class PlainValues {
+export class ExposedValues {
   readonly #line: Line
-  /** The credentials that were handed out, newest first. */
-  #handedOut: readonly Lease[] = []
+  /** The exposed credentials, newest first. */
+  #exposed: readonly Lease[] = []
 
   constructor(line: Line) {
     this.#line = line
@@ -46,12 +46,12 @@ export class PlainValues {
   async tlsOptions(signal?: AbortSignal): Promise<TlsOptions> {
     const lease = await this.#lease(signal)
     const { certificate } = lease.credential
-    if (certificate?.signingKey !== undefined) throw keyIsElsewhere()
+    if (certificate?.signingKey !== undefined) throw externalKeyError()
     const secured = tlsOptionsFor(this.#line.targetOf(lease), certificate)
     return { ...secured, maxCachedSessions: 0 }
   }
 
-  /** Compares by content: callers copy headers and add their own. */
+  /** Finds the credential by content: callers copy headers and add their own. */
   async reportRefused(refused: object, status: number, signal?: AbortSignal): Promise<boolean> {
     this.#line.checkOpen()
     const lease = this.#find(refused)
@@ -60,16 +60,16 @@ export class PlainValues {
     return better !== undefined
   }
 
-  /** The credential that was handed out and is meant. Headers without an authorization are those of a certificate. */
+  /** Finds the exposed credential that was refused. Headers without an authorization belong to a certificate. */
   #find(refused: unknown): Lease | undefined {
     const { authorization, cert } = readRefused(refused)
-    const lease = this.#handedOut.find((each) =>
+    const lease = this.#exposed.find((each) =>
       authorization === undefined && cert !== undefined
         ? each.credential.certificate?.chain === String(cert)
         : each.authorization === authorization,
     )
-    const saysNothing = authorization === undefined && cert === undefined
-    if (lease === undefined && saysNothing && this.#handedOut.length > 0) throw notUsable()
+    const isEmpty = authorization === undefined && cert === undefined
+    if (lease === undefined && isEmpty && this.#exposed.length > 0) throw invalidRefusedError()
     return lease
   }
 
@@ -77,66 +77,66 @@ export class PlainValues {
     this.#line.checkOpen()
     const lease = await this.#line.leaseForCurrentServer(signal)
     this.#line.checkOpen()
-    if (isTorn(lease)) throw belongTogether()
-    const others = this.#handedOut.filter((each) => each !== lease)
-    this.#handedOut = [lease, ...others].slice(0, MOST_REMEMBERED)
+    if (isSplitIdentity(lease)) throw splitIdentityError()
+    const others = this.#exposed.filter((each) => each !== lease)
+    this.#exposed = [lease, ...others].slice(0, MAX_REMEMBERED)
     return lease
   }
 }
 
-/** Whether half of who somebody is would be in the headers, and half in the certificate: the next lease may be another's. */
-function isTorn({ endpoint, credential }: Lease): boolean {
+/** Whether the identity is split over headers and certificate: between two calls the lease may change. */
+function isSplitIdentity({ endpoint, credential }: Lease): boolean {
   return endpoint?.impersonate !== undefined && credential.certificate !== undefined
 }
 
-function belongTogether(): NotSupportedError {
+function splitIdentityError(): NotSupportedError {
   return new NotSupportedError(
-    'this login has a certificate and is to act as somebody else: headers and certificate must not be parted',
-    { hint: 'Send requests with cluster.fetch or through one of the adapters.' },
+    'this login has a certificate and impersonates another user: its headers and certificate cannot be exposed separately',
+    { hint: 'Send requests with cluster.fetch or through an adapter.' },
   )
 }
 
-function keyIsElsewhere(): NotSupportedError {
-  return new NotSupportedError('the private key of this user is elsewhere, and only signs', {
-    hint: 'Send requests with cluster.fetch or through one of the adapters: they let the key sign.',
+function externalKeyError(): NotSupportedError {
+  return new NotSupportedError('the private key of this user is not in this process', {
+    hint: 'Send requests with cluster.fetch or through an adapter, which let the key sign.',
   })
 }
 
-/** What tells one credential from another in what a caller used. */
+/** The values in what a caller used that identify a credential. */
 export interface RefusedValues {
   readonly authorization: unknown
   readonly cert: unknown
 }
 
 /**
- * Finds the credential in what a caller says it used: our values, a copy in the form its client wants, or the
- * options of a whole request.
+ * Finds the credential in what a caller used: the exposed values, a copy in the form of its client, or the options of a
+ * whole request.
  *
- * @throws {TypeError} When it is nothing that could hold one.
+ * @throws {TypeError} If it is not an object.
  */
 export function readRefused(given: unknown): RefusedValues {
-  if (typeof given !== 'object' || given === null) throw notUsable()
+  if (typeof given !== 'object' || given === null) throw invalidRefusedError()
   const { cert, headers } = given as { cert?: unknown; headers?: unknown }
   return { authorization: findAuthorization(given) ?? findAuthorization(headers), cert }
 }
 
-/** Says what to pass, and nothing of what was passed: that may be a secret. */
-export function notUsable(): TypeError {
+/** Does not quote what was passed, which may be a secret. */
+export function invalidRefusedError(): TypeError {
   return new TypeError(
-    'reportRefused() takes what cluster.headers() or cluster.tlsOptions() gave, or a copy of it that still has the authorization or the cert',
+    'reportRefused() takes what cluster.headers() or cluster.tlsOptions() returned, or a copy that still has the authorization or the cert',
   )
 }
 
 function findAuthorization(headers: unknown): unknown {
   if (typeof headers !== 'object' || headers === null) return undefined
-  for (const [name, value] of pairsOf(headers)) {
+  for (const [name, value] of headerPairs(headers)) {
     if (String(name).toLowerCase() === 'authorization') return [value].flat()[0]
   }
   return undefined
 }
 
-/** Of a list of pairs, a `Headers` or a plain object. */
-function pairsOf(headers: object): [unknown, unknown][] {
+/** Returns the entries of an array of pairs, a `Headers` or a plain object. */
+function headerPairs(headers: object): [unknown, unknown][] {
   if (!(Symbol.iterator in headers)) return Object.entries(headers)
   return [...(headers as Iterable<unknown>)].filter(
     (each): each is [unknown, unknown] => Array.isArray(each) && each.length === 2,

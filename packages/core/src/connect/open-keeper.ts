@@ -25,8 +25,8 @@ const SIGNER_IDLE_MS = 600_000
 /**
  * Opens the keeper of a connection's credential.
  *
- * Plugins are shared: all connections of this process that mean the same plugin with the same input
- * get the same keeper. So are external signers, and logins at an OpenID Connect issuer. Everything else is cheap and belongs to one connection.
+ * All connections of this process with the same plugin and the same input share one keeper. So do those with the same
+ * external signer or OpenID Connect session. Everything else is cheap and belongs to one connection.
  */
 export async function openKeeper(
   { cluster, user }: Connection,
@@ -72,7 +72,7 @@ export async function openKeeper(
   })
 }
 
-/** What of a policy is about keeping credentials fresh. */
+/** Returns the part of a policy that is about keeping credentials fresh. */
 export function lifecycleOf({
   backoffFirstMs,
   backoffLimitMs,
@@ -85,14 +85,14 @@ export function lifecycleOf({
   }
 }
 
-/** A certificate beside a login is part of what requests are sent with. */
+/** The certificate in the same user entry is part of the keeper's identity. */
 function certificateIdentity({ certificate }: UserIdentity): unknown {
   if (certificate === undefined) return undefined
   const { chain, key } = certificate
   return [chain, key.from === 'data' ? key.data.expose() : key.path]
 }
 
-/** The environment where it is another one than the process's: an equal copy means the same. */
+/** Returns the environment if it differs from that of the process; an equal copy does not. */
 function ownEnv({ env }: ConnectOptions): ConnectOptions['env'] {
   const sorted = (each: NonNullable<ConnectOptions['env']>): string =>
     JSON.stringify(Object.entries(each).sort())
@@ -129,7 +129,7 @@ async function describeSigner(
   }
 }
 
-/** What holds for every program that a kubeconfig names. */
+/** Returns the rules for every program that a kubeconfig names. */
 async function programRules({
   kuberc,
   env = hostEnvironment(),
@@ -154,7 +154,7 @@ function limitsOf(policy: ConnectPolicy): ExecPlugin['limits'] {
   }
 }
 
-/** What the plugin is told about the cluster: everything after selection and overrides. */
+/** Returns the cluster as a plugin receives it, after selection and overrides. */
 export function execCluster(
   { name, certificateAuthority, execExtension, proxyUrl, ...cluster }: KnownTarget,
   caPem: string | undefined,

@@ -19,9 +19,9 @@ import type { ConnectOptions } from './connect-options.ts'
 import { openKeeper } from './open-keeper.ts'
 
 /**
- * Opens what a login handler returned: reads its files, and finds its plugin if it has one.
+ * Opens what a login handler returned: reads its files, and looks up its plugin if it has one.
  *
- * @throws {CredentialError} When it cannot be used, with the field or file that is to blame.
+ * @throws {CredentialError} If it is invalid; the message names the field or file.
  */
 export async function openLogin(
   login: Login,
@@ -48,7 +48,7 @@ export async function openLogin(
   }
   return {
     async acquire(ask, last) {
-      // Each time would be too often: a login that is renewed every few minutes stays as odd as it was.
+      // Only once: a login that is renewed every few minutes has the same warnings each time.
       if (ask.reason === 'first') {
         for (const message of connection.warnings) ask.report({ type: 'warning', message })
       }
@@ -69,8 +69,8 @@ export async function openLogin(
 const PORTS = { crypto: nodeCrypto, clock: systemClock, files: nodeFiles }
 
 /**
- * Plugins, external signers and logins at an issuer run once for all connections of the process: they have a keeper of
- * their own in the process registry, which other connections may use too.
+ * Whether the credential has its own keeper in the process registry, which other connections may share: plugins,
+ * external signers and OpenID Connect sessions.
  */
 function isShared({ exec, oidc, externalSigner }: UserIdentity): boolean {
   return [exec, oidc, externalSigner].some((each) => each !== undefined)
@@ -106,7 +106,7 @@ async function leaseShared(
   last: Credential | undefined,
 ): Promise<Credential> {
   const { held } = keeper
-  // The refusal was reported as one of the login.
+  // Not `replace()`: the vault has already reported the refusal.
   if (reason === 'refused' && held !== undefined && isSame(held.credential.credential, last)) {
     await keeper.waitForBetter(held.credential, refusal ?? UNAUTHORIZED, signal)
   }
@@ -114,8 +114,8 @@ async function leaseShared(
 }
 
 /**
- * Everything else is in the login itself or in files. The keeper of the handler is its only keeper, and what it holds
- * has no end of its own: a file that changes is read again, and the handler is asked only if its credential is new.
+ * Credentials that are in the login itself or in files. The handler's keeper is their only keeper, and they do not
+ * expire by themselves: a file that changes is read again, and the handler runs only if the credential is new.
  */
 function ownCredentials(source: Source, { onChange, report }: LoginListener): OpenedLogin {
   const life = new AbortController()
@@ -125,7 +125,7 @@ function ownCredentials(source: Source, { onChange, report }: LoginListener): Op
       const { credential } = await source.acquire({ reason: 'ahead', signal, report })
       if (!signal.aborted) onChange(credential)
     } catch {
-      // It could not be read before either: the login fails, and reports why.
+      // The next login reads it again and reports the error.
     }
   }
   const stopWatching = source.watch?.(() => void readAgain())
@@ -140,7 +140,7 @@ function ownCredentials(source: Source, { onChange, report }: LoginListener): Op
   }
 }
 
-/** Names for keys, which are objects: the same one is the same identity, another one is another. */
+/** Identifiers for signing keys, which are compared as objects. */
 export type KeyIds = WeakMap<object, string>
 
 function withKey(connection: Connection, { signing }: Login, keyIds: KeyIds): Connection {
@@ -148,11 +148,11 @@ function withKey(connection: Connection, { signing }: Login, keyIds: KeyIds): Co
   const { chain, signingKey, given } = signing
   const id = keyIds.get(given) ?? randomUUID()
   keyIds.set(given, id)
-  const user = { ...connection.user, signing: { chain: settled(chain), signingKey, id } }
+  const user = { ...connection.user, signing: { chain: absoluteMaterial(chain), signingKey, id } }
   return { ...connection, user }
 }
 
-/** Paths of a login are relative to where the program runs; `~` is the home folder. */
+/** Makes the paths of a login absolute: they are relative to the current folder, and `~` is the home folder. */
 function withPaths(connection: Connection): Connection {
   const { cluster, user } = connection
   const { certificateAuthority } = cluster
@@ -161,18 +161,21 @@ function withPaths(connection: Connection): Connection {
     ...connection,
     cluster: {
       ...cluster,
-      ...(certificateAuthority && { certificateAuthority: settled(certificateAuthority) }),
+      ...(certificateAuthority && { certificateAuthority: absoluteMaterial(certificateAuthority) }),
     },
     user: {
       ...user,
       ...(certificate && {
-        certificate: { chain: settled(certificate.chain), key: settled(certificate.key) },
+        certificate: {
+          chain: absoluteMaterial(certificate.chain),
+          key: absoluteMaterial(certificate.key),
+        },
       }),
     },
   }
 }
 
-function settled<D>(material: Material<D>): Material<D> {
+function absoluteMaterial<D>(material: Material<D>): Material<D> {
   if (material.from === 'data') return material
   const { path } = material
   const isHome = path === '~' || path.startsWith('~/')

@@ -12,9 +12,10 @@ import type { Programs } from '../ports/programs.ts'
 import { type ExternalSigner, externalSignerSource } from '../sources/signer-source.ts'
 import { VERSION } from '../version.ts'
 
-export interface SignerSurroundings {
+/** Options of `openSignerKeeper()`. */
+export interface SignerKeeperOptions {
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Folders to look in before PATH. */
+  /** Folders to search before PATH. */
   readonly folders: readonly string[] | undefined
   readonly lifecycle: Partial<LifecyclePolicy>
   /** What else makes two keepers different. It may hold secrets. */
@@ -22,12 +23,12 @@ export interface SignerSurroundings {
 }
 
 /**
- * The keeper of an external signer: the same for all connections of this process that mean the same signer, asked in
- * the same way. Those that ask the same signer in another way stand in one line with them.
+ * Opens the keeper of an external signer, which all connections of this process with the same signer and the same
+ * options share. Connections with other options have another keeper, but take turns at the device.
  */
 export async function openSignerKeeper(
   signer: ExternalSigner,
-  { env, folders, lifecycle, identity }: SignerSurroundings,
+  { env, folders, lifecycle, identity }: SignerKeeperOptions,
 ): Promise<BorrowedKeeper> {
   const { config, ...how } = signer
   const programs = nodePrograms(env, folders)
@@ -55,13 +56,13 @@ export async function openSignerKeeper(
   )
 }
 
-/** Everything the signer is told, and where it is: by the file, since a name may mean another one elsewhere. */
+/** Describes a signer by its parameters and its location. A program is identified by its file, not by its name. */
 async function describeDevice(
   { at, protocol, parameters }: SignerConfig,
   programs: Programs,
 ): Promise<unknown> {
-  const told = [...parameters].sort(([a], [b]) => (a < b ? -1 : 1))
-  const values = told.map(([name, value]) => [name, value.expose()])
+  const sorted = [...parameters].sort(([a], [b]) => (a < b ? -1 : 1))
+  const values = sorted.map(([name, value]) => [name, value.expose()])
   if (at.kind !== 'program') return [at, protocol, values]
   const located = await programs.locate(at.command)
   return [at, located.is === 'found' ? located.realPath : undefined, protocol, values]

@@ -12,14 +12,14 @@ import type { ConnectOptions } from './connect-options.ts'
 import { lifecycleOf } from './open-keeper.ts'
 import { type KeyIds, openLogin } from './open-login.ts'
 
-/** A vault with real clocks, files and programs, for as long as a connection uses it. */
+/** A vault with the real ports, while a connection uses it. */
 export interface OpenVault {
   readonly vault: VaultAccess
   /** @param error Why `connect()` failed, if it did. */
   readonly release: (error?: unknown) => Promise<void>
 }
 
-/** Opens a vault, or joins the connections that use it already. */
+/** Opens a vault, or shares one that other connections have opened. */
 export function openVault(vault: Vault, options: ConnectOptions): OpenVault {
   const keyIds: KeyIds = new WeakMap()
   return vault.borrow({
@@ -32,11 +32,11 @@ export function openVault(vault: Vault, options: ConnectOptions): OpenVault {
 }
 
 /**
- * The handlers of a vault that was given none: what the program's own client-node would use, and where it has no
- * client-node, the kubeconfig and the pod's service account side by side.
+ * Returns the handlers of a vault that has none: the program's client-node or, if it has no client-node, the kubeconfig
+ * and the pod's service account in parallel.
  *
- * Never both: client-node reads the same places, and two logins of one identity would be one too many. Errors are
- * not ignored: they do no harm to the others, and say why no handler could log in.
+ * Never both: client-node reads the same files, and there would be two logins of one identity. Errors are not ignored:
+ * they do not affect other handlers, and explain why no handler could log in.
  */
 function fallbackLogins(): readonly RegisteredHandler[] {
   if (findClientNode() !== undefined) return [CLIENT_NODE]
@@ -61,7 +61,7 @@ const SERVICE_ACCOUNT: RegisteredHandler = {
   options: { errors: 'permanent' },
 }
 
-/** It may be there for something else altogether: when it fails, the places are read without it. */
+/** client-node may be installed for another purpose: if it fails, the kubeconfig and service account are read without it. */
 async function loginAsClientNode(context: LoginContext): Promise<ConnectionInfo | undefined> {
   try {
     return await loginViaClientNode(context)

@@ -14,6 +14,7 @@ import type { Look } from './finding.ts'
 
 const FROM = {
   flag: 'named on the command line',
+  option: 'passed as an option',
   KUBECONFIG: 'named by KUBECONFIG',
   home: 'in the home folder',
 } as const
@@ -29,6 +30,9 @@ export async function lookAtFiles(options: ConnectOptions, env: Environment): Pr
   const { from, files } = places
   const contexts = new Set(configs.flatMap((config) => [...config.contexts.keys()]))
   const [only] = files
+  if (from === 'option') {
+    return { verdict: 'good', summary: `${FROM[from]}, ${count(contexts.size, 'context')}` }
+  }
   if (files.length === 1 && configs.length === 1) {
     return {
       verdict: 'good',

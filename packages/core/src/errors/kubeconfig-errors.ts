@@ -129,7 +129,8 @@ export class KubeconfigSyntaxError extends KubeconfigFamilyError<'ERR_KUBECONFIG
   readonly path: string
 
   constructor(path: string, reason: string, init: ErrorInit = {}) {
-    super(`kubeconfig ${JSON.stringify(path)}: ${reason}`, init)
+    const which = path === '<given>' ? 'the given kubeconfig' : `kubeconfig ${JSON.stringify(path)}`
+    super(`${which}: ${reason}`, init)
     this.path = path
   }
 }

@@ -1,16 +1,16 @@
 import type { Clock } from '../ports/clock.ts'
 import type { Report } from '../sources/source.ts'
 
-/** A credential that came expired: its clock or ours is wrong, and it may well work. */
+/** Describes a credential that had expired when it arrived: its issuer's clock or ours is wrong, so it may still work. */
 export function describeStale(expiresAt: number, now: number): string {
   const ago = Math.round((now - expiresAt) / 1000)
-  return `the credential expired ${ago} s before it arrived; it is used all the same`
+  return `the credential expired ${ago} s before it arrived; it is used anyway`
 }
 
-/** The header counts whole seconds, and a response takes its time: less than this is no difference. */
+/** `Date` has whole seconds, and a response takes time to arrive: smaller differences mean nothing. */
 const MIN_SKEW_MS = 2000
 
-/** Whose clock is wrong, from the server's `Date`; undefined if both agree. */
+/** Describes the difference between the server's clock and ours; undefined if they agree. */
 export function describeSkew(serverNow: number, now: number): string | undefined {
   const skewMs = serverNow - now
   if (!(Math.abs(skewMs) > MIN_SKEW_MS)) return undefined
@@ -19,11 +19,11 @@ export function describeSkew(serverNow: number, now: number): string | undefined
   return `the clock of this machine is ${seconds} s ${which} the server's: credentials seem to expire at the wrong time`
 }
 
-/** Reports clocks that disagree: every credential that came expired, the difference once. */
+/** Warns about clocks that disagree: for every credential that arrives expired, and once about the difference. */
 export class ClockWarnings {
   readonly #clock: Clock
   readonly #report: (event: Report) => void
-  #isSkewKnown = false
+  #isSkewReported = false
 
   constructor(clock: Clock, report: (event: Report) => void) {
     this.#clock = clock
@@ -36,10 +36,10 @@ export class ClockWarnings {
 
   /** @param date The server's `Date` header. */
   noteDate(date: string): void {
-    if (this.#isSkewKnown) return
+    if (this.#isSkewReported) return
     const message = describeSkew(this.#clock.parseDate(date), this.#clock.now())
     if (message === undefined) return
-    this.#isSkewKnown = true
+    this.#isSkewReported = true
     this.#report({ type: 'warning', message })
   }
 }

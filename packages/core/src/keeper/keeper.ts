@@ -28,36 +28,36 @@ import {
   withNextTry,
 } from './lease.ts'
 import type { LeaseProvider } from './lease-provider.ts'
-import { type KeeperListener, type RunResult, reportUnexpected, Watchers } from './observers.ts'
-import { Connections, ResourceCache } from './resource-cache.ts'
+import { type KeeperListener, ObserverSet, type RunResult, reportUnexpected } from './observers.ts'
+import { OpenResources, ResourceCache } from './resource-cache.ts'
 import { describeState, type KeeperStatus } from './status.ts'
 
 /**
- * Keeps one source's credential: performs what the state machine decides.
+ * Keeps one source's credential fresh by performing what the state machine decides.
  *
- * One run at a time, however many ask. Callers come and go with their signals; a run ends only by
- * itself, by its limit or with `close()`, and its answer is kept.
+ * At most one run is in flight, however many callers wait for it. A caller that aborts does not end the run: it ends by
+ * itself, by its time limit or with `close()`, and its result is kept.
  */
 export class Keeper implements LeaseProvider {
-  /** After one refusal we ask for a better credential; after two the trouble is not the credential. */
+  /** After one refusal another credential is worth a try; after two the credential is not the problem. */
   readonly maxRetries = 1
   readonly #source: Source
   readonly #ports: KeeperPorts
   readonly #policy: LifecyclePolicy
-  readonly #watchers: Watchers
+  readonly #observers: ObserverSet
   readonly #listeners = new Set<KeeperListener>()
   /** Callers that wait for the run in flight to end. */
   readonly #waiting = new AbortableQueue<void>()
   readonly #life = new AbortController()
-  /** What belongs to the identity as a whole and outlives a single credential. */
+  /** Resources that belong to the identity and outlive a single credential. */
   readonly shared = new ResourceCache()
-  readonly #connections: Connections
+  readonly #resources: OpenResources
   #state: State<HeldLease> = emptyState()
-  /** The last credential we got, also when it has expired. */
+  /** The last credential that was acquired, even if it has expired. */
   #last: HeldLease | undefined
   #refusal: Refusal | undefined
   #failed: { readonly ticket: number; readonly error: unknown } | undefined
-  readonly #alarm: Alarm
+  readonly #timer: WakeTimer
   readonly #clockWarnings: ClockWarnings
   #stopWatching: (() => void) | undefined
   #lastRunMs: number | undefined
@@ -65,34 +65,34 @@ export class Keeper implements LeaseProvider {
 
   constructor(source: Source, ports: KeeperPorts, policy: Partial<LifecyclePolicy> = {}) {
     this.#source = source
-    this.#watchers = new Watchers(source.label)
+    this.#observers = new ObserverSet(source.label)
     this.#ports = ports
     this.#policy = { ...DEFAULT_LIFECYCLE, ...policy, ...source.lifecycle }
-    this.#alarm = new Alarm(ports.clock, () => this.#send({ type: 'woke' }))
+    this.#timer = new WakeTimer(ports.clock, () => this.#send({ type: 'woke' }))
     this.#clockWarnings = new ClockWarnings(ports.clock, (event) => this.report(event))
-    this.#connections = new Connections(this.shared, ports.clock, this.#policy.drainLimitMs)
+    this.#resources = new OpenResources(this.shared, ports.clock, this.#policy.drainLimitMs)
   }
 
   get label(): SourceLabel {
     return this.#source.label
   }
 
-  /** Adds an observer, for people and metrics. Returns how to remove it. */
+  /** Adds an observer, for people and metrics. Returns a function that removes it. */
   watch(observer: Observer): () => void {
-    return this.#watchers.add(observer, validityOf(this.#last?.credential.certificate))
+    return this.#observers.add(observer, validityOf(this.#last?.credential.certificate))
   }
 
-  /** Adds code that depends on what happens here. Returns how to remove it. */
+  /** Adds a listener, for code that depends on the keeper's state. Returns a function that removes it. */
   subscribe(listener: KeeperListener): () => void {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
   }
 
-  /** The credential to use now: at once when we hold a good one, else when the run that fetches it ends. */
+  /** Returns the credential to use: at once if a good one is held, else when the run that acquires it ends. */
   lease(signal?: AbortSignal): Lease | Promise<Lease> {
     const { held } = this.#state
     const now = this.#ports.clock.now()
-    // The common case, without going through the machine: in use, far from its end, nothing wrong with it.
+    // The common case, without the state machine: in use, not refused, and not in its refresh window.
     if (held?.isUsed && now < held.refreshAt && now < held.expiresAt && !held.isRefused) {
       return held.credential
     }
@@ -101,7 +101,7 @@ export class Keeper implements LeaseProvider {
     return this.#answer() ?? this.#wait(signal)
   }
 
-  /** What is held now, whatever its state; asking changes nothing. */
+  /** The credential that is held, whatever its state. Reading it changes nothing. */
   get held(): HeldCredential<HeldLease> | undefined {
     return this.#state.held
   }
@@ -110,41 +110,41 @@ export class Keeper implements LeaseProvider {
     return leaseSecrets(this.#state.held?.credential, this.#last)
   }
 
-  /** Why the last run failed; undefined after one that did not. */
+  /** The error of the last run; undefined if it succeeded. */
   get lastError(): unknown {
     return this.#state.lastError
   }
 
-  /** Whether a run is in flight, also while what is held serves. */
+  /** Whether a run is in flight, including one ahead of expiry. */
   get isRunning(): boolean {
     return this.#state.attempt !== undefined
   }
 
-  /** Asks for a run if one is due, without waiting for it. */
+  /** Starts a run if one is due, without waiting for it. */
   request(): void {
     this.#send({ type: 'requested' })
   }
 
-  /** Reports that the server refused a lease. A newer credential is not touched by it. */
+  /** Reports that the server refused a lease. A newer credential is not affected. */
   reject(refused: Lease, refusal: Refusal): void {
     this.#reportRefusal(refused, refusal)
-    this.askBetter(refused, refusal)
+    this.requestBetter(refused, refusal)
   }
 
-  /** Asks for something better than a refused lease; the caller must have reported the refusal. */
-  askBetter(refused: Lease, refusal: Refusal): void {
+  /** Starts a run to replace a refused lease, if one is due. The caller must have reported the refusal. */
+  requestBetter(refused: Lease, refusal: Refusal): void {
     if (this.#state.held?.ticket !== refused.ticket) return
     this.#refusal = refusal
     this.#send({ type: 'rejected', ticket: refused.ticket })
   }
 
   /**
-   * Reports that the server refused a lease, and waits for a better one.
+   * Reports that the server refused a lease, and waits for another credential.
    *
-   * Undefined means that there is none: the plugin gave the same again, failed, or may not run yet.
-   * Then the server's own answer is the best there is.
+   * Resolves to undefined if there is none: the plugin returned the same credential, failed, or may not run yet. The
+   * caller then passes on the server's response.
    *
-   * @throws What `lease()` throws, if the refused one has expired meanwhile and no other can be had.
+   * @throws What `lease()` throws, if the refused credential has expired meanwhile and no other is available.
    */
   async replace(
     refused: Lease,
@@ -155,24 +155,24 @@ export class Keeper implements LeaseProvider {
     return this.waitForBetter(refused, refusal, signal)
   }
 
-  /** Does the same as `replace()` for a caller that has reported the refusal. */
+  /** Like `replace()`, for a caller that has already reported the refusal. */
   async waitForBetter(
     refused: Lease,
     refusal: Refusal,
     signal?: AbortSignal,
   ): Promise<Lease | undefined> {
-    this.askBetter(refused, refusal)
+    this.requestBetter(refused, refusal)
     const isStillHeld = this.#state.held?.ticket === refused.ticket
     if (isStillHeld && this.#state.attempt !== undefined) await this.#waiting.wait(signal)
     if (this.#state.held?.ticket === refused.ticket) return undefined
-    // Another one is held, or none: the refused one may have expired while the request was on its way.
+    // Another one is held, or none: the refused one may have expired while the request was in flight.
     return this.lease(signal)
   }
 
   /**
-   * Notes that the server took a lease. Costs nothing while nothing is wrong.
+   * Reports that the server accepted a lease. Does nothing if no refusal is recorded.
    *
-   * @param date The response's `Date` header, from which we learn whose clock is wrong.
+   * @param date The response's `Date` header, to detect clock skew.
    */
   accept(lease: Lease, date?: string | string[]): void {
     const { held, refusals, stale } = this.#state
@@ -193,8 +193,8 @@ export class Keeper implements LeaseProvider {
 
   forget(): void {
     this.#send({ type: 'forget' })
-    // Also where connections are not bound to it: the next one shall begin with its own.
-    if (this.#last !== undefined) this.#connections.retire(this.#last.derived, undefined)
+    // Also the connections that are not bound to it: the next credential must start with new ones.
+    if (this.#last !== undefined) this.#resources.retire(this.#last.derived, undefined)
     this.#last = undefined
   }
 
@@ -207,25 +207,25 @@ export class Keeper implements LeaseProvider {
     })
   }
 
-  /** Ends everything at once: the run, those who wait for it, and every connection. */
+  /** Ends the run, rejects the callers that wait for it, and closes every connection, all at once. */
   async close(): Promise<void> {
     const closed = new ClosedError()
     this.#listeners.clear()
     this.#send({ type: 'closed' })
-    this.#alarm.cancel()
+    this.#timer.cancel()
     this.#stopWatching?.()
     this.#life.abort(closed)
-    this.#watchers.close()
-    await this.#connections.destroy(closed)
+    this.#observers.close()
+    await this.#resources.destroy(closed)
   }
 
-  /** Lets connections to a server end with what is in flight: from now on it is to be checked in another way. */
+  /** Closes connections to a server that is verified differently from now on, once their requests are done. */
   leave(scope: string): void {
-    this.#connections.leave(scope)
+    this.#resources.leave(scope)
   }
 
   report(event: Report): void {
-    this.#watchers.report(event)
+    this.#observers.report(event)
   }
 
   #reportRefusal({ ticket }: Lease, { status }: Refusal): void {
@@ -241,7 +241,7 @@ export class Keeper implements LeaseProvider {
       const { attempt } = this.#state
       await this.#waiting.wait(signal)
       const failed = this.#failed
-      // The error of the run we waited for is ours, unless a run that can ask a person may do better.
+      // The run's error rejects this caller, except after a run ahead of expiry: the next one may prompt the user.
       if (failed !== undefined && failed.ticket === attempt?.ticket && attempt.reason !== 'ahead') {
         throw withNextTry(failed.error, this.#state.pausedUntil)
       }
@@ -269,7 +269,7 @@ export class Keeper implements LeaseProvider {
         this.#retire(before.held?.credential)
         break
       case 'wake':
-        this.#alarm.set(effect.at)
+        this.#timer.set(effect.at)
         break
       case 'warn-stale':
         this.#clockWarnings.noteStale(effect.expiresAt)
@@ -305,7 +305,7 @@ export class Keeper implements LeaseProvider {
       const old = this.#last
       const lease = makeLease(ticket, acquired, crypto, old)
       const isSame = lease.digest === this.#state.held?.credential.digest
-      this.#connections.add(lease.derived)
+      this.#resources.add(lease.derived)
       const tookMs = took()
       this.#lastRunMs = tookMs
       this.#send({
@@ -320,7 +320,7 @@ export class Keeper implements LeaseProvider {
       })
       if (!isSame) this.#last = lease
       if (old !== undefined)
-        this.#connections.retire(old.derived, this.#state.held?.credential.derived)
+        this.#resources.retire(old.derived, this.#state.held?.credential.derived)
       this.#settle({ credential: acquired.credential, isSame })
       this.report({
         type: 'run-succeeded',
@@ -352,36 +352,36 @@ export class Keeper implements LeaseProvider {
     if (old === undefined) return
     for (const { onRetired } of this.#listeners) onRetired?.()
     this.report({ type: 'retired' })
-    // Connections are bound to a certificate, not to a token: the next token may use them too.
+    // Connections are bound to a certificate, not to a token: the next token can use them too.
     if (old.credential.certificate === undefined) return
-    this.#connections.retire(old.derived, this.#state.held?.credential.derived)
+    this.#resources.retire(old.derived, this.#state.held?.credential.derived)
   }
 }
 
-/** What of the world a keeper needs. */
+/** The ports a keeper needs. */
 export interface KeeperPorts {
   readonly clock: Clock
   readonly crypto: Crypto
 }
 
-/** The longest a timer waits before the wall clock is read again: it may have been set, or the machine slept. */
+/** The wall clock is read at least this often: it may have been changed, or the machine may have slept. */
 const MAX_TIMER_MS = 3_600_000
 
-/** One timer that is set again and again. It may ring early: the callback looks at the clock. */
-export class Alarm {
+/** A timer that can be set again. It may fire early, so the callback must read the clock. */
+export class WakeTimer {
   readonly #clock: Clock
-  readonly #ring: () => void
+  readonly #callback: () => void
   #cancel: () => void = () => {}
 
-  constructor(clock: Clock, ring: () => void) {
+  constructor(clock: Clock, callback: () => void) {
     this.#clock = clock
-    this.#ring = ring
+    this.#callback = callback
   }
 
   set(at: number): void {
     this.#cancel()
     const wait = Math.min(Math.max(at - this.#clock.now(), 0), MAX_TIMER_MS)
-    this.#cancel = this.#clock.after(wait, this.#ring)
+    this.#cancel = this.#clock.after(wait, this.#callback)
   }
 
   cancel(): void {

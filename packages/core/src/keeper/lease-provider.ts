@@ -7,82 +7,90 @@ import type { Lease } from './lease.ts'
 import type { ResourceCache } from './resource-cache.ts'
 import type { KeeperStatus } from './status.ts'
 
-/** What a request needs of a credential. */
+/** Which lease a request needs, and how long it may wait for one. */
 export interface LeaseOptions {
-  /** The server it must be for; any will do when undefined. */
+  /** The server it must be for; any server if undefined. */
   readonly origin?: string
-  /** How long it may still wait for logins, over all its tries; each try by itself when undefined. */
-  readonly patience?: Patience
+  /** The deadline for waiting for logins, shared by all tries of the request; if undefined, each try has its own. */
+  readonly patience?: WaitDeadline
 }
 
-/** Shared by all tries of one request: written when it first waits. */
-export interface Patience {
+/** Until when one request may wait for logins. Shared by all its tries, and set when it first waits. */
+export interface WaitDeadline {
   /** Milliseconds since the epoch. */
   until?: number
 }
 
 /**
- * Gives leases, and hears what became of them: one keeper, or a vault with many.
+ * Provides leases and receives the server's verdict on them: one keeper, or a vault with several.
  *
- * It is all that transports know about where credentials come from.
+ * This is all that transports know about where credentials come from.
  */
 export interface LeaseProvider {
   readonly label: SourceLabel
-  /** What outlives a single credential. */
+  /** Resources that outlive a single credential. */
   readonly shared: ResourceCache
-  /** How often one request may be sent again because its credential was refused. */
+  /** How many times one request may be sent again because its credential was refused. */
   readonly maxRetries: number
+  /** Returns a lease at once if a usable credential is held, else a promise of one. */
   lease(signal?: AbortSignal, options?: LeaseOptions): Lease | Promise<Lease>
-  /** Reports a refusal and waits for something better; undefined if there is nothing. */
+  /** Reports a refusal and waits for another credential; resolves to undefined if there is none. */
   replace(
     refused: Lease,
     refusal: Refusal,
     signal?: AbortSignal,
     options?: LeaseOptions,
   ): Promise<Lease | undefined>
+  /** Reports a refusal without waiting. */
   reject(refused: Lease, refusal: Refusal): void
+  /**
+   * Reports that the server accepted a lease.
+   *
+   * @param date The response's `Date` header.
+   */
   accept(lease: Lease, date?: string | string[]): void
-  /** Lets connections of this scope end with what is in flight. */
+  /** Closes the connections of this scope once their requests are done. */
   leave(scope: string): void
   /**
-   * Fetches anew when a person asks for it, while what is held still serves.
+   * Acquires a new credential at the caller's request. Requests use the current one meanwhile.
    *
-   * @throws {CredentialError} Why it failed, or the signal's reason.
+   * @throws {CredentialError} If the run failed. An aborted signal rejects with its reason.
    */
   renew(signal?: AbortSignal): Promise<void>
-  /** Drops what is held; who needs it again fetches it again. */
+  /** Drops the credential; the next request acquires another. */
   forget(): void
+  /** Sends an event to the observers. */
   report(event: Report): void
-  /** Everything in the credentials that are held that must not show. */
+  /** The secrets of the credentials that are held, to remove them from text. */
   readonly secrets: readonly Secret[]
   status(): KeeperStatus
 }
 
-/** The server that a client has chosen; it may be another one later. */
-export interface Pin {
+/** The server that a client is pinned to. It changes when no login is for it any more. */
+export interface ServerPin {
   readonly now: { readonly origin: string }
-  /** Called with every lease that is given: its login may check the same server in another way. */
+  /** Called with every lease: its login may verify the same server differently, for example with another CA. */
   hold(lease: Lease): void
-  /** Called when all logins are for another server. */
+  /** Called with a lease for another server once all logins are for other servers. */
   move(lease: Lease): void
 }
 
 /**
- * The same access for a client that has chosen a server already: it gets nothing of another one.
+ * Restricts an access to the leases of one server, for a client that has already chosen it.
  *
- * When no login is for that server any more, one call fails. Then the chosen server is another one, and
- * the next call gets a lease for that one.
+ * Once no login is for that server any more, one call fails with `ERR_FOREIGN_ORIGIN` and the pin moves to
+ * another server. The next call gets a lease for that one.
  */
-export function pinToServer(access: LeaseProvider, pin: Pin): LeaseProvider {
+export function pinToServer(access: LeaseProvider, pin: ServerPin): LeaseProvider {
   const pinned = (options: LeaseOptions | undefined): LeaseOptions => ({
     origin: pin.now.origin,
     ...options,
   })
-  const held = (lease: Lease): Lease => {
+  const onLease = (lease: Lease): Lease => {
     pin.hold(lease)
     return lease
   }
-  const lost = (error: unknown): never => {
+  const onError = (error: unknown): never => {
     if (error instanceof ForeignOriginError) {
       const other = access.lease(AbortSignal.abort())
       if (other instanceof Promise) other.catch(() => {})
@@ -96,11 +104,11 @@ export function pinToServer(access: LeaseProvider, pin: Pin): LeaseProvider {
     maxRetries: access.maxRetries,
     lease(signal, options) {
       const lease = access.lease(signal, pinned(options))
-      return lease instanceof Promise ? lease.then(held, lost) : held(lease)
+      return lease instanceof Promise ? lease.then(onLease, onError) : onLease(lease)
     },
     async replace(refused, refusal, signal, options) {
-      const better = await access.replace(refused, refusal, signal, pinned(options)).catch(lost)
-      return better && held(better)
+      const better = await access.replace(refused, refusal, signal, pinned(options)).catch(onError)
+      return better && onLease(better)
     },
     reject: (refused, refusal) => access.reject(refused, refusal),
     accept: (lease, date) => access.accept(lease, date),

@@ -17,28 +17,28 @@ import { ResourceCache } from './resource-cache.ts'
 /**
  * What a transport holds while it uses a credential.
  *
- * One object serves all requests made with the same credential. The ticket says which one it was, so
- * that a late refusal cannot hurt a newer credential.
+ * One object serves all requests with the same credential. Its ticket identifies the credential, so that a late refusal
+ * cannot affect a newer one.
  */
 export interface Lease {
   readonly ticket: number
   readonly credential: Credential
-  /** The whole `Authorization` header, or undefined. It is a secret. */
+  /** The value of the `Authorization` header, if any. It is a secret. */
   readonly authorization: string | undefined
   readonly derived: ResourceCache
-  /** Where it is to be used, if not where the connection says. */
+  /** The server it is for, if not the connection's. */
   readonly endpoint?: Endpoint
 }
 
-/** The lease that a keeper holds, with what distinguishes its credential from another one. */
+/** The lease that a keeper holds, with digests that tell its credential from others. */
 export interface HeldLease extends Lease {
   readonly digest: string
   readonly tlsDigest: string
-  /** Equal for what is the same to one server, whatever else the login said. */
+  /** Digest of server and credential: equal for logins that differ only in other fields. */
   readonly identity: string
 }
 
-/** Wraps a credential; what was built from the one before stays in use if the certificate is the same. */
+/** Makes a lease of a credential. It takes over the resources of the old lease if the certificate is the same. */
 export function makeLease(
   ticket: number,
   { credential, endpoint }: Pick<Acquired, 'credential' | 'endpoint'>,
@@ -59,7 +59,7 @@ export function makeLease(
   }
 }
 
-/** Everything in credentials that must not show. */
+/** Returns the secrets of leases, to remove them from text. */
 export function leaseSecrets(...all: (HeldLease | undefined)[]): readonly Secret[] {
   return all.flatMap((lease) => {
     if (lease === undefined) return []
@@ -73,7 +73,7 @@ function endpointText(endpoint: Endpoint | undefined): string {
   return JSON.stringify([{ ...cluster, proxyUrl: cluster.proxyUrl?.expose() }, rest])
 }
 
-/** A token wins over basic. */
+/** A token takes precedence over basic, as in client-go. */
 function authorizationOf({ token, scheme, basic }: Credential): string | undefined {
   if (token !== undefined) return `${scheme?.expose() ?? 'Bearer'} ${token.expose()}`
   if (scheme !== undefined) return scheme.expose()
@@ -91,7 +91,7 @@ interface AcquiredFacts {
   readonly replaced?: Validity
 }
 
-/** What may be reported about what a run brought: its kind, its end, its certificate and the one that it replaced. */
+/** Describes an acquired credential for events: its parts, its expiry, its certificate's validity and the replaced one's. */
 export function acquiredFacts(
   { credential, expiresAt }: Acquired,
   lease: HeldLease,
@@ -108,17 +108,17 @@ export function acquiredFacts(
   }
 }
 
-/** What kind of credential it is. */
+/** Lists the parts of a credential. */
 export function partsOf(credential: Credential): readonly CredentialPart[] {
   return PARTS.filter((part) => credential[part] !== undefined)
 }
 
-/** Only the times, without chain and key. */
+/** Returns the validity period of a certificate, without chain and key. */
 export function validityOf(pair: CertificatePair | undefined): Validity | undefined {
   return pair && { notBefore: pair.notBefore, notAfter: pair.notAfter }
 }
 
-/** Everything in a credential that must not show in what is said about it. */
+/** Returns the secrets of a credential, to remove them from text. */
 export function acquiredSecrets({ credential }: Pick<Acquired, 'credential'>): readonly Secret[] {
   const { token, basic, certificate } = credential
   return [token, basic?.password, certificate?.key].filter((secret) => secret !== undefined)
@@ -138,7 +138,7 @@ export function readVerdict(answer: Verdict<HeldLease>): Lease | undefined {
   }
 }
 
-/** Adds the time of the next try to an error that all callers get until then. */
+/** Adds the time of the next run to the error that all callers receive until then. */
 export function withNextTry(error: unknown, nextTryAt: number): unknown {
   if (isCredentialError(error)) error.nextTryAt = nextTryAt
   return error

@@ -8,15 +8,15 @@ import type { LeaseProvider } from './lease-provider.ts'
 /**
  * Code that depends on what a keeper does.
  *
- * Each function is called after the keeper has changed its state, and before observers receive the event: those are
- * for people, and nothing depends on them. After `close()` none is called.
+ * Each function is called after the keeper has changed its state, and before observers receive the event. None is called
+ * after `close()`.
  */
 export interface KeeperListener {
   /** A run begins. */
   readonly onStarted?: () => void
   /** A run ended. */
   readonly onSettled?: (result: RunResult) => void
-  /** A credential is no longer given out: it expired, was replaced or was forgotten. */
+  /** A credential was retired: it expired, was replaced or was forgotten. */
   readonly onRetired?: () => void
 }
 
@@ -24,7 +24,7 @@ export interface KeeperListener {
 export type RunResult =
   | {
       readonly credential: Credential
-      /** Whether it is the credential that was held already. */
+      /** Whether it equals the credential that was held before. */
       readonly isSame: boolean
     }
   | { readonly error: unknown }
@@ -32,10 +32,10 @@ export type RunResult =
 /**
  * The observers of one keeper.
  *
- * An observer that several connections share receives each event once, until the last of them removes it. All
- * observers receive the same object, so that one that was added in two ways can recognise it.
+ * An observer that several connections share receives each event once, until the last of them removes it. All observers
+ * receive the same event object, so that one that was added in two places can recognise duplicates.
  */
-export class Watchers {
+export class ObserverSet {
   readonly #label: SourceLabel
   readonly #watches = new Map<Observer, number>()
 
@@ -44,33 +44,33 @@ export class Watchers {
   }
 
   /**
-   * Adds one. Returns how to leave.
+   * Adds an observer. Returns a function that removes it.
    *
-   * @param certificate Of the credential held already: who comes late has not heard of it.
+   * @param certificate Validity of the certificate that is already held: a new observer missed its event.
    */
   add(observer: Observer, certificate: Validity | undefined): () => void {
     const watches = this.#watches.get(observer) ?? 0
     this.#watches.set(observer, watches + 1)
-    if (watches === 0) this.#tell(observer, { type: 'borrowed', certificate })
-    let isGone = false
+    if (watches === 0) this.#notify(observer, { type: 'borrowed', certificate })
+    let isRemoved = false
     return () => {
-      if (!isGone) this.#leave(observer)
-      isGone = true
+      if (!isRemoved) this.#remove(observer)
+      isRemoved = true
     }
   }
 
   report(event: Report): void {
     const labelled = { ...event, source: this.#label }
-    for (const observer of this.#watches.keys()) tell(observer, labelled)
+    for (const observer of this.#watches.keys()) notify(observer, labelled)
   }
 
   /** Removes all observers. */
   close(): void {
-    for (const observer of this.#watches.keys()) this.#tell(observer, { type: 'released' })
+    for (const observer of this.#watches.keys()) this.#notify(observer, { type: 'released' })
     this.#watches.clear()
   }
 
-  #leave(observer: Observer): void {
+  #remove(observer: Observer): void {
     const watches = this.#watches.get(observer)
     if (watches === undefined) return
     if (watches > 1) {
@@ -78,28 +78,28 @@ export class Watchers {
       return
     }
     this.#watches.delete(observer)
-    this.#tell(observer, { type: 'released' })
+    this.#notify(observer, { type: 'released' })
   }
 
-  #tell(observer: Observer, event: Report): void {
-    tell(observer, { ...event, source: this.#label })
+  #notify(observer: Observer, event: Report): void {
+    notify(observer, { ...event, source: this.#label })
   }
 }
 
 /** Calls an observer and swallows its errors, synchronous and asynchronous: an observer cannot stop what it observes. */
-export function tell(observer: Observer, event: CredentialEvent): void {
+export function notify(observer: Observer, event: CredentialEvent): void {
   try {
     const returned: unknown = observer(event)
     if (returned instanceof Promise) returned.catch(() => {})
   } catch {
-    // Theirs to notice.
+    // The observer must handle its own errors.
   }
 }
 
 /**
- * Reports an error that is no `CredentialError` to the observers, without the secrets that are held.
+ * Reports an error that is not a `CredentialError` to the observers, without the secrets that are held.
  *
- * @param secrets Further ones.
+ * @param secrets Further secrets to remove.
  */
 export function reportUnexpected(
   access: Pick<LeaseProvider, 'report' | 'secrets'>,

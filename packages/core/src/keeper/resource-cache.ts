@@ -1,88 +1,88 @@
 import { ConnectionRetiredError } from '../errors/index.ts'
 import type { Clock } from '../ports/clock.ts'
 
-/** What was built from a credential and must end with it. */
+/** A resource that was built from a credential and must close with it. */
 export interface Closable {
-  /** Lets what is in flight finish, then closes. */
+  /** Closes once its requests are done. */
   close(): void | Promise<void>
-  /** Ends at once, with what is in flight. */
+  /** Closes at once and aborts its requests. */
   destroy(reason: Error): void | Promise<void>
 }
 
 /**
- * Things built from one TLS identity: pools, agents, sessions.
+ * The resources of one TLS identity: pools, agents, sessions.
  *
- * They are made when first needed and closed when the identity is retired. A new token with the same
- * certificate keeps them: a token is not bound to a connection, a certificate is.
+ * They are created when first needed and closed when the identity is retired. A new token with the same
+ * certificate keeps them: connections are bound to a certificate, not to a token.
  */
 export class ResourceCache {
-  /** By scope (which server, checked how), then by kind. */
+  /** By scope (the server and how it is verified), then by kind. */
   readonly #scopes = new Map<string, Map<string, Closable>>()
-  /** No longer handed out, and not done yet. */
-  readonly #leaving = new Set<Closable>()
+  /** No longer returned by `get()`, but still closing. */
+  readonly #closing = new Set<Closable>()
   #isRetired = false
 
   get isRetired(): boolean {
     return this.#isRetired
   }
 
-  /** The thing of this kind for this scope, made now if it is not there yet. */
+  /** Returns the resource of this kind for this scope, and creates it if there is none yet. */
   get<T extends Closable>(kind: string, scope: string, make: () => T): T {
     const known = this.#scopes.get(scope)?.get(kind)
     if (known !== undefined) return known as T
     const made = make()
-    const things = this.#scopes.get(scope) ?? new Map<string, Closable>()
-    this.#scopes.set(scope, things.set(kind, made))
-    // A request still holds a lease of a retired identity: what it builds ends with the request.
+    const resources = this.#scopes.get(scope) ?? new Map<string, Closable>()
+    this.#scopes.set(scope, resources.set(kind, made))
+    // A request still holds a lease of a retired identity: what it creates closes with the request.
     if (this.#isRetired) void Promise.resolve(made.close()).catch(() => {})
     return made
   }
 
-  /** Closes what has this scope when its users are done; the next caller gets new things. */
+  /** Closes the resources of this scope once their requests are done; the next caller gets new ones. */
   async leave(scope: string): Promise<void> {
-    const things = [...(this.#scopes.get(scope)?.values() ?? [])]
+    const resources = [...(this.#scopes.get(scope)?.values() ?? [])]
     this.#scopes.delete(scope)
-    await Promise.all(things.map((thing) => this.#letGo(thing)))
+    await Promise.all(resources.map((resource) => this.#close(resource)))
   }
 
-  /** Closes everything when its users are done. Resolves when it is. */
+  /** Closes everything once its requests are done, and resolves when they are. */
   async retire(): Promise<void> {
     this.#isRetired = true
-    await Promise.allSettled(this.#all().map((thing) => thing.close()))
+    await Promise.allSettled(this.#all().map((resource) => resource.close()))
   }
 
-  /** Ends everything now. */
+  /** Closes everything at once. */
   async destroy(reason: Error): Promise<void> {
     this.#isRetired = true
-    await Promise.allSettled(this.#all().map((thing) => thing.destroy(reason)))
+    await Promise.allSettled(this.#all().map((resource) => resource.destroy(reason)))
   }
 
-  /** Ends now what was left but is not done. */
-  async destroyLeaving(reason: Error): Promise<void> {
-    await Promise.allSettled([...this.#leaving].map((thing) => thing.destroy(reason)))
+  /** Closes at once what `leave()` has not finished closing. */
+  async destroyClosing(reason: Error): Promise<void> {
+    await Promise.allSettled([...this.#closing].map((resource) => resource.destroy(reason)))
   }
 
   #all(): Closable[] {
-    return [...this.#leaving, ...[...this.#scopes.values()].flatMap((each) => [...each.values()])]
+    return [...this.#closing, ...[...this.#scopes.values()].flatMap((each) => [...each.values()])]
   }
 
-  async #letGo(thing: Closable): Promise<void> {
-    this.#leaving.add(thing)
-    await Promise.resolve(thing.close()).catch(() => {})
-    this.#leaving.delete(thing)
+  async #close(resource: Closable): Promise<void> {
+    this.#closing.add(resource)
+    await Promise.resolve(resource.close()).catch(() => {})
+    this.#closing.delete(resource)
   }
 }
 
 /**
- * Everything of one keeper that may still have connections: in use, or retired and not done yet.
+ * All resources of one keeper that may still have connections: in use, or retired and still closing.
  *
- * What is retired finishes what it has in flight, for as long as the limit allows.
+ * Requests of retired resources may finish within the drain limit.
  */
-export class Connections {
+export class OpenResources {
   readonly #open: Set<ResourceCache>
   readonly #clock: Clock
   readonly #drainLimitMs: number
-  /** How to call off the ends that are still to come. */
+  /** Functions that cancel the pending drain limits. */
   readonly #timers = new Set<() => void>()
 
   constructor(shared: ResourceCache, clock: Clock, drainLimitMs: number) {
@@ -95,32 +95,32 @@ export class Connections {
     this.#open.add(derived)
   }
 
-  /** Closes what was built from a credential when its users are done, unless the one in use was built on the same. */
+  /** Closes the resources of a credential once their requests are done, unless the current credential shares them. */
   retire(derived: ResourceCache, inUse: ResourceCache | undefined): void {
     if (inUse === derived) return
-    const isDone = this.#limit((reason) => void derived.destroy(reason))
+    const cancelLimit = this.#startLimit((reason) => void derived.destroy(reason))
     void derived.retire().then(() => {
-      isDone()
+      cancelLimit()
       this.#open.delete(derived)
     })
   }
 
-  /** Closes what leads to a server that is to be checked in another way from now on. */
+  /** Closes connections to a server that is verified differently from now on, once their requests are done. */
   leave(scope: string): void {
     for (const derived of this.#open) {
-      const isDone = this.#limit((reason) => void derived.destroyLeaving(reason))
-      void derived.leave(scope).then(isDone)
+      const cancelLimit = this.#startLimit((reason) => void derived.destroyClosing(reason))
+      void derived.leave(scope).then(cancelLimit)
     }
   }
 
-  /** Ends all of them at once. */
+  /** Closes all of them at once. */
   async destroy(reason: Error): Promise<void> {
     for (const cancel of this.#timers) cancel()
     await Promise.all([...this.#open].map((derived) => derived.destroy(reason)))
   }
 
-  /** Ends what has not ended by itself when the limit passes. Returns how to say that it has. */
-  #limit(end: (reason: Error) => void): () => void {
+  /** Calls `end` when the drain limit passes. Returns a function that cancels it. */
+  #startLimit(end: (reason: Error) => void): () => void {
     const limit = this.#drainLimitMs
     if (!Number.isFinite(limit)) return () => {}
     const cancel = this.#clock.after(limit, () => {

@@ -2,15 +2,19 @@ import { isCredentialError } from '../errors/index.ts'
 import type { State } from '../lifecycle/state.ts'
 import type { SourceLabel } from '../ports/observer.ts'
 
-/** How a credential is doing, as plain data without secrets. Times are milliseconds since the epoch. */
+/** The state of a credential, as plain data without secrets. Times are milliseconds since the epoch. */
 export interface KeeperStatus {
   readonly source: SourceLabel
   readonly state: 'empty' | 'ready' | 'running' | 'refused' | 'failed' | 'closed'
+  /** How many runs were started. */
   readonly runs: number
+  /** How long the last run took. */
   readonly lastRunMs?: number
   readonly acquiredAt?: number
+  /** Absent if the credential has no known expiry. */
   readonly expiresAt?: number
   readonly lastError?: { readonly code: string; readonly message: string; readonly hint: string }
+  /** When the next run may start, during a back-off. */
   readonly nextTryAt?: number
 }
 
@@ -21,6 +25,7 @@ interface Facts {
   readonly now: number
 }
 
+/** Describes a keeper's state as its status. */
 export function describeState<C>(
   state: State<C>,
   { source, runs, lastRunMs, now }: Facts,

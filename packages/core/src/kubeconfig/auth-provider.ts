@@ -137,7 +137,7 @@ export function oidcConfig(user: UserEntry): OidcConfig | undefined {
     certificateAuthority: 'wrong' in authority ? undefined : authority.material,
     idToken: secret('id-token'),
     refreshToken: secret('refresh-token'),
-    entry: { file: user.file, user: user.name },
+    entry: { file: user.file, user: user.name, ...(user.inline && { inline: user.inline }) },
   })
 }
 

@@ -28,7 +28,13 @@ import {
   type Overrides,
   overrideProblems,
 } from './overrides.ts'
-import { type Paths, resolveClusterPaths, resolveOverridePaths, resolveUserPaths } from './paths.ts'
+import {
+  type Paths,
+  relativePathProblems,
+  resolveClusterPaths,
+  resolveOverridePaths,
+  resolveUserPaths,
+} from './paths.ts'
 import { throwProblems } from './problem.ts'
 import { chooseNamespace, type Selection, selectEntries } from './select-entries.ts'
 import { clusterProblems, userProblems } from './validate.ts'
@@ -82,6 +88,7 @@ export function buildSelectedConnection(
     ...overrideProblems(overrides, entry),
     ...clusterProblems(cluster),
     ...userProblems(user),
+    ...relativePathProblems(cluster, user, paths),
     ...problems,
   ])
   const target = clusterTarget(cluster, user)
@@ -112,7 +119,8 @@ function refuseAuthProvider(user: UserEntry): void {
 
 /** Converts a checked cluster entry. What plugins may see of it is copied, so that no two connections share it. */
 export function clusterTarget(cluster: ClusterEntry, user: UserEntry): ClusterTarget {
-  const { file, extensions, certificateAuthority, certificateAuthorityData, ...fields } = cluster
+  const { file, inline, extensions, certificateAuthority, certificateAuthorityData, ...fields } =
+    cluster
   return withoutUndefined<ClusterTarget>({
     ...fields,
     name: cluster.name || undefined,

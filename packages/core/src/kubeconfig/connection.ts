@@ -4,6 +4,7 @@ import type { ExecConfig } from './exec-config.ts'
 import type { SignerConfig } from './external-signer-config.ts'
 import { emptyEntry } from './field-reader.ts'
 import { CLUSTER_FIELDS, type EntryOf, type Present } from './fields.ts'
+import type { Inline } from './inline-kubeconfig.ts'
 
 /**
  * PEM from the kubeconfig itself, or the absolute path of a file that holds it.
@@ -59,7 +60,11 @@ export interface OidcConfig {
   readonly idToken?: Secret
   readonly refreshToken?: Secret
   /** Where it stands, so that its tokens can be read again and written back. */
-  readonly entry: { readonly file: string | undefined; readonly user: string }
+  readonly entry: {
+    readonly file: string | undefined
+    readonly user: string
+    readonly inline?: Inline
+  }
 }
 
 /** What the user entry (or flags, or the pod) says about authentication, already free of contradictions. */

@@ -1,6 +1,7 @@
 import type { Secret } from '../secret/secret.ts'
 import { emptyEntry } from './field-reader.ts'
 import { CLUSTER_FIELDS, type EntryOf, USER_FIELDS } from './fields.ts'
+import type { Inline } from './inline-kubeconfig.ts'
 
 /** One or several kubeconfig files as plain, checked data; nothing is selected or resolved yet. */
 export interface Kubeconfig {
@@ -11,6 +12,8 @@ export interface Kubeconfig {
   readonly extensions: Extensions
   /** The files it was read from, in order of precedence. */
   readonly files: readonly string[]
+  /** Set if it was passed as text or object; then `files` is empty. */
+  readonly inline?: Inline
 }
 
 /** Data of other programs, by name, as it stood in the file. */
@@ -21,6 +24,8 @@ interface Entry {
   readonly name: string
   /** Absolute path of the file it stands in; undefined for entries made from flags or in a pod. */
   readonly file: string | undefined
+  /** Set if its kubeconfig was passed as text or object. */
+  readonly inline?: Inline
   readonly extensions: Extensions
 }
 

@@ -4,6 +4,12 @@ import { Secret } from '../secret/secret.ts'
 import { EXTERNAL_SIGNER } from './external-signer-config.ts'
 import { FieldReader, kubeconfigErrors } from './field-reader.ts'
 import { CLUSTER_FIELDS, USER_FIELDS } from './fields.ts'
+import {
+  type Inline,
+  isKubeconfigText,
+  type KubeconfigObject,
+  type KubeconfigText,
+} from './inline-kubeconfig.ts'
 import type {
   AuthProviderEntry,
   ClusterEntry,
@@ -22,6 +28,20 @@ import { quoteName } from './problem.ts'
  */
 export function parseKubeconfigText(text: string, file: string): Kubeconfig {
   return parseKubeconfig(readYaml(text, file), file)
+}
+
+/**
+ * Parses a kubeconfig that was passed as text or object.
+ *
+ * @param folder The folder that relative paths resolve against, as an absolute path.
+ * @throws {KubeconfigSyntaxError} `ERR_KUBECONFIG_SYNTAX` with the line or the field.
+ */
+export function parseInlineKubeconfig(
+  given: KubeconfigText | KubeconfigObject,
+  folder: string | undefined,
+): Kubeconfig {
+  const data = isKubeconfigText(given) ? readYaml(given.text, NO_FILE) : given
+  return parseKubeconfig(data, undefined, { folder })
 }
 
 function readYaml(text: string, file: string): unknown {
@@ -46,19 +66,22 @@ const NO_FILE = '<given>'
  * checked only once it is selected. Secrets are boxed here, before anything else sees them.
  *
  * @param file Absolute path of the file of origin; undefined when there is none.
+ * @param inline Set if it was passed as text or object.
  * @throws {KubeconfigSyntaxError} Names file, entry and field, what was expected and what type came.
  */
-export function parseKubeconfig(data: unknown, file?: string): Kubeconfig {
+export function parseKubeconfig(data: unknown, file?: string, inline?: Inline): Kubeconfig {
   const root = new FieldReader(data, kubeconfigErrors(file ?? NO_FILE))
+  const origin = { file, ...(inline && { inline }) }
   checkWord(root, 'apiVersion', 'v1')
   checkWord(root, 'kind', 'Config')
   return {
-    clusters: parseNamedList(root, 'clusters', 'cluster', file, parseCluster),
-    users: parseNamedList(root, 'users', 'user', file, parseUser),
-    contexts: parseNamedList(root, 'contexts', 'context', file, parseContext),
+    clusters: parseNamedList(root, 'clusters', 'cluster', origin, parseCluster),
+    users: parseNamedList(root, 'users', 'user', origin, parseUser),
+    contexts: parseNamedList(root, 'contexts', 'context', origin, parseContext),
     currentContext: root.text('current-context'),
     extensions: parseExtensions(root),
     files: file === undefined ? [] : [file],
+    ...(inline && { inline }),
   }
 }
 
@@ -148,10 +171,11 @@ function parseExec(user: FieldReader): ExecEntry | undefined {
   }
 }
 
-/** Name and file of origin of an entry. */
+/** Name and origin of an entry. */
 interface EntryHead {
   readonly name: string
   readonly file: string | undefined
+  readonly inline?: Inline
 }
 
 /**
@@ -163,7 +187,7 @@ function parseNamedList<T>(
   root: FieldReader,
   list: string,
   inner: string,
-  file: string | undefined,
+  origin: Omit<EntryHead, 'name'>,
   parse: (fields: FieldReader, head: EntryHead) => T,
 ): ReadonlyMap<string, T> {
   const positions = new Map<string, number>()
@@ -174,7 +198,7 @@ function parseNamedList<T>(
     positions.set(name, index)
     const path = (): string =>
       name === '' ? item.pathOf('') : `${item.pathOf('')} ${quoteName(name)}`
-    entries.set(name, parse(item.mapping(inner, path), { name, file }))
+    entries.set(name, parse(item.mapping(inner, path), { name, ...origin }))
   }
   return entries
 }

@@ -2,8 +2,10 @@ import type { Environment } from '../formats/plain-object.ts'
 import { Secret } from '../secret/secret.ts'
 import { EXTERNAL_SIGNER, SIGNER_PATH_PARAMETERS } from './external-signer-config.ts'
 import { CLUSTER_FIELDS, type FieldTable, USER_FIELDS } from './fields.ts'
+import type { Inline } from './inline-kubeconfig.ts'
 import type { AuthProviderEntry, ClusterEntry, UserEntry } from './kubeconfig.ts'
 import type { Overrides } from './overrides.ts'
+import { describeEntry, type Problem } from './problem.ts'
 
 /** What this layer needs of `node:path`, so that it works for either kind of system. */
 export interface Paths {
@@ -15,7 +17,8 @@ export interface Paths {
 
 /** Makes the paths of a cluster entry absolute: relative ones start at the folder of its file, or at `cwd`. */
 export function resolveClusterPaths(entry: ClusterEntry, cwd: string, paths: Paths): ClusterEntry {
-  return resolveFields(CLUSTER_PATHS, entry, baseOf(entry.file, cwd, paths), paths)
+  const base = baseOf(entry, cwd, paths)
+  return base === undefined ? entry : resolveFields(CLUSTER_PATHS, entry, base, paths)
 }
 
 /**
@@ -25,13 +28,73 @@ export function resolveClusterPaths(entry: ClusterEntry, cwd: string, paths: Pat
  * and never a lookup. Arguments of the plugin are not touched.
  */
 export function resolveUserPaths(entry: UserEntry, cwd: string, paths: Paths): UserEntry {
-  const base = baseOf(entry.file, cwd, paths)
+  const base = baseOf(entry, cwd, paths)
+  if (base === undefined) return entry
   const { exec } = entry
   return {
     ...resolveFields(USER_PATHS, entry, base, paths),
     exec: exec && { ...exec, command: resolveCommand(exec.command, base, paths) },
     authProvider: resolveProvider(entry.authProvider, base, paths),
   }
+}
+
+/**
+ * Lists the relative paths of entries whose kubeconfig was passed without a folder to resolve them against.
+ *
+ * @param cluster With overrides applied, and so is `user`: a path that an option replaces does not matter.
+ */
+export function relativePathProblems(
+  cluster: ClusterEntry,
+  user: UserEntry,
+  paths: Paths,
+): readonly Problem[] {
+  const problem = (entry: string) => (key: string) => ({
+    what: `${entry} has a relative path in ${key}, and no folder to resolve it against`,
+    remedy: 'Pass kubeconfig as { text, folder }, or write the path in full.',
+  })
+  const isUnresolved = ({ inline }: ClusterEntry | UserEntry): boolean =>
+    inline !== undefined && inline.folder === undefined
+  return [
+    ...(isUnresolved(cluster)
+      ? relativeClusterPaths(cluster, paths).map(problem(describeEntry('cluster', cluster)))
+      : []),
+    ...(isUnresolved(user)
+      ? relativeUserPaths(user, paths).map(problem(describeEntry('user', user)))
+      : []),
+  ]
+}
+
+/** Returns the keys of a cluster entry that hold a relative path. */
+export function relativeClusterPaths(entry: ClusterEntry, paths: Paths): readonly string[] {
+  return relativeKeys(CLUSTER_FIELDS, entry, paths)
+}
+
+/** Returns the keys of a user entry that hold a relative path. */
+export function relativeUserPaths(entry: UserEntry, paths: Paths): readonly string[] {
+  const { exec, authProvider } = entry
+  const inProvider = authProvider === undefined ? [] : providerPaths(authProvider)
+  return [
+    ...relativeKeys(USER_FIELDS, entry, paths),
+    ...(isRelativeCommand(exec?.command, paths) ? ['exec.command'] : []),
+    ...inProvider.flatMap(([key, kind]) => {
+      const path = authProvider?.config.get(key)?.expose()
+      const isRelative =
+        kind === 'program' ? isRelativeCommand(path, paths) : isRelativePath(path, paths)
+      return isRelative ? [`auth-provider.config.${key}`] : []
+    }),
+  ]
+}
+
+function relativeKeys(
+  table: FieldTable,
+  entry: ClusterEntry | UserEntry,
+  paths: Paths,
+): readonly string[] {
+  const values: Readonly<Record<string, unknown>> = { ...entry }
+  return Object.entries(table).flatMap(([name, { kind, key }]) => {
+    const value = values[name]
+    return kind === 'path' && typeof value === 'string' && isRelativePath(value, paths) ? [key] : []
+  })
 }
 
 /** Makes the paths given by flags absolute: a flag is relative to the current folder. */
@@ -62,7 +125,13 @@ function resolveFields<T extends object>(
   return resolved as T
 }
 
-function baseOf(file: string | undefined, cwd: string, paths: Paths): string {
+/** Returns the folder that the paths of an entry resolve against; undefined if there is none. */
+function baseOf(
+  { file, inline }: { readonly file: string | undefined; readonly inline?: Inline },
+  cwd: string,
+  paths: Paths,
+): string | undefined {
+  if (inline !== undefined) return inline.folder
   return file === undefined ? cwd : paths.dirname(absolute(file, cwd, paths) ?? file)
 }
 
@@ -78,25 +147,35 @@ function resolveProvider(
     const path = how(provider.config.get(key)?.expose(), base, paths)
     if (path) config.set(key, new Secret(path))
   }
-  resolve('idp-certificate-authority', absolute)
-  if (provider.name === EXTERNAL_SIGNER) {
-    // Only these are ours. What a signer takes for a path is its own business.
-    for (const [key, kind] of Object.entries(SIGNER_PATH_PARAMETERS)) {
-      resolve(key, kind === 'program' ? resolveCommand : absolute)
-    }
+  for (const [key, kind] of providerPaths(provider)) {
+    resolve(key, kind === 'program' ? resolveCommand : absolute)
   }
   return { ...provider, config }
 }
 
+/** The settings of a provider that are paths. Of a signer's parameters only these are ours: it interprets the others. */
+function providerPaths({ name }: AuthProviderEntry): readonly (readonly [string, string])[] {
+  const signer = name === EXTERNAL_SIGNER ? Object.entries(SIGNER_PATH_PARAMETERS) : []
+  return [['idp-certificate-authority', 'file'], ...signer]
+}
+
 function resolveCommand(command: string | undefined, base: string, paths: Paths) {
+  return isRelativeCommand(command, paths) ? absolute(command, base, paths) : command
+}
+
+/** A command without a separator is a name to look up in PATH, and not a path. */
+function isRelativeCommand(command: string | undefined, paths: Paths): boolean {
   // Windows takes a slash for a separator too, so that `./plugin` is a path there as well.
   const isPath = command?.includes(paths.separator) === true || command?.includes('/') === true
-  return isPath ? absolute(command, base, paths) : command
+  return isPath && isRelativePath(command, paths)
+}
+
+function isRelativePath(path: string | undefined, paths: Paths): boolean {
+  return path !== undefined && path !== '' && !paths.isAbsolute(path)
 }
 
 function absolute(path: string | undefined, base: string, paths: Paths): string | undefined {
-  if (path === undefined || path === '' || paths.isAbsolute(path)) return path
-  return paths.join(base, path)
+  return path !== undefined && isRelativePath(path, paths) ? paths.join(base, path) : path
 }
 
 /**

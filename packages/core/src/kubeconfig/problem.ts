@@ -1,5 +1,6 @@
 import { KubeconfigInvalidError } from '../errors/index.ts'
 import { showControlCharacters } from '../secret/scrub.ts'
+import { GIVEN_KUBECONFIG, type Inline } from './inline-kubeconfig.ts'
 
 /** Something that makes a selected entry unusable. */
 export interface Problem {
@@ -40,8 +41,13 @@ export function quoteName(name: string): string {
 /** Names an entry and its file, for messages: `user "prod" in "/home/ann/.kube/config"`. */
 export function describeEntry(
   kind: 'cluster' | 'user' | 'context',
-  entry: { readonly name: string; readonly file: string | undefined },
+  entry: {
+    readonly name: string
+    readonly file: string | undefined
+    readonly inline?: Inline | undefined
+  },
 ): string {
+  if (entry.inline !== undefined) return `${kind} ${quoteName(entry.name)} in ${GIVEN_KUBECONFIG}`
   if (entry.file !== undefined)
     return `${kind} ${quoteName(entry.name)} in ${quoteName(entry.file)}`
   return entry.name === ''

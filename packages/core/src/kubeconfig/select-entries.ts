@@ -4,6 +4,7 @@ import {
   KubeconfigEmptyError,
   UserNotFoundError,
 } from '../errors/index.ts'
+import { GIVEN_KUBECONFIG } from './inline-kubeconfig.ts'
 import {
   type ClusterEntry,
   type ContextEntry,
@@ -44,7 +45,8 @@ export function selectEntries(
   const warnings: string[] = []
   const user = selectUser(config, overrides, context, warnings)
   const cluster = selectCluster(config, overrides, context, warnings, looked)
-  const origin = config.files.length === 0 ? 'flags' : config.files.join(', ')
+  const files = config.files.length === 0 ? 'flags' : config.files.join(', ')
+  const origin = config.inline === undefined ? files : GIVEN_KUBECONFIG
   return { context, cluster, user, warnings, origin }
 }
 
@@ -55,7 +57,8 @@ function selectContext(config: Kubeconfig, overrides: Overrides): ContextEntry |
   if (context !== undefined) return context
   const known = [...config.contexts.keys()]
   if (overrides.context) throw new ContextNotFoundError(name, known, { namedBy: 'option context' })
-  const files = config.files.map(quoteName).join(', ')
+  const files =
+    config.inline === undefined ? config.files.map(quoteName).join(', ') : GIVEN_KUBECONFIG
   throw new ContextNotFoundError(name, known, {
     hint: `Correct current-context in ${files}, or pass --context${listed(known)}.`,
   })
@@ -132,6 +135,7 @@ function listed(names: readonly string[]): string {
 }
 
 function describeFiles(config: Kubeconfig): string {
+  if (config.inline !== undefined) return GIVEN_KUBECONFIG
   if (config.files.length === 0) return 'there is no kubeconfig file'
   return config.files.map(quoteName).join(', ')
 }

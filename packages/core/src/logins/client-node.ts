@@ -17,14 +17,19 @@ import {
   readProvider,
   type Selection,
 } from './kube-config-object.ts'
-import { infoOf, type LoginMethodContext, type LoginMethodOptions } from './login-method.ts'
+import {
+  type LoginMethodContext,
+  type LoginMethodOptions,
+  toConnectionInfo,
+} from './login-method.ts'
 
+/** Options of `loginViaClientNode()`. */
 export interface ClientNodeLoginOptions extends LoginMethodOptions {
-  /** A `KubeConfig` of the program, loaded already; read again at each login. A new one with its defaults unless given. */
+  /** A loaded `KubeConfig` of the program, read at each login; by default a new one with `loadFromDefault()`. */
   readonly kubeConfig?: ReadableKubeConfig | undefined
   /**
-   * The files that the KubeConfig was read from, to look up what client-node dropped when it read them:
-   * KUBECONFIG or `~/.kube/config` unless given.
+   * The files that the KubeConfig was read from, to look up fields that client-node drops when it reads them; by
+   * default KUBECONFIG or `~/.kube/config`.
    */
   readonly files?: string | readonly string[] | undefined
   /** 10 by default. */
@@ -39,11 +44,16 @@ const OPTIONS = Object.keys({
 } satisfies Record<keyof ClientNodeLoginOptions, true>)
 
 /**
- * Logs in as a `KubeConfig` of @kubernetes/client-node says now. Its plugins run our way, under our policy.
+ * Logs in with the current context of a `KubeConfig` of @kubernetes/client-node. Plugins are run by kubecred, under its
+ * policy.
  *
- * @returns Undefined when the program does not have that package, or its KubeConfig names no cluster.
- * @throws {LoginToolFailedError} When the package cannot be loaded, or cannot read the kubeconfig.
- * @throws {NotSupportedError} When the user logs in by an authenticator that the program added.
+ * @returns Undefined if the program does not have that package, or its KubeConfig names no cluster.
+ * @throws {LoginToolFailedError} `ERR_LOGIN_TOOL_FAILED` if the package cannot be loaded, or cannot read the kubeconfig.
+ * @throws {NotSupportedError} `ERR_NOT_SUPPORTED` if the user logs in with an authenticator that the program added.
+ *
+ * @example
+ * const vault = new Vault()
+ * vault.onLogin((context) => loginViaClientNode(context), { id: 'client-node' })
  */
 export async function loginViaClientNode(
   context: LoginMethodContext,
@@ -55,14 +65,15 @@ export async function loginViaClientNode(
   const kc = kubeConfig === undefined ? await loadDefaultKubeConfig() : checkShape(kubeConfig)
   context.signal.throwIfAborted()
   const selection = kc && parseSelection(describeSelection(kc))
-  if (selection === undefined || !selection.currentContext || isNothing(selection)) return undefined
-  refuseUnknown(kc as ReadableKubeConfig, selection)
+  if (selection === undefined || !selection.currentContext || isDefaultConfig(selection))
+    return undefined
+  rejectUnsupported(kc as ReadableKubeConfig, selection)
   const connection = await makeConnection(selection, { kubeconfig: files })
-  return infoOf(connection, context, { priority, trustEnv })
+  return toConnectionInfo(connection, context, { priority, trustEnv })
 }
 
-/** What client-node says when it read nothing: an address where hardly any server listens. */
-function isNothing({ context, cluster, user }: Selection): boolean {
+/** Whether this is what client-node makes up if it finds no configuration. */
+function isDefaultConfig({ context, cluster, user }: Selection): boolean {
   return (
     context?.name === 'loaded-context' &&
     cluster?.server === 'http://localhost:8080' &&
@@ -75,19 +86,22 @@ function checkShape(kc: ReadableKubeConfig): ReadableKubeConfig {
   const { getCurrentContext, getContextObject, getCurrentCluster, getCurrentUser } = Object(kc)
   const methods = [getCurrentContext, getContextObject, getCurrentCluster, getCurrentUser]
   if (methods.every((method) => typeof method === 'function')) return kc
-  throw new TypeError(`loginViaClientNode() takes a KubeConfig of ${CLIENT_NODE} as kubeConfig`)
+  throw new TypeError(`kubeConfig of loginViaClientNode() must be a KubeConfig of ${CLIENT_NODE}`)
 }
 
-function refuseUnknown(kc: ReadableKubeConfig, { currentContext, context, user }: Selection): void {
+function rejectUnsupported(
+  kc: ReadableKubeConfig,
+  { currentContext, context, user }: Selection,
+): void {
   if (context === undefined) throw new ContextNotFoundError(currentContext ?? '', contextNames(kc))
   if (user === undefined || user.token || !isForeign(kc, user)) return
   const { name } = readProvider(user)
-  // The reader of kubeconfigs has a better answer to these.
+  // buildConnection() has a better error for these.
   if (name === 'azure' || name === 'gcp') return
   throw new NotSupportedError(
-    `user ${quoteName(user.name)} of the KubeConfig logs in by an authenticator that was added to it`,
+    `user ${quoteName(user.name)} of the KubeConfig logs in with an authenticator that was added to it`,
     {
-      hint: 'Use attach() of kubecred/client-node, or call the authenticator in a login handler of your own.',
+      hint: 'Use attach() of kubecred/client-node, or call the authenticator in your own login handler.',
     },
   )
 }
@@ -102,7 +116,7 @@ function contextNames(kc: ReadableKubeConfig): string[] {
 
 // Not `{ createRequire }`: webpack replaces it, and a bundle may declare the name once more (docs/bundling.md).
 
-/** The package, as npm has it. */
+/** The name of the npm package. */
 export const CLIENT_NODE = '@kubernetes/client-node'
 
 interface ClientNodeModule {
@@ -110,29 +124,29 @@ interface ClientNodeModule {
 }
 
 /**
- * Finds the program's own copy of client-node: the one that its main script would import.
+ * Finds the program's copy of client-node: the one that its main script would import.
  *
- * Not the one that our package would find, which is another with pnpm, and none at all mostly. Not in the current
- * folder either, or the owner of that folder could choose what a program runs; only where there is no main script
- * (`node --eval`), because Node itself looks there then.
+ * Resolution does not start at this package, which with pnpm finds another copy and usually none. It does not start in
+ * the current folder either, or the owner of that folder could choose what a program runs; only without a main script
+ * (`node --eval`), because Node itself resolves from there then.
  */
 export function findClientNode(): string | undefined {
-  for (const place of places(process.argv[1])) {
+  for (const folder of startFolders(process.argv[1])) {
     try {
-      // A file that is not there, in the script or the folder it stands in: either may be what was started.
-      return nodeModule.createRequire(join(place, '_')).resolve(CLIENT_NODE)
+      // A file that does not exist inside the script's path: argv[1] may be a file or a folder.
+      return nodeModule.createRequire(join(folder, '_')).resolve(CLIENT_NODE)
     } catch {
-      // Not from here.
+      // Not installed here.
     }
   }
   return undefined
 }
 
-function places(main: string | undefined): readonly string[] {
+function startFolders(main: string | undefined): readonly string[] {
   if (main === undefined) return [process.cwd()]
   const given = resolve(main)
   try {
-    // A program that is installed is started by a link, and its packages are beside the file.
+    // An installed program is started through a symlink, and its packages are next to the real file.
     return [...new Set([given, realpathSync(given)])]
   } catch {
     return [given]
@@ -140,10 +154,10 @@ function places(main: string | undefined): readonly string[] {
 }
 
 /**
- * Lets the program's own copy of client-node read its configuration.
+ * Reads the default configuration with the program's copy of client-node.
  *
- * @returns Undefined when the program has none.
- * @throws {LoginToolFailedError} When it cannot be loaded, or cannot read what it finds.
+ * @returns Undefined if the program has no client-node.
+ * @throws {LoginToolFailedError} `ERR_LOGIN_TOOL_FAILED` if it cannot be loaded, or cannot read the kubeconfig.
  */
 export async function loadDefaultKubeConfig(): Promise<ReadableKubeConfig | undefined> {
   const module = await loadClientNode()
@@ -152,10 +166,10 @@ export async function loadDefaultKubeConfig(): Promise<ReadableKubeConfig | unde
   try {
     kc.loadFromDefault()
   } catch (error) {
-    // Not as the cause: the parser of client-node quotes the lines around a mistake.
+    // Not as the cause: client-node's YAML parser quotes the lines around a mistake, which may hold secrets.
     throw new LoginToolFailedError(
       CLIENT_NODE,
-      `cannot read the kubeconfig: ${describeMistake(error)}`,
+      `cannot read the kubeconfig: ${describeReadError(error)}`,
       {
         hint: 'Correct the kubeconfig, or use loginWithKubeconfig, which reads what kubectl reads.',
       },
@@ -167,21 +181,21 @@ export async function loadDefaultKubeConfig(): Promise<ReadableKubeConfig | unde
 async function loadClientNode(): Promise<ClientNodeModule | undefined> {
   const path = findClientNode()
   if (path === undefined) return undefined
-  const needs = describeNodeNeeds(CLIENT_NODE, path)
-  if (needs !== undefined) throw unusable(path, needs)
+  const needs = describeUnmetEngines(CLIENT_NODE, path)
+  if (needs !== undefined) throw cannotLoad(path, needs)
   try {
-    // webpack would look for the file in the bundle.
+    // Without the comment webpack would look for the file in the bundle.
     const module = (await import(
       /* webpackIgnore: true */ pathToFileURL(path).href
     )) as ClientNodeModule
     if (typeof module.KubeConfig === 'function') return module
   } catch (cause) {
-    throw unusable(path, describe(cause), cause)
+    throw cannotLoad(path, describe(cause), cause)
   }
-  throw unusable(path, 'it has no KubeConfig')
+  throw cannotLoad(path, 'it has no KubeConfig')
 }
 
-function unusable(path: string, reason: string, cause?: unknown): LoginToolFailedError {
+function cannotLoad(path: string, reason: string, cause?: unknown): LoginToolFailedError {
   return new LoginToolFailedError(
     CLIENT_NODE,
     `cannot be loaded from ${JSON.stringify(path)}: ${reason}`,
@@ -197,18 +211,18 @@ function describe(error: unknown): string {
   return scrub(showControlCharacters(text.split('\n', 1)[0] ?? '')).replace(/\.$/, '')
 }
 
-/** Only what cannot be a piece of the file. */
-function describeMistake(error: unknown): string {
+/** Describes an error without quoting the file. */
+function describeReadError(error: unknown): string {
   const { message, syscall, mark, name } = Object(error)
-  const isHarmless = syscall !== undefined || HARMLESS.test(message)
-  if (isHarmless) return showControlCharacters(String(message))
-  if (typeof mark?.line === 'number') return `it is no YAML (line ${mark.line + 1})`
+  const isSafe = syscall !== undefined || SAFE_MESSAGE.test(message)
+  if (isSafe) return showControlCharacters(String(message))
+  if (typeof mark?.line === 'number') return `it is not valid YAML (line ${mark.line + 1})`
   if (error === null || error === undefined) return `it threw ${String(error)}`
   return `it threw a ${typeof name === 'string' ? name : typeof error}`
 }
 
-/** Names of entries, and places in the file. */
-const HARMLESS = /^Duplicate (?:cluster|user|context): |^\w+\[\d+\][\w.]* is missing$/
+/** Messages that hold only names of entries and positions in the file. */
+const SAFE_MESSAGE = /^Duplicate (?:cluster|user|context): |^\w+\[\d+\][\w.]* is missing$/
 
 interface Manifest {
   readonly name?: string
@@ -217,30 +231,30 @@ interface Manifest {
 }
 
 /**
- * Says what a package needs a newer Node for: itself, or one of its dependencies. Undefined when this Node will do.
+ * Says whether a package, or one of its dependencies, needs a newer Node; undefined if this Node is new enough.
  *
- * To be asked before it is loaded: a package that breaks while it is loaded may end the whole process, because Node
- * reports the error a second time where it cannot be caught.
+ * Call it before loading the package: one that fails while it is loaded may end the process, because Node reports the
+ * error a second time where it cannot be caught.
  *
  * @param entry The file that would be loaded.
  */
-export function describeNodeNeeds(name: string, entry: string): string | undefined {
-  const manifest = findOwn(name, dirname(entry))
-  const places = nodeModule.createRequire(entry).resolve.paths(name) ?? []
+export function describeUnmetEngines(name: string, entry: string): string | undefined {
+  const manifest = findManifest(name, dirname(entry))
+  const folders = nodeModule.createRequire(entry).resolve.paths(name) ?? []
   const dependencies = Object.keys(manifest?.dependencies ?? {}).map((each) => {
-    const found = places.map((place) => readManifest(join(place, each))).find(Boolean)
+    const found = folders.map((folder) => readManifest(join(folder, each))).find(Boolean)
     return { ...found, name: each }
   })
   const needing = [{ ...manifest, name }, ...dependencies].find(
-    ({ engines }) => typeof engines?.node === 'string' && isTooNew(engines.node),
+    ({ engines }) => typeof engines?.node === 'string' && needsNewerNode(engines.node),
   )
   return needing && `${needing.name} needs Node ${needing.engines?.node}`
 }
 
-function findOwn(name: string, folder: string): Manifest | undefined {
+function findManifest(name: string, folder: string): Manifest | undefined {
   const manifest = readManifest(folder)
   if (manifest?.name === name) return manifest
-  return dirname(folder) === folder ? undefined : findOwn(name, dirname(folder))
+  return dirname(folder) === folder ? undefined : findManifest(name, dirname(folder))
 }
 
 function readManifest(folder: string): Manifest | undefined {
@@ -251,8 +265,8 @@ function readManifest(folder: string): Manifest | undefined {
   }
 }
 
-/** Looks only at ranges of the form `>=22.19.0`: what else they may be is for the package manager to say. */
-function isTooNew(range: string): boolean {
+/** Understands only ranges of the form `>=22.19.0`: other ranges are left to the package manager. */
+function needsNewerNode(range: string): boolean {
   const [, ...wanted] = /^>=\s*(\d+)(?:\.(\d+))?(?:\.(\d+))?$/.exec(range.trim()) ?? []
   const here = process.versions.node.split('.').map(Number)
   const differing = wanted.findIndex((part, at) => Number(part ?? 0) !== here[at])

@@ -4,24 +4,29 @@ import { buildConnection, impersonationOf } from '../kubeconfig/build-connection
 import type { Connection, Impersonation } from '../kubeconfig/connection.ts'
 import { EXTERNAL_SIGNER } from '../kubeconfig/external-signer-config.ts'
 import { CLUSTER_FIELDS, type FieldTable, USER_FIELDS } from '../kubeconfig/fields.ts'
+import type { KubeconfigOption } from '../kubeconfig/inline-kubeconfig.ts'
 import type { ClusterEntry, Kubeconfig, UserEntry } from '../kubeconfig/kubeconfig.ts'
 import { parseKubeconfig } from '../kubeconfig/parse-kubeconfig.ts'
 import { hostEnvironment } from '../node/environment.ts'
 import { NODE_PATHS } from '../node/load-kubeconfig.ts'
 import { nodeCrypto } from '../node/node-crypto.ts'
-import { type Found, findEntries, readFiles } from './original-entries.ts'
+import {
+  type EntryPair,
+  findOriginalEntries,
+  readAvailableKubeconfigs,
+} from './original-entries.ts'
 
-/** Where to look up what client-node dropped when it read its files. */
+/** Where to look up fields that client-node drops when it reads a kubeconfig. */
 export interface LookupPlaces {
-  /** KUBECONFIG or `~/.kube/config` unless given. */
-  readonly kubeconfig?: string | readonly string[] | undefined
+  /** By default KUBECONFIG or `~/.kube/config`. */
+  readonly kubeconfig?: KubeconfigOption | undefined
   readonly env?: Environment | undefined
 }
 
 /**
- * Makes a connection of ours from what a KubeConfig says, completed from the files it was read from.
+ * Makes a connection from the selection of a KubeConfig, completed from the files it was read from.
  *
- * @throws {CredentialError} Names entry and remedy.
+ * @throws {CredentialError} If the configuration is invalid; the message names the entry.
  */
 export async function makeConnection(
   selection: Selection,
@@ -46,7 +51,7 @@ export async function makeConnection(
   )
 }
 
-/** Whom the user of a KubeConfig is to act as, with the groups that client-node dropped, whoever the user is. */
+/** Returns whom the user of a KubeConfig impersonates, with the groups that client-node drops. */
 export async function findImpersonation(
   selection: Selection,
   places: LookupPlaces,
@@ -56,9 +61,9 @@ export async function findImpersonation(
   return user && impersonationOf(user)
 }
 
-interface LookedUp extends Found {
+interface LookedUp extends EntryPair {
   readonly given: Kubeconfig
-  /** Where something was found. */
+  /** The files in which an entry was found. */
   readonly files: readonly string[]
 }
 
@@ -70,7 +75,11 @@ async function lookUp(
   const given = givenEntries(selection)
   const [cluster] = given.clusters.values()
   const [user] = given.users.values()
-  const found = findEntries({ cluster, user }, await readFiles({ kubeconfig, env }, cwd), cwd)
+  const found = findOriginalEntries(
+    { cluster, user },
+    await readAvailableKubeconfigs({ kubeconfig, env }, cwd),
+    cwd,
+  )
   const files = [found.cluster?.file, found.user?.file].filter((file) => file !== undefined)
   return {
     given,
@@ -85,9 +94,9 @@ function mapOf<T extends { readonly name: string }>(entry: T | undefined): Reado
 }
 
 /**
- * Turns what client-node keeps back into a kubeconfig with one context, and reads it as we read any other.
+ * Turns client-node's entries back into a kubeconfig with one context, and parses it like any other.
  *
- * @throws {KubeconfigSyntaxError} Names entry and field.
+ * @throws {KubeconfigSyntaxError} `ERR_KUBECONFIG_SYNTAX` with entry and field.
  */
 export function givenEntries({ currentContext, context, cluster, user }: Selection): Kubeconfig {
   return parseKubeconfig({
@@ -104,11 +113,11 @@ export function givenEntries({ currentContext, context, cluster, user }: Selecti
 }
 
 function contextFields({ cluster, user, namespace }: ContextLike): unknown {
-  // In a pod client-node takes it from a file, with whatever ends its line.
+  // In a pod client-node reads it from a file and keeps the line break.
   return { cluster, user, namespace: namespace?.trim() }
 }
 
-/** What client-node keeps of an entry, under the keys of a kubeconfig. */
+/** Returns the fields that client-node keeps of an entry, under the keys of a kubeconfig. */
 function keptFields(table: FieldTable, entry: object): Record<string, unknown> {
   const values: Readonly<Record<string, unknown>> = { ...entry }
   const kept = Object.values(table).map(({ key, kind, clientNode = '' }) => {
@@ -118,7 +127,7 @@ function keptFields(table: FieldTable, entry: object): Record<string, unknown> {
   return Object.fromEntries(kept)
 }
 
-/** client-node also takes a token file and a plugin from the settings of a provider, whatever its name. */
+/** client-node also reads a token file and a plugin from the config of an auth provider, whatever its name. */
 function methodFields(user: UserLike): Record<string, unknown> {
   const { config } = readProvider(user)
   if (user.exec) return { exec: user.exec }
@@ -127,7 +136,7 @@ function methodFields(user: UserLike): Record<string, unknown> {
   return { 'auth-provider': user.authProvider }
 }
 
-/** Where the fields of a cluster contradict each other, client-node has an order, and programs rely on it. */
+/** Resolves contradicting fields of a cluster in client-node's order, because programs rely on it. */
 export function settleCluster(entry: ClusterEntry): ClusterEntry {
   if (entry.insecureSkipTlsVerify) {
     return { ...entry, certificateAuthority: undefined, certificateAuthorityData: undefined }
@@ -136,7 +145,7 @@ export function settleCluster(entry: ClusterEntry): ClusterEntry {
   return { ...entry, certificateAuthorityData: undefined }
 }
 
-/** The same for a user: a file wins over data, a token over basic, a plugin over a provider. */
+/** Does the same for a user: a file takes precedence over data, a token over basic, a plugin over a provider. */
 export function settleUser(entry: UserEntry): UserEntry {
   return {
     ...entry,
@@ -148,9 +157,9 @@ export function settleUser(entry: UserEntry): UserEntry {
 }
 
 /**
- * Whether a user authenticates in a way that we do not know: then client-node does it, as before.
+ * Whether a user authenticates in a way that kubecred does not support, so that client-node must do it.
  *
- * client-node asks its own providers first and those that were added with `addAuthenticator` last; so do we.
+ * client-node tries its own providers first and those that were added with `addAuthenticator` last; so does this.
  */
 export function isForeign(kc: ReadableKubeConfig, user: UserLike): boolean {
   const { name, config } = readProvider(user)
@@ -162,7 +171,7 @@ export function isForeign(kc: ReadableKubeConfig, user: UserLike): boolean {
   return !isOurs && customAuthenticators(kc).some((one) => one.isAuthProvider?.(user) === true)
 }
 
-/** The stanza `auth-provider`, of which client-node checks nothing. */
+/** Reads the `auth-provider` stanza, which client-node does not check. */
 export function readProvider({ authProvider }: UserLike): {
   readonly name: string | undefined
   readonly config: Readonly<Record<string, unknown>>
@@ -179,15 +188,15 @@ interface AuthenticatorLike {
   isAuthProvider?(user: UserLike): unknown
 }
 
-/** Private in client-node's types, and the only place that knows them. */
+/** Reads a property that is private in client-node's types: there is no other way to know them. */
 function customAuthenticators(kc: ReadableKubeConfig): readonly AuthenticatorLike[] {
   const { custom_authenticators: custom } = kc as { custom_authenticators?: unknown }
   return Array.isArray(custom) ? (custom as AuthenticatorLike[]) : []
 }
 
-/** What a KubeConfig says at one moment: a copy, because programs change theirs while requests are on the way. */
+/** A copy of a KubeConfig's current selection: programs change theirs while requests are in flight. */
 export interface Selection {
-  /** Equal for selections that mean the same. A digest, because they hold secrets. */
+  /** Equal for equal selections. A digest, because they hold secrets. */
   readonly key: string
   readonly currentContext: string | undefined
   readonly context: ContextLike | undefined
@@ -195,14 +204,14 @@ export interface Selection {
   readonly user: UserLike | undefined
 }
 
-/** What a KubeConfig says now, as text that is the same while it says the same. It holds secrets. */
+/** Serialises the current selection of a KubeConfig: equal text for equal selections. It holds secrets. */
 export function describeSelection(kc: ReadableKubeConfig): string {
   const name = kc.getCurrentContext()
   const parts = [name, kc.getContextObject(name), kc.getCurrentCluster(), kc.getCurrentUser()]
   return JSON.stringify(parts)
 }
 
-/** Makes a selection of its text. */
+/** Parses what `describeSelection()` returned. */
 export function parseSelection(text: string): Selection {
   const [name, context, cluster, user] = JSON.parse(text) as [
     string | null,
@@ -220,9 +229,9 @@ export function parseSelection(text: string): Selection {
 }
 
 /**
- * What we read of a `KubeConfig` of @kubernetes/client-node, whatever its version.
+ * The methods of a `KubeConfig` of @kubernetes/client-node that kubecred calls, in any version.
  *
- * Written down here, because a type of one of its versions would be the wrong one for the users of another.
+ * Declared here, because the type of one version would not fit users of another.
  */
 export interface ReadableKubeConfig {
   getCurrentContext(): string
@@ -239,7 +248,7 @@ export interface ContextLike {
   readonly namespace?: string
 }
 
-/** What client-node keeps of the fields of a table, under its own names. */
+/** The fields of a table that client-node keeps, under its names. */
 type KeptOf<T extends FieldTable> = {
   readonly [N in keyof T as T[N] extends { readonly clientNode: infer Name extends string }
     ? Name

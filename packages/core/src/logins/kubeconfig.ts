@@ -2,24 +2,38 @@ import { resolve } from 'node:path'
 import { KubeconfigEmptyError } from '../errors/index.ts'
 import type { Environment } from '../formats/plain-object.ts'
 import type { Material } from '../kubeconfig/connection.ts'
+import type { KubeconfigOption } from '../kubeconfig/inline-kubeconfig.ts'
 import type { Overrides } from '../kubeconfig/overrides.ts'
 import { hostEnvironment } from '../node/environment.ts'
 import { loadConnection, loadPodConnection } from '../node/load-kubeconfig.ts'
 import type { ConnectionInfo } from '../vault/connection-info.ts'
-import { infoOf, type LoginMethodContext, type LoginMethodOptions } from './login-method.ts'
+import {
+  type LoginMethodContext,
+  type LoginMethodOptions,
+  toConnectionInfo,
+} from './login-method.ts'
 
+/** Options of `loginWithKubeconfig()`. */
 export interface KubeconfigLoginOptions extends Overrides, LoginMethodOptions {
-  /** Explicit files, which must exist; by default KUBECONFIG or `~/.kube/config`. */
-  readonly kubeconfig?: string | readonly string[] | undefined
+  /**
+   * Explicit files, which must exist, or a kubeconfig itself, as text or object, as in `connect()`; by default KUBECONFIG
+   * or `~/.kube/config`. Files are read again at each login.
+   */
+  readonly kubeconfig?: KubeconfigOption | undefined
   readonly env?: Environment | undefined
   /** 10 by default. */
   readonly priority?: number | undefined
 }
 
 /**
- * Logs in as the kubeconfig says: plugins, OpenID Connect, files and everything else that `connect()` reads.
+ * Logs in with a kubeconfig: plugins, OpenID Connect, files and everything else that `connect()` supports.
  *
- * @returns Undefined when there is no kubeconfig, or none that names a cluster.
+ * @returns Undefined if there is no kubeconfig, or none that names a cluster.
+ * @throws {CredentialError} If the kubeconfig is invalid, or an explicit one does not exist.
+ *
+ * @example
+ * const vault = new Vault()
+ * vault.onLogin((context) => loginWithKubeconfig(context, { context: 'production' }), { id: 'kubeconfig' })
  */
 export async function loginWithKubeconfig(
   context: LoginMethodContext,
@@ -32,31 +46,36 @@ export async function loginWithKubeconfig(
   }: KubeconfigLoginOptions = {},
 ): Promise<ConnectionInfo | undefined> {
   context.signal.throwIfAborted()
-  // The service account of the pod is another login's business.
-  const { KUBERNETES_SERVICE_HOST: _, ...elsewhere } = env
+  // Without it the pod's service account is not used: that is loginWithServiceAccount().
+  const { KUBERNETES_SERVICE_HOST: _, ...outsideOfPod } = env
   try {
-    const connection = await loadConnection({ kubeconfig, env: elsewhere, overrides })
-    return infoOf(connection, context, { priority, trustEnv })
+    const connection = await loadConnection({ kubeconfig, env: outsideOfPod, overrides })
+    return toConnectionInfo(connection, context, { priority, trustEnv })
   } catch (error) {
     if (error instanceof KubeconfigEmptyError && kubeconfig === undefined) return undefined
     throw error
   }
 }
 
+/** Options of `loginWithServiceAccount()`. */
 export interface ServiceAccountLoginOptions extends LoginMethodOptions {
   readonly env?: Environment | undefined
-  /** Where the account is mounted; by default Kubernetes's own place. */
+  /** Where the account is mounted; by default `/var/run/secrets/kubernetes.io/serviceaccount`. */
   readonly folder?: string | undefined
   /** 20 by default. */
   readonly priority?: number | undefined
 }
 
 /**
- * Logs in as the service account of the pod we run in. Its token and CA are read again when they change.
+ * Logs in as the service account of the pod. Its token and CA are read again when they change.
  *
- * The server is the one of the environment, else `kubernetes.default.svc`.
+ * The server comes from KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT, else it is `kubernetes.default.svc`.
  *
- * @returns Undefined when no service account is mounted.
+ * @returns Undefined if no service account is mounted.
+ *
+ * @example
+ * const vault = new Vault()
+ * vault.onLogin((context) => loginWithServiceAccount(context), { id: 'service-account' })
  */
 export async function loginWithServiceAccount(
   context: LoginMethodContext,
@@ -64,28 +83,34 @@ export async function loginWithServiceAccount(
 ): Promise<ConnectionInfo | undefined> {
   context.signal.throwIfAborted()
   const connection = await loadPodConnection({ env: inPod(env), serviceAccountFolder: folder })
-  return connection && infoOf(connection, context, { priority, trustEnv })
+  return connection && toConnectionInfo(connection, context, { priority, trustEnv })
 }
 
+/** Options of `loginWithPodCertificate()`. */
 export interface PodCertificateLoginOptions extends LoginMethodOptions {
   /** The credential bundle of the projected volume: private key and certificate chain in one file. */
   readonly path: string
-  /** By default the `ca.crt` of the service account, which a pod without its token may lack. */
+  /** By default the `ca.crt` of the service account, which a pod without a service account token may lack. */
   readonly caPath?: string | undefined
   readonly env?: Environment | undefined
-  /** Where the service account is mounted, for its CA and namespace; by default Kubernetes's own place. */
+  /** Where the service account is mounted, for its CA and namespace; default as in `loginWithServiceAccount()`. */
   readonly folder?: string | undefined
   /** 30 by default. */
   readonly priority?: number | undefined
 }
 
 /**
- * Logs in with the certificate that a projected volume of type `podCertificate` keeps in the pod.
+ * Logs in with the certificate of a projected volume of type `podCertificate`.
  *
- * The bundle is read in one go, so that key and chain always belong together, and again when the kubelet replaces it.
- * The server is the one of the environment, else `kubernetes.default.svc`.
+ * The bundle is read in one go, so that key and chain belong together, and again when the kubelet replaces it. The
+ * server comes from the environment, as in `loginWithServiceAccount()`.
  *
- * @returns Undefined when there is no such file.
+ * @returns Undefined if there is no such file.
+ *
+ * @example
+ * const path = '/var/run/pod-certificate/credentialbundle.pem'
+ * const vault = new Vault()
+ * vault.onLogin((context) => loginWithPodCertificate(context, { path }), { id: 'pod-certificate' })
  */
 export async function loginWithPodCertificate(
   context: LoginMethodContext,
@@ -111,10 +136,10 @@ export async function loginWithPodCertificate(
     certificateAuthority === undefined
       ? connection
       : { ...connection, warnings: [], cluster: { ...connection.cluster, certificateAuthority } }
-  return infoOf(own, context, { priority, trustEnv })
+  return toConnectionInfo(own, context, { priority, trustEnv })
 }
 
-/** The environment of a pod, also where its service links are turned off. */
+/** Adds the variables of a pod, which are missing if its service links are turned off. */
 function inPod(env: Environment): Environment {
   return {
     ...env,

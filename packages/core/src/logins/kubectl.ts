@@ -9,10 +9,9 @@ import { checkOptionNames } from '../errors/option-names.ts'
 import { JsonError, parseJson } from '../formats/json.ts'
 import type { Environment } from '../formats/plain-object.ts'
 import { buildSelectedConnection } from '../kubeconfig/build-connection.ts'
-import { SIGNER_PATH_PARAMETERS } from '../kubeconfig/external-signer-config.ts'
 import type { ClusterEntry, Kubeconfig, UserEntry } from '../kubeconfig/kubeconfig.ts'
 import { parseKubeconfig } from '../kubeconfig/parse-kubeconfig.ts'
-import { resolveClusterPaths, resolveUserPaths } from '../kubeconfig/paths.ts'
+import { relativeClusterPaths, relativeUserPaths } from '../kubeconfig/paths.ts'
 import { quoteName } from '../kubeconfig/problem.ts'
 import { type Selection, selectEntries } from '../kubeconfig/select-entries.ts'
 import { hostEnvironment } from '../node/environment.ts'
@@ -24,17 +23,22 @@ import { showControlCharacters } from '../secret/scrub.ts'
 import { Secret } from '../secret/secret.ts'
 import { runFacts } from '../sources/plugin-run-errors.ts'
 import type { ConnectionInfo } from '../vault/connection-info.ts'
-import { infoOf, type LoginMethodContext, type LoginMethodOptions } from './login-method.ts'
-import { isSameCluster, isSameUser, readFiles } from './original-entries.ts'
+import {
+  type LoginMethodContext,
+  type LoginMethodOptions,
+  toConnectionInfo,
+} from './login-method.ts'
+import { isSameCluster, isSameUser, readAvailableKubeconfigs } from './original-entries.ts'
 
+/** Options of `loginViaKubectl()`. */
 export interface KubectlLoginOptions extends LoginMethodOptions {
-  /** The program to ask: a name to look up in PATH, or a path. By default `kubectl`. */
+  /** The program to run: a name to look up in PATH, or a path. By default `kubectl`. */
   readonly command?: string | undefined
   /** The context to use in place of the current one. */
   readonly context?: string | undefined
   /** The file to use in place of those that kubectl finds by itself. */
   readonly kubeconfig?: string | undefined
-  /** What kubectl sees, and where it is looked up; the environment of the process unless given. */
+  /** The environment of kubectl, whose PATH is searched for it; by default that of the process. */
   readonly env?: Environment | undefined
   /** How long kubectl may take: 60 s. */
   readonly timeoutMs?: number | undefined
@@ -53,14 +57,18 @@ const OPTIONS = Object.keys({
 } satisfies Record<keyof KubectlLoginOptions, true>)
 
 const TIMEOUT_MS = 60_000
-/** The longest a timer of Node can wait. */
+/** The limit of Node's timers. */
 const MAX_TIMEOUT_MS = 2_147_483_647
 
 /**
- * Logs in as an installed kubectl would. It only prints its configuration: plugins run our way, under our policy.
+ * Logs in with the configuration that an installed kubectl prints. Plugins are run by kubecred, under its policy.
  *
- * @returns Undefined when there is no kubectl, or it has no current context.
- * @throws {LoginToolFailedError} When it does not answer, or with something else than a kubeconfig.
+ * @returns Undefined if there is no kubectl, or it has no current context.
+ * @throws {LoginToolFailedError} `ERR_LOGIN_TOOL_FAILED` if kubectl fails, or does not print a kubeconfig.
+ *
+ * @example
+ * const vault = new Vault()
+ * vault.onLogin((context) => loginViaKubectl(context, { context: 'production' }), { id: 'kubectl' })
  */
 export async function loginViaKubectl(
   context: LoginMethodContext,
@@ -84,14 +92,14 @@ export async function loginViaKubectl(
     const completed = await withOrigins(selection, { command, kubeconfig, env, cwd })
     const connection = buildSelectedConnection(completed, overrides, { paths: NODE_PATHS, cwd })
     const { priority = 10, trustEnv } = options
-    return infoOf(connection, context, { priority, trustEnv })
+    return toConnectionInfo(connection, context, { priority, trustEnv })
   } catch (error) {
     if (error instanceof KubeconfigEmptyError && kubeconfig === undefined) return undefined
     throw error
   }
 }
 
-/** How kubectl is asked. */
+/** How to run kubectl. */
 export interface KubectlCall {
   readonly command: string
   /** The file to read in place of those that kubectl finds by itself. */
@@ -102,18 +110,18 @@ export interface KubectlCall {
   readonly warn: (message: string) => void
 }
 
-/** As large as we let a kubeconfig be. */
+/** The maximum size of what kubectl prints. */
 const MAX_BYTES = 8 * 1024 * 1024
 const MAX_LINE = 200
 
 /**
- * Asks kubectl for its whole configuration.
+ * Reads the whole configuration from kubectl.
  *
- * Neither minified nor flattened: files stay files, which are read again when they change, and a broken
- * entry that is not used does no harm.
+ * Neither minified nor flattened: files stay files, which are read again when they change, and a broken entry that is
+ * not used is not an error.
  *
- * @returns Undefined when there is no such program.
- * @throws {LoginToolFailedError} What it printed is never part of it.
+ * @returns Undefined if there is no such program.
+ * @throws {LoginToolFailedError} `ERR_LOGIN_TOOL_FAILED`. It never holds what kubectl printed to standard output.
  */
 export async function readKubectlConfig(call: KubectlCall): Promise<Kubeconfig | undefined> {
   const { command, kubeconfig, env, timeoutMs, signal } = call
@@ -133,7 +141,7 @@ export async function readKubectlConfig(call: KubectlCall): Promise<Kubeconfig |
     signal,
   })
   signal.throwIfAborted()
-  return readPrinted(command, printedBy(outcome, call))
+  return parseStdout(command, readStdout(outcome, call))
 }
 
 function usable(
@@ -146,12 +154,12 @@ function usable(
   }
   const where = showControlCharacters(JSON.stringify(located.path))
   throw new LoginToolFailedError(command, `cannot run: ${located.reason} (${where})`, {
-    hint: 'Make it executable, or name another program as command.',
+    hint: 'Make it executable, or pass another program as command.',
   })
 }
 
-function printedBy(outcome: RunOutcome, { command, timeoutMs }: KubectlCall): Uint8Array {
-  const { stderrTail } = runFacts({ ...outcome, stderrTail: unquoted(outcome.stderrTail) }, [])
+function readStdout(outcome: RunOutcome, { command, timeoutMs }: KubectlCall): Uint8Array {
+  const { stderrTail } = runFacts({ ...outcome, stderrTail: withoutQuotes(outcome.stderrTail) }, [])
   const fail = (what: string, hint?: string): never => {
     throw new LoginToolFailedError(command, what, { stderrTail, hint })
   }
@@ -160,7 +168,7 @@ function printedBy(outcome: RunOutcome, { command, timeoutMs }: KubectlCall): Ui
       if (outcome.status === 0) return outcome.stdout
       return fail(
         `failed with exit code ${outcome.status}${lastLine(stderrTail)}`,
-        `Run "${command} config view" by hand to see more.`,
+        `Run "${command} config view" in a terminal to see more.`,
       )
     case 'killed':
       return fail(`was ended by ${outcome.signal}`)
@@ -176,45 +184,47 @@ function printedBy(outcome: RunOutcome, { command, timeoutMs }: KubectlCall): Ui
 }
 
 /**
- * Takes out the pieces of a kubeconfig that kubectl quotes when it cannot read it: until 1.22 with what stands
- * around the mistake, `...|{"token":["abc|...`, and always the name of an anchor, which a password may look like.
+ * Removes the pieces of a kubeconfig that kubectl quotes when it cannot read it: until 1.22 the text around the mistake,
+ * `...|{"token":["abc|...`, and in all versions the name of an anchor, which a password may look like.
  */
-function unquoted(stderr: string): string {
+function withoutQuotes(stderr: string): string {
   const start = stderr.indexOf('...|')
   const end = stderr.indexOf('|...')
-  // Of a quotation whose beginning is cut off, everything.
+  // The beginning of the quotation is cut off: nothing before its end can be trusted.
   if (end !== -1 && (start === -1 || end < start)) return ''
   const before = start === -1 ? stderr : `${stderr.slice(0, start)}…`
   return before.replace(/unknown anchor '.*'/g, "unknown anchor '…'").replace(/`[^`]*`/g, '`…`')
 }
 
-/** kubectl says what is wrong in its last line. */
+/** kubectl prints the error in its last line. */
 function lastLine(stderr = ''): string {
   const line = stderr.trim().split('\n').at(-1)?.slice(0, MAX_LINE).replace(/\.$/, '')
   return line ? `: ${line}` : ''
 }
 
-function readPrinted(command: string, bytes: Uint8Array): Kubeconfig {
+function parseStdout(command: string, bytes: Uint8Array): Kubeconfig {
   try {
     return parseKubeconfig(parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes)))
   } catch (error) {
     const what =
-      bytes.length === 0 ? 'printed nothing' : `printed no kubeconfig: ${reasonOf(error)}`
+      bytes.length === 0
+        ? 'printed nothing'
+        : `printed something that is not a kubeconfig: ${reasonOf(error)}`
     throw new LoginToolFailedError(command, what, {
-      hint: `Run "${command} config view --output=json" by hand: it must print a kubeconfig and nothing else.`,
+      hint: `Run "${command} config view --output=json" in a terminal: it must print a kubeconfig and nothing else.`,
     })
   }
 }
 
-/** Only errors that are known to hold no piece of what was printed. */
+/** Quotes only errors that are known not to hold a piece of the output. */
 function reasonOf(error: unknown): string {
   if (error instanceof JsonError) return error.message
   if (error instanceof KubeconfigSyntaxError)
-    return error.message.replace(/^kubeconfig "[^"]*": /, '')
-  return 'it is no UTF-8 text'
+    return error.message.replace(/^the given kubeconfig: /, '')
+  return 'it is not UTF-8 text'
 }
 
-interface Places {
+interface KubectlConfigSources {
   readonly command: string
   readonly kubeconfig: string | undefined
   readonly env: Environment
@@ -222,22 +232,27 @@ interface Places {
 }
 
 /**
- * Finds the entries in their files, which kubectl does not tell: relative paths start there, new tokens of an issuer
- * are found there, and an old kubectl leaves out what it does not know.
+ * Finds the files of the selected entries, which kubectl does not print: relative paths resolve against their folder,
+ * refreshed OIDC tokens are read from them, and an old kubectl drops fields it does not know.
  *
- * @throws {LoginToolFailedError} When a path is relative and the file is not found, as behind a wrapper of kubectl.
+ * @throws {LoginToolFailedError} `ERR_LOGIN_TOOL_FAILED` if a path is relative and its file is not found, as with a kubectl wrapper.
  */
-export async function withOrigins(selection: Selection, places: Places): Promise<Selection> {
+export async function withOrigins(
+  selection: Selection,
+  places: KubectlConfigSources,
+): Promise<Selection> {
   const { kubeconfig, env, cwd, command } = places
-  const files = await readFiles({ kubeconfig, env }, cwd)
+  const files = await readAvailableKubeconfigs({ kubeconfig, env }, cwd)
   const cluster = findCluster(selection.cluster, files, cwd) ?? selection.cluster
   const user = findUser(selection.user, files, cwd) ?? selection.user
-  if (cluster.file === undefined) refuseRelative('cluster', cluster, pathsOfCluster, places)
-  if (user.file === undefined) refuseRelative('user', user, pathsOfUser, places)
+  const inCluster = cluster.file === undefined ? relativeClusterPaths(cluster, NODE_PATHS) : []
+  const inUser = user.file === undefined ? relativeUserPaths(user, NODE_PATHS) : []
+  if (inCluster.length > 0) throw relativePathError(command, 'cluster', cluster.name)
+  if (inUser.length > 0) throw relativePathError(command, 'user', user.name)
   return { ...selection, cluster, user, origin: command }
 }
 
-/** kubectl takes an entry from the first file that has one of its name. */
+/** Takes the entry from the first file that has one of its name, as kubectl does. */
 function findCluster(
   entry: ClusterEntry,
   files: readonly Kubeconfig[],
@@ -261,34 +276,10 @@ function findUser(
   return isIt ? found : undefined
 }
 
-function refuseRelative<E extends { readonly name: string }>(
-  kind: string,
-  entry: E,
-  pathsOf: (entry: E, cwd: string) => readonly (string | undefined)[],
-  { command }: Places,
-): void {
-  // Only a relative path is another one seen from elsewhere.
-  const [here, elsewhere] = [pathsOf(entry, '/1'), pathsOf(entry, '/2')]
-  const isRelative = here.some((path, at) => path !== elsewhere[at])
-  if (!isRelative) return
-  throw new LoginToolFailedError(
+function relativePathError(command: string, kind: string, name: string): LoginToolFailedError {
+  return new LoginToolFailedError(
     command,
-    `names a file of ${kind} ${quoteName(entry.name)} by a relative path, and does not say where that starts`,
+    `printed a relative path for ${kind} ${quoteName(name)}, but not the file it is relative to`,
     { hint: 'Write the path in full, or pass the file of the entry as kubeconfig.' },
   )
-}
-
-function pathsOfCluster(entry: ClusterEntry, cwd: string): readonly (string | undefined)[] {
-  return [resolveClusterPaths(entry, cwd, NODE_PATHS).certificateAuthority]
-}
-
-function pathsOfUser(entry: UserEntry, cwd: string): readonly (string | undefined)[] {
-  const { clientCertificate, clientKey, tokenFile, exec, authProvider } = resolveUserPaths(
-    entry,
-    cwd,
-    NODE_PATHS,
-  )
-  const places = ['idp-certificate-authority', ...Object.keys(SIGNER_PATH_PARAMETERS)]
-  const inProvider = places.map((name) => authProvider?.config.get(name)?.expose())
-  return [clientCertificate, clientKey, tokenFile, exec?.command, ...inProvider]
 }

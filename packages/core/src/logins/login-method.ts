@@ -3,16 +3,16 @@ import type { ConnectionFields } from '../vault/connection-fields.ts'
 import { ConnectionInfo } from '../vault/connection-info.ts'
 import type { LoginContext } from '../vault/login-handler.ts'
 
-/** What a ready-made login receives: at least a signal; the rest if a handler passes its context on. */
+/** What a ready-made login receives: at least a signal, the rest if a login handler passes its context on. */
 export type LoginMethodContext = Pick<LoginContext, 'signal'> & Partial<LoginContext>
 
 type Returned = ConnectionInfo | ConnectionFields | undefined
 
 /**
- * A login that others can use in their handlers, alone or one after the other.
+ * A login function for use in login handlers, alone or in sequence with others.
  *
- * It returns nothing where it does not apply, so that the next one can be asked; it throws where it does apply
- * and something is wrong. It stops when `context.signal` says so, and keeps nothing from one call to the next.
+ * It returns undefined if it does not apply, so that a handler can try the next one, and throws if it applies and fails.
+ * It stops when `context.signal` is aborted and keeps no state between calls.
  *
  * @example
  * export const loginViaCorp: LoginMethod<CorpOptions> = async ({ signal }, { account } = {}) => {
@@ -30,12 +30,12 @@ export type LoginMethod<Options extends object = object> = (
 export interface LoginMethodOptions {
   /** Larger is preferred. */
   readonly priority?: number | undefined
-  /** Whether HTTPS_PROXY and its kin count; true by default. */
+  /** Whether HTTPS_PROXY, HTTP_PROXY and NO_PROXY are used; true by default. */
   readonly trustEnv?: boolean | undefined
 }
 
-/** Makes a login of a connection. Its warnings are logged once, at the first login. */
-export function infoOf(
+/** Wraps a connection as a login. Its warnings are logged once, at the first login. */
+export function toConnectionInfo(
   connection: Connection,
   { signal, logger, reason = 'first' }: LoginMethodContext,
   { priority, trustEnv = true }: LoginMethodOptions & { readonly priority: number },

@@ -1,20 +1,31 @@
 import { dirname, resolve } from 'node:path'
 import { CLUSTER_FIELDS, type FieldTable, USER_FIELDS } from '../kubeconfig/fields.ts'
+import { isInlineKubeconfig } from '../kubeconfig/inline-kubeconfig.ts'
 import type { ClusterEntry, ExecEntry, Kubeconfig, UserEntry } from '../kubeconfig/kubeconfig.ts'
 import {
   kubeconfigLocations,
   type LoadOptions,
   readKubeconfigFiles,
+  readKubeconfigs,
   readRegularKubeconfig,
 } from '../node/load-kubeconfig.ts'
 import { Secret } from '../secret/secret.ts'
 
-/** The kubeconfigs that can be read, in order; a broken one is no error, because client-node has read what it needs. */
-export async function readFiles(options: LoadOptions, cwd: string): Promise<readonly Kubeconfig[]> {
+/** Returns the kubeconfigs that can be read, in order. A broken one is skipped: the tool has read what it needs. */
+export async function readAvailableKubeconfigs(
+  options: LoadOptions,
+  cwd: string,
+): Promise<readonly Kubeconfig[]> {
+  if (isInlineKubeconfig(options.kubeconfig)) {
+    return readKubeconfigs({ ...options, cwd }).then(
+      ({ configs }) => configs,
+      () => [],
+    )
+  }
   const { files } = kubeconfigLocations(options, cwd)
   const read = await Promise.all(
     files.map((file) =>
-      // client-node has read them before, so a pipe among them would be empty by now.
+      // The tool has read them before, so a pipe among them would be empty by now.
       readKubeconfigFiles([file], 'skipped', readRegularKubeconfig).then(
         ({ configs }) => configs,
         () => [],
@@ -24,20 +35,24 @@ export async function readFiles(options: LoadOptions, cwd: string): Promise<read
   return read.flat()
 }
 
-/** Entries of a cluster and a user that belong together. */
-export interface Found {
+/** A cluster entry and a user entry that belong together. */
+export interface EntryPair {
   readonly cluster: ClusterEntry | undefined
   readonly user: UserEntry | undefined
 }
 
 /**
- * Finds the entries that client-node's were made from, with everything it dropped.
+ * Finds the kubeconfig entries that client-node's entries were made from, with the fields that it dropped.
  *
- * An entry counts only if it agrees with client-node's in all that is left there: programs change theirs.
- * A user may have a token file, of which nothing is left: it counts only together with its cluster, and
- * where the files themselves put the two together, so that no credential goes to a server it is not for.
+ * An entry matches only if it agrees in every field that client-node keeps: programs change their entries. A user may
+ * have a token file, which client-node drops; so a user matches only together with its cluster, and only if a context in
+ * the files combines the two, so that no credential is sent to another server.
  */
-export function findEntries(given: Found, files: readonly Kubeconfig[], cwd: string): Found {
+export function findOriginalEntries(
+  given: EntryPair,
+  files: readonly Kubeconfig[],
+  cwd: string,
+): EntryPair {
   const cluster = given.cluster && findCluster(given.cluster, files, cwd)
   if (given.user === undefined || cluster === undefined) return { cluster, user: undefined }
   const { name } = given.user
@@ -65,12 +80,12 @@ function findUser(
   return named.find((entry) => isSameUser(entry, given, cwd))
 }
 
-/** Whether two clusters agree in all that client-node keeps of one. */
+/** Whether two clusters agree in every field that client-node keeps. */
 export function isSameCluster(one: ClusterEntry, other: ClusterEntry, cwd: string): boolean {
   return clusterText(one, cwd) === clusterText(other, cwd)
 }
 
-/** Whether two users agree in all that client-node keeps of one. */
+/** Whether two users agree in every field that client-node keeps. */
 export function isSameUser(one: UserEntry, other: UserEntry, cwd: string): boolean {
   return userText(one, cwd) === userText(other, cwd)
 }
@@ -88,10 +103,10 @@ function userText(entry: UserEntry, cwd: string): string {
   ])
 }
 
-/** The values of an entry that client-node keeps; the paths among them it makes absolute. */
+/** Returns the values of an entry that client-node keeps. It makes paths absolute. */
 function keptValues(table: FieldTable, entry: ClusterEntry | UserEntry, cwd: string): unknown[] {
   const values: Readonly<Record<string, unknown>> = { ...entry }
-  const base = entry.file === undefined ? cwd : dirname(entry.file)
+  const base = entry.inline?.folder ?? (entry.file === undefined ? cwd : dirname(entry.file))
   return Object.entries(table).map(([name, { kind, clientNode }]) => {
     const value = clientNode && values[name]
     if (value instanceof Secret) return value.expose()
@@ -101,7 +116,7 @@ function keptValues(table: FieldTable, entry: ClusterEntry | UserEntry, cwd: str
 
 function execParts({ args, env, interactiveMode = 'IfAvailable', ...rest }: ExecEntry): unknown {
   return [
-    // kubectl writes it down where the file does not say.
+    // kubectl prints the default if the file has none.
     interactiveMode,
     Object.entries(rest).sort(),
     args.map((arg) => arg.expose()),
@@ -109,7 +124,7 @@ function execParts({ args, env, interactiveMode = 'IfAvailable', ...rest }: Exec
   ]
 }
 
-/** Without the empty values, one of which client-node adds. */
+/** Leaves out empty values: client-node adds one. */
 function providerParts({ authProvider }: UserEntry): unknown {
   if (authProvider === undefined) return undefined
   const settings = [...authProvider.config].map(([key, value]) => [key, value.expose()])

@@ -24,6 +24,15 @@ import {
   type Pod,
   SERVICE_ACCOUNT_FOLDER,
 } from '../kubeconfig/in-cluster.ts'
+import {
+  checkKubeconfigOption,
+  GIVEN_KUBECONFIG,
+  isInlineKubeconfig,
+  isKubeconfigText,
+  type KubeconfigObject,
+  type KubeconfigOption,
+  type KubeconfigText,
+} from '../kubeconfig/inline-kubeconfig.ts'
 import { type Kubeconfig, mergeKubeconfigs } from '../kubeconfig/kubeconfig.ts'
 import type { Overrides } from '../kubeconfig/overrides.ts'
 import {
@@ -36,8 +45,8 @@ import { nodeFiles, readBoundedFile } from './node-files.ts'
 
 /** Where to look for kubeconfig files, and overrides. */
 export interface LoadOptions {
-  /** One or several explicit files, which must exist. KUBECONFIG and the home folder are then ignored. */
-  readonly kubeconfig?: string | readonly string[] | undefined
+  /** One or several explicit files, which must exist, or a kubeconfig itself. KUBECONFIG and the home folder are then ignored. */
+  readonly kubeconfig?: KubeconfigOption | undefined
   readonly overrides?: Overrides | undefined
   readonly env: Environment
   /** The base of relative paths in options and KUBECONFIG. */
@@ -62,7 +71,9 @@ export async function loadConnection(options: LoadOptions): Promise<Connection> 
   const pod = await findPod(options)
   const isAllMissing = locations.from === 'KUBECONFIG' && missing.length > 0 && configs.length === 0
   const allMissing = `KUBECONFIG names only files that do not exist: ${missing.join(', ')}`
-  const files = isAllMissing ? allMissing : `looked in ${locations.files.join(', ') || 'no file'}`
+  const where =
+    locations.from === 'option' ? GIVEN_KUBECONFIG : locations.files.join(', ') || 'no file'
+  const files = isAllMissing ? allMissing : `looked in ${where}`
   // In a pod, the service account is expected: the error must say that it is not mounted.
   const isUnmounted = pod === undefined && isInPod(options.env)
   const account = options.serviceAccountFolder ?? SERVICE_ACCOUNT_FOLDER
@@ -83,13 +94,29 @@ export interface FoundKubeconfigs extends ParsedKubeconfigs {
  * Finds, reads and merges the kubeconfig files, without selecting entries.
  *
  * @throws {CredentialError} A file cannot be read or parsed, or an explicit one does not exist.
+ * @throws {TypeError} If `kubeconfig` is neither paths nor a kubeconfig.
  */
 export async function readKubeconfigs(options: LoadOptions): Promise<FoundKubeconfigs> {
-  const places = kubeconfigLocations(options, options.cwd ?? process.cwd())
+  const { kubeconfig, cwd = process.cwd() } = options
+  checkKubeconfigOption(kubeconfig)
+  const places = kubeconfigLocations(options, cwd)
+  if (isInlineKubeconfig(kubeconfig)) {
+    const merged = await readInline(kubeconfig, cwd)
+    return { places, configs: [merged], missing: [], merged }
+  }
   const absent = places.from === 'flag' ? 'an error' : 'skipped'
   const readFile = options.readFile ?? readerFor(places)
   const read = await readKubeconfigFiles(places.files, absent, readFile)
   return { places, ...read, merged: mergeKubeconfigs(read.configs) }
+}
+
+async function readInline(
+  kubeconfig: KubeconfigText | KubeconfigObject,
+  cwd: string,
+): Promise<Kubeconfig> {
+  const folder = isKubeconfigText(kubeconfig) ? kubeconfig.folder : undefined
+  const { parseInlineKubeconfig } = await import('../kubeconfig/parse-kubeconfig.ts')
+  return parseInlineKubeconfig(kubeconfig, folder && nodePath.resolve(cwd, folder))
 }
 
 interface PodOptions extends Pick<LoadOptions, 'env' | 'serviceAccountFolder'> {
@@ -131,7 +158,8 @@ function connect(
 
 /** Where kubeconfig files are looked for. */
 export interface Places {
-  readonly from: 'flag' | 'KUBECONFIG' | 'home'
+  /** `option` is a kubeconfig that was passed as text or object. */
+  readonly from: 'flag' | 'option' | 'KUBECONFIG' | 'home'
   /** Absolute paths, in order of precedence. */
   readonly files: readonly string[]
 }
@@ -140,6 +168,7 @@ export interface Places {
 export function kubeconfigLocations(options: LoadOptions, cwd: string): Places {
   const absolute = (file: string): string => nodePath.resolve(cwd, file)
   const { kubeconfig } = options
+  if (isInlineKubeconfig(kubeconfig)) return { from: 'option', files: [] }
   const explicit = [kubeconfig ?? []].flat().filter((file) => file !== '')
   // An empty list is explicit: no file is read.
   const isNone = Array.isArray(kubeconfig) && kubeconfig.length === 0

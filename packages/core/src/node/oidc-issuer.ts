@@ -281,7 +281,7 @@ export function configError(
   what: string,
   init: { readonly hint: string; readonly cause?: unknown },
 ): OidcConfigError {
-  const who = describeEntry('user', { name: entry.user, file: entry.file })
+  const who = describeEntry('user', { ...entry, name: entry.user })
   return new OidcConfigError(`${who} logs in at ${issuer}: ${what}`, init)
 }
 

@@ -90,8 +90,9 @@ function keyOf(config: OidcConfig, refreshToken: Secret): string {
 export function oidcEntry({ entry, issuer, clientId }: OidcConfig, isSaved: boolean): OidcEntry {
   const { file, user } = entry
   return {
-    where: describeEntry('user', { name: user, file }),
+    where: describeEntry('user', { ...entry, name: user }),
     isSaved: isSaved && file !== undefined,
+    hasFile: file !== undefined,
     async read() {
       try {
         if (file === undefined) return undefined

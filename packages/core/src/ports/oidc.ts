@@ -26,6 +26,8 @@ export interface OidcEntry {
   readonly where: string
   /** Whether new tokens are written into it. */
   readonly isSaved: boolean
+  /** Whether it stands in a file; false if the kubeconfig was passed as text or object. */
+  readonly hasFile: boolean
   /** The tokens it has now; undefined when it cannot be read or is no longer about this login. */
   read(): Promise<OidcTokens | undefined>
   /**

@@ -96,8 +96,8 @@ export function oidcSource(config: OidcConfig, session: OidcSession, ports: Oidc
   }
 
   function cannotRefresh({ reason }: AcquireContext): OidcConfigError {
-    const { user: name, file } = config.entry
-    const who = describeEntry('user', { name, file })
+    const { entry } = config
+    const who = describeEntry('user', { ...entry, name: entry.user })
     const { idToken } = session.tokens
     return new OidcConfigError(
       `${who} has no refresh-token, and ${describeToken(idToken, reason)}`,
@@ -234,6 +234,12 @@ export class OidcSession {
 
   #describeUnsaved(): string {
     const [entry] = this.#entries.keys()
+    if (entry?.hasFile === false) {
+      return (
+        `the issuer replaced the refresh token of ${entry.where}, which has no file to save it in; the new one is ` +
+        'only in memory, so the next program that uses the kubeconfig may have to log in again'
+      )
+    }
     return (
       `the issuer replaced the refresh token of ${entry?.where ?? 'this login'}; the new one is only in memory, ` +
       'so the next program that uses the kubeconfig may have to log in again. ' +

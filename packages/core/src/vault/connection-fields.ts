@@ -1,56 +1,64 @@
 import type { SigningKey } from '../credential/signing-key.ts'
 
 /**
- * What a login handler returns: where to connect, and as whom.
+ * What a login handler returns: where to connect, and with which credential.
  *
- * Paths may begin with `~`. Data is PEM, or base64 of PEM. Nothing at all about authentication is
- * anonymous, and legal.
+ * Paths may begin with `~`. Data is PEM, or base64 of PEM. Without any credential the login is anonymous.
  */
 export interface ConnectionFields {
-  /** `https://HOST:PORT`, perhaps with a path. */
+  /** `https://HOST:PORT`, optionally with a path. */
   readonly server: string
   readonly caPath?: string | undefined
   readonly caData?: string | Uint8Array | undefined
-  /** Does not check the server's certificate. */
+  /** Turns off verification of the server's certificate. */
   readonly insecure?: boolean | undefined
-  /** The name to check the server's certificate against, in place of the address's. */
+  /** The name to verify the server's certificate against, in place of the host in `server`. */
   readonly tlsServerName?: string | undefined
   readonly username?: string | undefined
   readonly password?: string | undefined
-  /** The word before the token, by default `Bearer`. Without a token it is the whole header. */
+  /** The scheme before the token in `Authorization`, by default `Bearer`. Without a token it is the whole header. */
   readonly scheme?: string | undefined
   readonly token?: string | undefined
   readonly certificatePath?: string | undefined
   readonly certificateData?: string | Uint8Array | undefined
   readonly privateKeyPath?: string | undefined
   readonly privateKeyData?: string | Uint8Array | undefined
-  /** Signs in place of a private key that is somewhere else; the certificate is still needed. */
-  readonly signingKey?: GivenSigningKey | undefined
-  /** The namespace to use where a request needs one. */
+  /**
+   * Signs TLS handshakes in place of a private key that is not in this process. The certificate is still required.
+   *
+   * @experimental
+   */
+  readonly signingKey?: SigningKeyInput | undefined
+  /** The namespace of the connection, by default `default`. */
   readonly defaultNamespace?: string | undefined
   readonly proxyUrl?: string | undefined
-  /** Whether HTTPS_PROXY and its kin count; false by default. */
+  /** Whether HTTPS_PROXY, HTTP_PROXY and NO_PROXY are used; false by default. */
   readonly trustEnv?: boolean | undefined
   /** Larger is preferred; 0 by default. */
   readonly priority?: number | undefined
   /**
-   * When it ends: a `Date`, milliseconds since the epoch, or text as in the answer of a plugin. Text without a zone is
-   * UTC, a date alone its first moment. The year 1 in UTC means no end, as in the answer of a plugin.
+   * When the credential expires: a `Date`, milliseconds since the epoch, or an RFC 3339 string. A string without a time
+   * zone is UTC, a date without a time means 00:00. The year 1 (Go's zero time) means no expiry, as in the output of a
+   * plugin.
    */
-  readonly expiration?: Moment | string | number | undefined
+  readonly expiration?: DateLike | string | number | undefined
 }
 
-/** A signing key as people write it: without `choose` the server's first choice is made. */
-export type GivenSigningKey = Pick<SigningKey, 'sign'> & Partial<Pick<SigningKey, 'choose'>>
+/**
+ * A signing key as a login handler returns it. Without `choose` the first scheme that the server offers is used.
+ *
+ * @experimental
+ */
+export type SigningKeyInput = Pick<SigningKey, 'sign'> & Partial<Pick<SigningKey, 'choose'>>
 
-/** A `Date`. */
-export interface Moment {
+/** A `Date`, possibly of another realm. */
+export interface DateLike {
   getTime(): number
 }
 
 type Kind = 'text' | 'data' | 'key' | 'flag' | 'number' | 'time'
 
-/** Every field and what it takes. */
+/** The kind of value that each field takes. */
 export const FIELD_KINDS: Readonly<Record<keyof ConnectionFields, Kind>> = {
   server: 'text',
   caPath: 'text',
@@ -73,12 +81,12 @@ export const FIELD_KINDS: Readonly<Record<keyof ConnectionFields, Kind>> = {
   expiration: 'time',
 }
 
-/** Fields that never appear in any output. */
+/** Fields whose values never appear in any output. */
 export const SECRET_FIELDS: ReadonlySet<string> = new Set([
   'password',
   'token',
   'privateKeyData',
-  // A header can be written whole as its scheme, and a proxy's address may hold a password.
+  // `scheme` can be the whole header, and a proxy URL can hold a password.
   'scheme',
   'proxyUrl',
 ])

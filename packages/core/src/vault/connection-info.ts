@@ -5,12 +5,16 @@ import { type Login, readFields } from './read-connection-info.ts'
 const INSPECT = Symbol.for('nodejs.util.inspect.custom')
 
 /**
- * Where to connect, and as whom.
+ * A checked `ConnectionFields`: where to connect, and with which credential.
  *
- * Everything that can be checked without reading a file is checked when it is made. Printing or
- * serialising it shows which fields are set, and no secret.
+ * The constructor checks everything that can be checked without reading a file. Printing or serialising it shows which
+ * fields are set, but no secrets.
  *
- * @throws {ConnectionInfoError} With every field that cannot be used.
+ * @throws {ConnectionInfoError} `ERR_CONNECTION_INFO` with every field that is invalid.
+ *
+ * @example
+ * const info = new ConnectionInfo({ server: 'https://10.0.0.1:6443', caPath: '~/ca.pem', token: 'example' })
+ * console.log(info.server, info.expiresAt)
  */
 export class ConnectionInfo {
   readonly #shown: Readonly<Record<string, unknown>>
@@ -22,7 +26,11 @@ export class ConnectionInfo {
     this.#shown = isLogin ? showLogin(fields) : show(fields)
   }
 
-  /** Takes what a handler returned: one of these, or an object with the same fields. */
+  /**
+   * Makes a `ConnectionInfo` of what a handler returned: a `ConnectionInfo`, or an object with its fields.
+   *
+   * @throws {ConnectionInfoError} `ERR_CONNECTION_INFO` if it is neither, or a field is invalid.
+   */
   static from(value: unknown): ConnectionInfo {
     if (value instanceof ConnectionInfo) return value
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -30,7 +38,7 @@ export class ConnectionInfo {
         `a login handler must return a ConnectionInfo or nothing, not ${nameOf(value)}`,
       ])
     }
-    // What a handler returns is never our own form, whatever it calls its fields.
+    // A handler must not be able to pass a `Login`, which the constructor does not check.
     if ('connection' in value) throw new ConnectionInfoError(['there is no field "connection"'])
     return new ConnectionInfo(value as ConnectionFields)
   }
@@ -47,7 +55,7 @@ export class ConnectionInfo {
     return this.#login.priority
   }
 
-  /** Milliseconds since the epoch; undefined when it has no end. */
+  /** Milliseconds since the epoch; undefined if the credential does not expire. */
   get expiresAt(): number | undefined {
     const { expiresAt } = this.#login
     return Number.isFinite(expiresAt) ? expiresAt : undefined
@@ -88,5 +96,5 @@ function show(fields: ConnectionFields): Record<string, unknown> {
 
 function nameOf(value: unknown): string {
   if (value === null) return 'null'
-  return Array.isArray(value) ? 'a list' : `a ${typeof value}`
+  return Array.isArray(value) ? 'an array' : `a ${typeof value}`
 }

@@ -1,6 +1,6 @@
 export type { SignatureScheme, SigningKey, SigningRequest } from '../credential/signing-key.ts'
 export { LoginError, type LoginOutcome } from '../errors/index.ts'
-export type { ConnectionFields, GivenSigningKey } from './connection-fields.ts'
+export type { ConnectionFields, SigningKeyInput } from './connection-fields.ts'
 export { ConnectionInfo } from './connection-info.ts'
 export {
   type LoginContext,

@@ -17,7 +17,7 @@ import {
   TemporaryError,
 } from './login-handler.ts'
 
-/** A handler and its options. */
+/** A login handler as registered with a vault. */
 export interface RegisteredHandler {
   readonly id: string
   readonly handler: LoginHandler
@@ -25,14 +25,14 @@ export interface RegisteredHandler {
 }
 
 /** What stays the same over the attempts of one login. */
-export interface LoginAsk extends Pick<LoginContext, 'reason' | 'refused' | 'logger'> {
+export interface LoginRequest extends Pick<LoginContext, 'reason' | 'refused' | 'logger'> {
   /** Ends with the vault. */
   readonly signal: AbortSignal
-  /** What this handler gave before: it must not show in what it says now. */
+  /** The secrets this handler returned before: they are removed from its errors and log lines. */
   readonly secrets?: readonly Secret[]
   /** Called after an attempt that will be followed by another. */
   readonly onRetry: (outcome: LoginOutcome, nextTryAt: number) => void
-  /** Called with the reason of an error that counts as returning nothing. */
+  /** Called with the reason of an error that `errors: 'ignored'` treats as returning nothing. */
   readonly onIgnored?: (reason: string) => void
 }
 
@@ -40,14 +40,14 @@ const FIRST_PAUSE_MS = 1000
 const MAX_PAUSE_MS = 60_000
 
 /**
- * Logs in with one handler: as many attempts as it takes, or as it may have.
+ * Logs in with one handler, with as many attempts as needed within its limits.
  *
- * @returns Undefined when the handler has nothing to say.
- * @throws {LoginError} When it gave up, with the reason.
+ * @returns Undefined if the handler does not apply.
+ * @throws {LoginError} `ERR_LOGIN_FAILED` with the reason, if no attempt succeeded.
  */
 export async function logIn(
   registered: RegisteredHandler,
-  ask: LoginAsk,
+  ask: LoginRequest,
   clock: Clock,
 ): Promise<ConnectionInfo | undefined> {
   const { id, options } = registered
@@ -59,7 +59,7 @@ export async function logIn(
       return await tryOnce(registered, ask, { attempt, elapsedMs: elapsed(), timeoutMs, clock })
     } catch (error) {
       ask.signal.throwIfAborted()
-      const next = whatNext(error, attempt, options)
+      const next = decideNext(error, attempt, options)
       const reason = describeThrown(error, timeoutMs, ask.secrets)
       if (next.do === 'ignore') {
         ask.onIgnored?.(reason)
@@ -87,7 +87,7 @@ interface Attempt {
 
 async function tryOnce(
   { id, handler }: RegisteredHandler,
-  { reason, refused, logger, signal }: LoginAsk,
+  { reason, refused, logger, signal }: LoginRequest,
   { attempt, elapsedMs, timeoutMs, clock }: Attempt,
 ): Promise<ConnectionInfo | undefined> {
   const context = { id, attempt, elapsedMs, reason, logger, ...(refused && { refused }) }
@@ -104,34 +104,34 @@ type Next =
   | { readonly do: 'stop'; readonly pauseMs: 0 }
   | { readonly do: 'ignore'; readonly pauseMs: 0 }
 
-function whatNext(error: unknown, attempt: number, options: LoginOptions): Next {
+function decideNext(error: unknown, attempt: number, options: LoginOptions): Next {
   const { errors = 'temporary', backoffMs = FIRST_PAUSE_MS } = options
-  // Never nothing: a handler that fails without waiting for anything would starve the whole program.
+  // At least 1 ms: a handler that fails synchronously would otherwise block the event loop.
   if (error instanceof TemporaryError) return { do: 'retry', pauseMs: Math.max(1, error.delayMs) }
   const isFinal =
     error instanceof PermanentError ||
     error instanceof ConnectionInfoError ||
-    error instanceof TimeUp
+    error instanceof TimeLimitError
   if (isFinal || errors === 'permanent') return { do: 'stop', pauseMs: 0 }
   if (errors === 'ignored') return { do: 'ignore', pauseMs: 0 }
   const limits = { backoffFirstMs: backoffMs, backoffLimitMs: Math.max(MAX_PAUSE_MS, backoffMs) }
   return { do: 'retry', pauseMs: Math.max(1, backOff(attempt, limits)) }
 }
 
-/** The time limit of something passed. */
-export class TimeUp extends Error {}
+/** A time limit passed. */
+export class TimeLimitError extends Error {}
 
 /**
- * Runs something until it ends, its time is up or the signal says so. What it does later is dropped.
+ * Runs `work` with a time limit and a signal. Its result is dropped if either ends it first.
  *
- * @throws {TimeUp} Or the signal's reason, or what the work throws.
+ * @throws {TimeLimitError} If the limit passed; else the signal's reason or what `work` throws.
  */
 export async function runLimited<T>(
   work: (signal: AbortSignal) => T | Promise<T>,
   { limitMs, signal, clock }: { limitMs: number; signal: AbortSignal; clock: Clock },
 ): Promise<T> {
   signal.throwIfAborted()
-  if (limitMs <= 0) throw new TimeUp()
+  if (limitMs <= 0) throw new TimeLimitError()
   const own = new AbortController()
   const stopped = new Promise<never>((_, reject) => {
     own.signal.addEventListener('abort', () => reject(own.signal.reason), { once: true })
@@ -140,7 +140,7 @@ export async function runLimited<T>(
   const onAbort = (): void => own.abort(signal.reason)
   signal.addEventListener('abort', onAbort, { once: true })
   const cancel = Number.isFinite(limitMs)
-    ? clock.after(limitMs, () => own.abort(new TimeUp('the time limit passed')))
+    ? clock.after(limitMs, () => own.abort(new TimeLimitError('the time limit passed')))
     : undefined
   try {
     return await Promise.race([(async () => work(own.signal))(), stopped])
@@ -150,7 +150,7 @@ export async function runLimited<T>(
   }
 }
 
-/** Waits. Rejects with the signal's reason. */
+/** Waits. Rejects with the signal's reason if aborted. */
 export function pause(milliseconds: number, signal: AbortSignal, clock: Clock): Promise<void> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => {
@@ -167,17 +167,17 @@ export function pause(milliseconds: number, signal: AbortSignal, clock: Clock): 
 }
 
 const MAX_REASON = 300
-/** More than this is not even looked at. */
+/** Longer text is cut before it is scrubbed. */
 const MAX_TEXT = 100_000
 const MAX_CAUSE_DEPTH = 5
 
-/** In words, whatever a handler threw; known secrets and what looks like one are taken out. */
+/** Describes what a handler threw. Known secrets, and what looks like one, are removed. */
 export function describeThrown(
   error: unknown,
   timeoutMs: number,
   secrets: readonly Secret[] = [],
 ): string {
-  if (error instanceof TimeUp) return `it took longer than ${timeoutMs} ms`
+  if (error instanceof TimeLimitError) return `it took longer than ${timeoutMs} ms`
   try {
     const hint = isCredentialError(error) ? ` (${error.hint})` : ''
     return clean(textOf(error) + hint, secrets).slice(0, MAX_REASON)
@@ -186,16 +186,16 @@ export function describeThrown(
   }
 }
 
-/** Text of a handler, fit to be shown. */
+/** Removes secrets and control characters from a handler's text, so that it can be shown. */
 export function clean(text: string, secrets: readonly Secret[]): string {
   return scrub(showControlCharacters(text.slice(0, MAX_TEXT)), secrets)
 }
 
 /**
- * What a handler threw, fit to hang on an error that people print.
+ * Makes what a handler threw safe as the `cause` of an error that may be printed.
  *
- * The error itself where there is nothing to hide in it. Clients like to attach the whole request to
- * theirs, with its headers: of those a copy is made, with what was said and where.
+ * Returns the error itself if it holds nothing secret. HTTP clients often attach the whole request with its headers;
+ * such an error is replaced by a copy with only its scrubbed name, message and stack.
  */
 export function printableCause(error: unknown, secrets: readonly Secret[]): unknown {
   try {
@@ -226,7 +226,7 @@ function isHarmless(value: unknown, secrets: readonly Secret[], depth = 0): bool
   if (!(value instanceof Error) || value instanceof AggregateError || depth > MAX_CAUSE_DEPTH) {
     return false
   }
-  // A class of another package may print what we do not see, and so may a symbol.
+  // A class of another package, or a symbol property, may print what this check does not see.
   const isPlain = PLAIN.some((each) => Object.getPrototypeOf(value) === each.prototype)
   if (!isPlain || Reflect.ownKeys(value).some((key) => !KNOWN.has(key))) return false
   const { message, stack = '', cause } = value
@@ -236,7 +236,7 @@ function isHarmless(value: unknown, secrets: readonly Secret[], depth = 0): bool
 }
 
 const PLAIN = [Error, TypeError, RangeError, SyntaxError, TemporaryError, PermanentError]
-/** What errors of the system and of ours have. */
+/** Properties that system errors and our own errors have. */
 const KNOWN: ReadonlySet<string | symbol> = new Set([
   'name',
   'message',

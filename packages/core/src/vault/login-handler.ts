@@ -1,19 +1,19 @@
 import type { ConnectionFields } from './connection-fields.ts'
 import type { ConnectionInfo } from './connection-info.ts'
 
-/** Why a handler is asked to log in. */
+/** Why a handler is called. */
 export type LoginReason =
   | 'first'
-  /** What it returned last has expired. */
+  /** The credential it returned last has expired. */
   | 'expired'
-  /** What it returned last will expire soon, or a file it came from was written. */
+  /** The credential it returned last expires soon, or a file it came from has changed. */
   | 'ahead'
-  /** The server refused what it returned last. */
+  /** The server refused the credential it returned last. */
   | 'refused'
-  /** No handler has anything left that the server takes. */
+  /** No handler has a usable credential left. */
   | 'depleted'
 
-/** What the server said no to; never the secret itself. */
+/** The refusal of a handler's last credential, without the credential. */
 export interface RefusedLogin {
   readonly server: string
   readonly status: number
@@ -21,7 +21,7 @@ export interface RefusedLogin {
   readonly at: number
 }
 
-/** Writes for people. What it is given must not hold secrets. */
+/** Writes log lines, which become `log` events. Do not pass secrets. */
 export interface LoginLogger {
   debug(message: string): void
   info(message: string): void
@@ -33,7 +33,7 @@ export interface LoginLogger {
 export interface LoginContext {
   readonly id: string
   readonly reason: LoginReason
-  /** The last refusal of what this handler returned, if that is why it is asked. */
+  /** The refusal of the credential that this handler returned last, if `reason` is `refused`. */
   readonly refused?: RefusedLogin
   /** Counted from 1, for this login. */
   readonly attempt: number
@@ -46,27 +46,41 @@ export interface LoginContext {
 
 type Returned = ConnectionInfo | ConnectionFields | undefined | null
 
-/** Logs in. Returns undefined if it does not apply. */
+/**
+ * Returns where to connect and with which credential, or undefined if it does not apply.
+ *
+ * @example
+ * const login: LoginHandler = async ({ signal }) => ({
+ *   server: 'https://10.0.0.1:6443',
+ *   token: await fetchToken({ signal }),
+ * })
+ */
 export type LoginHandler = (context: LoginContext) => Returned | Promise<Returned>
 
+/** Options of `vault.onLogin()`. */
 export interface LoginOptions {
-  /** What it is called in messages; by default the function's own name. */
+  /** The handler's name in messages; by default the function's name. */
   readonly id?: string
-  /** Attempts in all for one login: no limit. */
+  /** Attempts for one login, including the first; no limit by default. */
   readonly attempts?: number
-  /** For the whole login with all its attempts: no limit. A running attempt is ended by it. */
+  /** Time limit for one login with all its attempts; no limit by default. A running attempt is aborted by it. */
   readonly timeoutMs?: number
-  /** Pause after an error that is neither temporary nor permanent: 1 s, doubling to a minute. */
+  /** First pause after an error that is neither temporary nor permanent: 1 s, doubling up to 1 min. */
   readonly backoffMs?: number
-  /** What such an error means: `temporary` tries again, `permanent` gives up, `ignored` counts as returning nothing. */
+  /** How such an error counts: `temporary` (default) tries again, `permanent` gives up, `ignored` means not applicable. */
   readonly errors?: 'temporary' | 'permanent' | 'ignored'
 }
 
 const DEFAULT_DELAY_MS = 10_000
 
-/** Throw it to be asked again after a pause. */
+/**
+ * Thrown by a login handler that wants to be called again after a pause.
+ *
+ * @example
+ * if (response.status === 503) throw new TemporaryError('the issuer is busy', { delayMs: 5000 })
+ */
 export class TemporaryError extends Error {
-  /** Milliseconds. */
+  /** The pause: 10 s by default. */
   readonly delayMs: number
 
   constructor(
@@ -75,12 +89,17 @@ export class TemporaryError extends Error {
   ) {
     super(message, cause === undefined ? undefined : { cause })
     this.name = 'TemporaryError'
-    // A pause that is none would be a loop.
+    // NaN or Infinity cannot be waited for.
     this.delayMs = Number.isFinite(delayMs) ? delayMs : DEFAULT_DELAY_MS
   }
 }
 
-/** Throw it to give up this login; the other handlers go on. */
+/**
+ * Thrown by a login handler to give up this login. Other handlers continue.
+ *
+ * @example
+ * if (response.status === 403) throw new PermanentError('the account is disabled')
+ */
 export class PermanentError extends Error {
   constructor(message: string, { cause }: { cause?: unknown } = {}) {
     super(message, cause === undefined ? undefined : { cause })

@@ -18,39 +18,39 @@ import { type LoginLog, type LoginPorts, LoginSource, type OpenLogin } from './l
 import { RefusedLogins } from './refused-logins.ts'
 import { describeLogin, type HandlerFacts, type LoginStatus } from './vault-status.ts'
 
-/** What a handler holds, and can be used. */
-export interface Usable extends Candidate {
+/** A credential of a handler that can be used now. */
+export interface UsableLogin extends Candidate {
   readonly keeper: Keeper
   readonly lease: HeldLease
 }
 
-/** What handlers need of the world. */
+/** The ports that login handlers need. */
 export interface HandlerPorts extends KeeperPorts {
   readonly open: OpenLogin
-  /** Limits for keeping what handlers give fresh. */
+  /** Limits for keeping the handlers' credentials fresh. */
   readonly lifecycle?: Partial<LifecyclePolicy> | undefined
 }
 
-/** What a vault does when something happens to a handler. It is called after the history was written. */
+/** What a vault does when something happens to a handler. Called after the history is updated. */
 export interface HandlersListener extends Pick<LoginPorts, 'observe'> {
   /** An attempt failed and will be followed by another. */
   onRetry(): void
   /** A login ended. */
   onSettled(result: RunResult): void
-  /** A credential of the handler is no longer given out. */
+  /** A credential of the handler was retired. */
   onRetired(keeper: Keeper): void
 }
 
 /**
- * The handlers of a vault, one keeper each: whose credential can be used, whose is left alone, and what is
- * known of each.
+ * The handlers of a vault, with one keeper each: which credentials are usable, which are excluded, and the history of
+ * each handler.
  */
 export class LoginHandlers {
   readonly keepers: readonly Keeper[]
   readonly refused = new RefusedLogins()
   readonly history = new LoginHistory()
   readonly #clock: Clock
-  /** How a server last refused the credential of a handler. */
+  /** The last refusal of each handler's credential. */
   readonly #refusals = new WeakMap<Keeper, Refusal>()
 
   constructor(
@@ -63,17 +63,18 @@ export class LoginHandlers {
     this.keepers = handlers.map((handler) => this.#makeKeeper(handler, log, ports, listener))
   }
 
-  /** Whether nothing is left to use. */
+  /** Whether no credential is usable. */
   get isDepleted(): boolean {
     return this.usable({}).length === 0
   }
 
-  /** How many are left alone because a server refused what they gave. */
+  /** The number of handlers whose credential is excluded. */
   get excluded(): number {
     return this.keepers.filter((keeper) => this.#excludedUntil(keeper) !== undefined).length
   }
 
-  usable({ origin }: LeaseOptions): Usable[] {
+  /** Returns the credentials that a request can use: held, not expired, not excluded, and for its server. */
+  usable({ origin }: LeaseOptions): UsableLogin[] {
     const now = this.#clock.now()
     return this.keepers.flatMap((keeper) => {
       const held = heldAt(keeper, now)
@@ -84,38 +85,38 @@ export class LoginHandlers {
     })
   }
 
-  /** @throws {ForeignOriginError} If all handlers that have a login are logged in at other servers. */
-  checkKnown({ origin }: LeaseOptions): void {
+  /** @throws {ForeignOriginError} `ERR_FOREIGN_ORIGIN` if all handlers that are logged in are so at other servers. */
+  checkOrigin({ origin }: LeaseOptions): void {
     if (origin === undefined) return
     const now = this.#clock.now()
-    // No handler is logged in anywhere: then the trouble is not the server.
+    // No handler is logged in anywhere: the origin is not the problem.
     if (this.keepers.every((keeper) => heldAt(keeper, now) === undefined)) return
     const isPossible = this.keepers.some((keeper) => {
       const held = heldAt(keeper, now)
       return held === undefined
-        ? !this.#isSilent(keeper) || this.#lastOriginOf(keeper) === origin
+        ? !this.#hasReturnedNothing(keeper) || this.#lastOriginOf(keeper) === origin
         : originOf(held.credential) === origin
     })
     if (isPossible) return
     throw new ForeignOriginError(`no login is for ${origin}`, {
-      hint: 'Pass a path, or a URL of a server that a login handler names.',
+      hint: 'Pass a path, or a URL of a server that a login handler returned.',
     })
   }
 
-  /** Asks every handler that may be asked: those whose last login failed, too, if their pause is over. */
-  askAll(): void {
+  /** Starts a login with every handler that may run, including those that failed and whose pause is over. */
+  requestAll(): void {
     const now = this.#clock.now()
-    for (const keeper of this.keepers) this.#ask(keeper, now)
+    for (const keeper of this.keepers) this.#request(keeper, now)
   }
 
-  /** The same, except handlers whose last login failed: within one wait they are asked once. */
-  askUnanswered(): void {
+  /** Like `requestAll()`, without handlers whose last login failed: they get one login per wait. */
+  requestUnfailed(): void {
     const now = this.#clock.now()
-    for (const keeper of this.keepers) if (!hasFailed(keeper)) this.#ask(keeper, now)
+    for (const keeper of this.keepers) if (!hasFailed(keeper)) this.#request(keeper, now)
   }
 
-  /** Whether a handler may still give something to this request, without being asked again. */
-  mayHelp({ origin }: LeaseOptions): boolean {
+  /** Whether a handler may still provide a credential for this request without another login after a failure. */
+  canStillHelp({ origin }: LeaseOptions): boolean {
     const now = this.#clock.now()
     return this.keepers.some((keeper) => {
       const held = heldAt(keeper, now)
@@ -125,56 +126,56 @@ export class LoginHandlers {
     })
   }
 
-  /** Whether a handler without a login is in its first attempt, and may come with a higher priority than this. */
+  /** Whether a handler is in the first attempt of a login and may return a higher priority than this. */
   mayOvertake(priority: number, { origin }: LeaseOptions): boolean {
     const now = this.#clock.now()
     return this.keepers.some((keeper) => {
       if (!keeper.isRunning || heldAt(keeper, now) !== undefined) return false
       const { retry, last } = this.history.of(keeper.label)
       if (retry !== undefined) return false
-      // Where it leads and with which priority comes with a login: before the first one neither is known.
+      // Server and priority come with a login: before the first one neither is known.
       if (last === undefined) return true
       return last.priority > priority && (origin === undefined || originIn(last.server) === origin)
     })
   }
 
-  /** When something changes that no listener learns of: a pause or an exclusion ends. `Infinity` if nothing does. */
-  nextLookAt(): number {
+  /** Returns when the next pause or exclusion ends, which no listener reports; `Infinity` if none does. */
+  nextCheckAt(): number {
     const now = this.#clock.now()
-    return Math.min(...this.keepers.map((keeper) => this.#nextLookAt(keeper, now)))
+    return Math.min(...this.keepers.map((keeper) => this.#nextCheckAt(keeper, now)))
   }
 
-  /** Asks those who have nothing, while others serve: each within its own pauses. */
-  askMissing(): void {
+  /** Starts logins with handlers that hold no credential, within their pauses, while requests use others. */
+  requestMissing(): void {
     const now = this.#clock.now()
     for (const keeper of this.keepers) if (heldAt(keeper, now) === undefined) keeper.request()
   }
 
-  /** Asks every handler when a person asks for it, and is content when one of them had something. */
+  /** Starts a login with every handler, and succeeds if one of them does. */
   async renew(signal?: AbortSignal): Promise<void> {
     const all = await Promise.allSettled(this.keepers.map((keeper) => keeper.renew(signal)))
     const failed = all.filter((one) => one.status === 'rejected')
     if (failed.length === all.length) throw failed[0]?.reason
   }
 
-  /** Remembers how a server refused the credential of a handler, for when the handler is asked again later. */
+  /** Records a refusal, for the next login of the handler. */
   noteRefusal(keeper: Keeper, refusal: Refusal): void {
     this.#refusals.set(keeper, refusal)
   }
 
-  /** Counts a refusal of what a handler holds. A late one, of what has been replaced, does not count. */
+  /** Counts a refusal of the credential that a handler holds. Returns false for a late one of a replaced credential. */
   countRefusal({ held, label }: Keeper, { ticket }: HeldLease): boolean {
     if (held?.ticket !== ticket) return false
     this.history.noteRefusal(label)
     return true
   }
 
-  /** How every handler is doing. */
+  /** Returns the status of every handler. */
   statuses(): LoginStatus[] {
     return this.keepers.map((keeper) => describeLogin(keeper, this.#factsOf(keeper)))
   }
 
-  /** How the last login of every handler ended. */
+  /** Returns how the last login of every handler ended. */
   outcomes(): LoginOutcome[] {
     return this.keepers.map((keeper) => outcomeOf(keeper, this.#factsOf(keeper)))
   }
@@ -210,16 +211,17 @@ export class LoginHandlers {
     return keeper
   }
 
-  /** Asks a refused one for something better; everything else for what is missing. */
-  #ask(keeper: Keeper, now: number): void {
+  /** Starts a login to replace an excluded credential, else one that is due. */
+  #request(keeper: Keeper, now: number): void {
     const held = heldAt(keeper, now)
     const isExcluded = held !== undefined && this.refused.has(held.credential, now)
-    if (isExcluded) keeper.askBetter(held.credential, this.#refusals.get(keeper) ?? UNAUTHORIZED)
+    if (isExcluded)
+      keeper.requestBetter(held.credential, this.#refusals.get(keeper) ?? UNAUTHORIZED)
     else keeper.request()
   }
 
-  #nextLookAt(keeper: Keeper, now: number): number {
-    // The end of a run notifies the vault, and an exclusion that is over changes nothing for waiting requests.
+  #nextCheckAt(keeper: Keeper, now: number): number {
+    // A run that ends notifies the vault by itself; without one, only the end of an exclusion changes anything.
     const excludedUntil = this.#excludedUntil(keeper) ?? Number.POSITIVE_INFINITY
     if (keeper.isRunning || hasFailed(keeper)) return excludedUntil
     const { nextTryAt } = keeper.status()
@@ -229,18 +231,18 @@ export class LoginHandlers {
     )
   }
 
-  /** Whether its last login had nothing to say, and no other is on its way. */
-  #isSilent(keeper: Keeper): boolean {
+  /** Whether its last login returned nothing, and no other is running. */
+  #hasReturnedNothing(keeper: Keeper): boolean {
     return !keeper.isRunning && outcomeOf(keeper, this.#factsOf(keeper)).result === 'nothing'
   }
 
-  /** The server of its last login, which may have ended since. */
+  /** The server of its last login, which may have expired since. */
   #lastOriginOf({ label }: Keeper): string | undefined {
     return originIn(this.history.of(label).last?.server)
   }
 
   #factsOf(keeper: Keeper): HandlerFacts {
-    return { notes: this.history.of(keeper.label), excludedUntil: this.#excludedUntil(keeper) }
+    return { record: this.history.of(keeper.label), excludedUntil: this.#excludedUntil(keeper) }
   }
 
   #excludedUntil(keeper: Keeper): number | undefined {
@@ -252,14 +254,14 @@ export class LoginHandlers {
 }
 
 /**
- * What it holds, and has not expired: after that the next login matters, and no longer where the last one led or
- * whether a server refused it. The keeper itself may still hold it, until it is asked or wakes.
+ * Returns what a keeper holds, unless it has expired. A keeper may hold an expired credential until the next request or
+ * timer; neither its server nor its exclusion counts any more.
  */
 function heldAt({ held }: Keeper, now: number): HeldCredential<HeldLease> | undefined {
   return held !== undefined && now < held.expiresAt ? held : undefined
 }
 
-/** Whether its last login has ended without a credential, and no other is on its way. */
+/** Whether its last login ended without a credential, and no other is running. */
 function hasFailed({ isRunning, lastError }: Keeper): boolean {
   return !isRunning && lastError !== undefined
 }
@@ -272,14 +274,14 @@ function originIn(server: string | undefined): string | undefined {
   return server === undefined ? undefined : /^https?:\/\/[^/]+/.exec(server)?.[0]
 }
 
-/** Something that can be chosen. */
+/** A candidate for `choose()`. */
 export interface Candidate {
   /** Larger is preferred. */
   readonly priority: number
 }
 
 /**
- * Chooses among the candidates of the highest priority, each as likely as the others.
+ * Chooses at random among the candidates of the highest priority, with equal probability.
  *
  * @param random From 0 up to, but not including, 1.
  */
@@ -292,19 +294,19 @@ export function choose<C extends Candidate>(
   return best[Math.min(Math.floor(random * best.length), best.length - 1)]
 }
 
-/** How the last login of a handler ended, for errors that say why no handler could log in. */
+/** Describes how the last login of a handler ended, for errors that say why no handler could log in. */
 export function outcomeOf(
   keeper: Pick<Keeper, 'label' | 'status' | 'lastError'>,
-  { notes, excludedUntil }: HandlerFacts,
+  { record, excludedUntil }: HandlerFacts,
 ): LoginOutcome {
   const handler = keeper.label.name
-  const attempts = Math.max(1, notes.attempts)
+  const attempts = Math.max(1, record.attempts)
   const failed = lastFailure(keeper.lastError)
-  const { retry } = notes
+  const { retry } = record
   if (excludedUntil !== undefined) {
-    // There may have been a login since, which could not give anything better.
-    const again = failed?.result === 'nothing' ? 'it returned nothing' : undefined
-    const reason = retry?.reason ?? failed?.reason ?? again
+    // There may have been a login since the refusal that returned no other credential.
+    const nothing = failed?.result === 'nothing' ? 'it returned nothing' : undefined
+    const reason = retry?.reason ?? failed?.reason ?? nothing
     return { handler, result: 'refused', attempts, nextTryAt: excludedUntil, ...because(reason) }
   }
   const { state, nextTryAt } = keeper.status()
@@ -318,7 +320,7 @@ export function outcomeOf(
   return { handler, result: state === 'running' ? 'running' : 'failed', attempts }
 }
 
-/** A login's own words, or those of what it led to: a file, a plugin. */
+/** The outcome of a failed login, or the message of an error in what it names: a file or a plugin. */
 function lastFailure(error: unknown): Partial<LoginOutcome> | undefined {
   if (error instanceof LoginError && error.outcomes[0] !== undefined) return error.outcomes[0]
   return isCredentialError(error) ? { reason: error.message } : undefined

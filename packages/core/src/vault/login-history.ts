@@ -2,15 +2,15 @@ import { LoginError, type LoginOutcome } from '../errors/index.ts'
 import type { CredentialPart, SourceLabel } from '../ports/observer.ts'
 import type { Report } from '../sources/source.ts'
 
-/** What is known of one handler's logins. */
-export interface LoginNotes {
-  /** Of the login that runs, or else of the last one. */
+/** The history of one handler's logins. */
+export interface LoginRecord {
+  /** Attempts of the running login, else of the last one. */
   readonly attempts: number
-  /** Times a server refused what the handler gave. */
+  /** How many times a server refused the handler's credential. */
   readonly refusals: number
-  /** The last attempt of a login that still runs. */
+  /** The last failed attempt of the running login. */
   readonly retry?: { readonly reason: string; readonly nextTryAt: number } | undefined
-  /** The last login that went well. */
+  /** The last successful login. */
   readonly last?: {
     readonly at: number
     readonly tookMs: number
@@ -19,21 +19,21 @@ export interface LoginNotes {
     readonly holds: readonly CredentialPart[]
     readonly as?: string
   }
-  /** The end of what is held; undefined when its end has been reported. */
+  /** When the held credential expires; undefined once its expiry is reported. */
   readonly heldUntil?: number | undefined
 }
 
-const BLANK: LoginNotes = { attempts: 0, refusals: 0 }
+const EMPTY_RECORD: LoginRecord = { attempts: 0, refusals: 0 }
 
-/** What is known of a login that went well. */
+/** The facts of a successful login. */
 export type LoginFacts = Omit<Extract<Report, { type: 'logged-in' }>, 'type'>
 
-/** What the handlers of a vault did, for its status and for errors that say why no handler could log in. */
+/** The login history of a vault's handlers, for its status and for errors that say why no handler could log in. */
 export class LoginHistory {
-  readonly #notes = new Map<SourceLabel, LoginNotes>()
+  readonly #records = new Map<SourceLabel, LoginRecord>()
 
-  of(handler: SourceLabel): LoginNotes {
-    return this.#notes.get(handler) ?? BLANK
+  of(handler: SourceLabel): LoginRecord {
+    return this.#records.get(handler) ?? EMPTY_RECORD
   }
 
   noteStart(handler: SourceLabel): void {
@@ -64,12 +64,12 @@ export class LoginHistory {
     this.#change(handler, { refusals: this.of(handler).refusals + 1 })
   }
 
-  /** @param until The end of what is held now. */
+  /** @param until When the held credential expires. */
   noteHeld(handler: SourceLabel, until: number | undefined): void {
     this.#change(handler, { heldUntil: until })
   }
 
-  #change(handler: SourceLabel, changes: Partial<LoginNotes>): void {
-    this.#notes.set(handler, { ...this.of(handler), ...changes })
+  #change(handler: SourceLabel, changes: Partial<LoginRecord>): void {
+    this.#records.set(handler, { ...this.of(handler), ...changes })
   }
 }

@@ -3,8 +3,8 @@ import { AbortableQueue } from '../lifecycle/abortable-queue.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Report } from '../sources/source.ts'
 
-/** Requests that wait for a login: a limited number, each for a limited time. */
-export class FrozenQueue {
+/** The queue of requests that wait for a login: a limited number, each for a limited time. */
+export class LoginQueue {
   readonly #clock: Clock
   readonly #max: number
   readonly #queue = new AbortableQueue<void>()
@@ -25,18 +25,18 @@ export class FrozenQueue {
   /**
    * Waits until `release` is called.
    *
-   * @param onLimit Makes the error of a request that waited until its time was up.
-   * @throws {LoginQueueFullError} At once, if too many wait already.
+   * @param onLimit Makes the error of a request that reached its deadline.
+   * @throws {LoginQueueFullError} `ERR_LOGIN_QUEUE_FULL` at once, if the queue is full.
    */
   wait(until: number, signal: AbortSignal | undefined, onLimit: () => unknown): Promise<void> {
     if (signal?.aborted) return Promise.reject(signal.reason)
     if (this.isFull) return Promise.reject(new LoginQueueFullError(this.#max))
     const waitMs = Math.max(0, until - this.#clock.now())
-    // `awaited`: a program that waits for nothing else must not end before it has its answer.
+    // `awaited` keeps the process alive: a program that waits for nothing else must not exit before this settles.
     return this.#queue.wait(signal, (leave) => this.#clock.awaited(waitMs, () => leave(onLimit())))
   }
 
-  /** Lets all requests go on, oldest first. */
+  /** Resumes all requests, oldest first. */
   release(): void {
     this.#queue.releaseAll()
   }
@@ -47,7 +47,7 @@ export class FrozenQueue {
   }
 }
 
-/** Reports when a vault is depleted, freezes and thaws: each once, when it happens. */
+/** Reports when a vault is depleted, freezes and thaws: once for each transition. */
 export class FreezeReporter {
   readonly #report: (event: Report) => void
   readonly #clock: Clock
@@ -59,22 +59,22 @@ export class FreezeReporter {
     this.#clock = clock
   }
 
-  /** Milliseconds since the epoch; undefined while requests need not wait. */
+  /** Milliseconds since the epoch; undefined while requests do not wait. */
   get frozenSince(): number | undefined {
     return this.#frozenSince
   }
 
-  /** Whether something could be used when this was last noted. */
+  /** Whether a credential was usable when last noted. */
   get hasUsable(): boolean {
     return this.#hasUsable
   }
 
-  /** Something can be used, as a login or a server has just shown. */
+  /** Notes that a credential is usable, after a login or an accepted request. */
   noteUsable(): void {
     this.#hasUsable = true
   }
 
-  /** Nothing can be used. It is reported only if something could be used before. */
+  /** Notes that no credential is usable. Reported only if one was usable before. */
   noteDepleted(): void {
     if (!this.#hasUsable) return
     this.#hasUsable = false

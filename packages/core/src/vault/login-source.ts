@@ -12,45 +12,46 @@ import type { LoginFacts } from './login-history.ts'
 import type { Login } from './read-connection-info.ts'
 import type { Observable } from './vault-observers.ts'
 
-/** Which logins that go well are reported: all, first ones only, or none. */
+/** Which successful logins are reported: all, each handler's first, or none. */
 export type LoginLog = 'all' | 'first' | 'none'
 
-/** What a login leads to: files are read, plugins can be run. It is followed until it is released. */
+/** An opened login: its files are read and watched, its plugin can run, until it is released. */
 export interface OpenedLogin {
-  /** @param last What was given before, so that a plugin learns of a refusal of what it gave. */
+  /** @param last The credential returned before, so that a refusal is passed on to the plugin that produced it. */
   acquire(ask: AcquireContext, last: Credential | undefined): Promise<Acquired>
   release(): Promise<void>
 }
 
-/** What an opened login calls, from the moment it is opened. */
+/** What an opened login calls while it is open. */
 export interface LoginListener {
-  /** There is something newer: a credential, or, without one, another file that the login names. */
+  /** A newer credential is available or, without an argument, another file of the login has changed. */
   onChange(newer?: Credential): void
-  /** Reports what happens outside of a run. */
+  /** Reports events outside of a run. */
   report(event: Report): void
-  /** Lets the observers of the vault observe a keeper that others use too. Returns how to stop. */
+  /** Adds the vault's observers to a keeper that other connections share. Returns a function that removes them. */
   observe(keeper: Observable): () => void
 }
 
-/** Opens what a handler returned. */
+/** Opens the login that a handler returned. */
 export type OpenLogin = (login: Login, listener: LoginListener) => Promise<OpenedLogin>
 
+/** What a login source needs. */
 export interface LoginPorts extends Omit<LoginListener, 'onChange'> {
   readonly clock: Clock
   readonly open: OpenLogin
   readonly log: LoginLog
-  /** Whether no handler has anything left. */
+  /** Whether no handler has a usable credential. */
   isDepleted(): boolean
   /** Called after an attempt that will be followed by another, before it is reported. */
   onRetry(outcome: LoginOutcome, nextTryAt: number): void
-  /** Called after a login that went well, before it is reported. */
+  /** Called after a successful login, before it is reported. */
   onLogin(facts: LoginFacts): void
 }
 
-/** How many secrets of earlier logins are looked for in what a handler says. */
+/** How many secrets of earlier logins are removed from a handler's errors and log lines. */
 const MAX_SECRETS = 20
 
-/** A login handler as a source: every run is one login with its attempts. */
+/** A login handler as a source: each run is one login with its attempts. */
 export class LoginSource implements Source {
   readonly label: SourceLabel
   readonly #registered: RegisteredHandler
@@ -58,7 +59,7 @@ export class LoginSource implements Source {
   #opened: OpenedLogin | undefined
   #onChange: (() => void) | undefined
   #isRunning = false
-  /** What became known during a run, and may be what the run itself brings. */
+  /** A newer credential reported during a run; it may be the one that the run returns. */
   #newer: Credential | undefined
   #server = ''
   #last: Credential | undefined
@@ -144,10 +145,10 @@ export class LoginSource implements Source {
     )
     if (info !== undefined) return { info, attempts }
     const outcome = this.#outcome('nothing', attempts, ignored)
-    throw new LoginError([outcome], 'nobody is logged in')
+    throw new LoginError([outcome], 'no login is available')
   }
 
-  /** Reads files and asks a plugin, where the login names them. What was opened in vain is given back. */
+  /** Opens a login: reads its files and runs its plugin, if it names any. Releases it again on failure. */
   async #open(login: Login, ask: AcquireContext, attempts: number): Promise<Acquired> {
     this.#remember(loginSecrets(login))
     let opened: OpenedLogin | undefined
@@ -164,7 +165,7 @@ export class LoginSource implements Source {
       await opened?.release()
       ask.signal.throwIfAborted()
       if (isCredentialError(error)) throw error
-      // Waiting requests are rejected only with errors of ours: it must become one.
+      // Waiting requests must be rejected with a CredentialError.
       const outcome = this.#outcome('failed', attempts, describeThrown(error, 0, this.#secrets))
       throw new LoginError([outcome], 'the login failed', {
         cause: printableCause(error, this.#secrets),
@@ -177,7 +178,7 @@ export class LoginSource implements Source {
     return { handler, result, attempts, ...(reason !== undefined && { reason }) }
   }
 
-  /** Of this login and a few before: a handler may speak of what it gave last. */
+  /** Keeps the secrets of this login and some before it: a handler may mention what it returned last. */
   #remember(secrets: readonly Secret[]): void {
     this.#secrets = [...secrets, ...this.#secrets].slice(0, MAX_SECRETS)
   }
@@ -187,19 +188,19 @@ export class LoginSource implements Source {
     return { server: this.#server, status: refusal.status, at: this.#ports.clock.now() }
   }
 
-  /** Keeps this login open until the next one takes its place. */
+  /** Keeps this login open until the next one replaces it. */
   #follow(opened: OpenedLogin | undefined): void {
     void this.#opened?.release()
     this.#opened = opened
   }
 
-  /** A newer credential is a change only if it is not what the last run brought, or the run in flight is to bring. */
+  /** A newer credential counts as a change only if neither the last run nor the running one returned it. */
   #noteChange(newer: Credential | undefined): void {
     if (newer !== undefined && this.#isRunning) this.#newer = newer
     else if (newer === undefined || !isSame(newer, this.#last)) this.#onChange?.()
   }
 
-  /** Whether what is said about this login is reported if it goes well. What goes wrong always is. */
+  /** Whether this login is reported if it succeeds. Failures always are. */
   #isReported(reason: LoginCause): boolean {
     const { log } = this.#ports
     return log === 'all' || (log === 'first' && reason === 'first')
@@ -228,10 +229,10 @@ export function isSame(one: Credential, other: Credential | undefined): boolean 
   )
 }
 
-/** A word such as `Bearer` is not worth hiding; a scheme that is longer may be a whole header. */
-const MAX_WORD = 10
+/** A scheme such as `Bearer` is not a secret; a longer one may be a whole header. */
+const MAX_PUBLIC_SCHEME = 10
 
-/** Everything in a login that must not show in what is said about it. */
+/** Returns the secrets of a login, to remove them from text. */
 export function loginSecrets({ connection, scheme }: Login): readonly Secret[] {
   const { user, cluster } = connection
   const { token, basic, certificate } = user
@@ -242,11 +243,11 @@ export function loginSecrets({ connection, scheme }: Login): readonly Secret[] {
     key?.from === 'data' ? key.data : undefined,
     cluster.proxyUrl,
     ...passwordsIn(cluster.proxyUrl),
-    scheme !== undefined && scheme.length > MAX_WORD ? new Secret(scheme) : undefined,
+    scheme !== undefined && scheme.length > MAX_PUBLIC_SCHEME ? new Secret(scheme) : undefined,
   ].filter((secret) => secret !== undefined)
 }
 
-/** The password of an address by itself, as it stands there and as it is meant. */
+/** Returns the password in a URL, percent-encoded and decoded. */
 function passwordsIn(address: Secret | undefined): readonly Secret[] {
   const password = /:\/\/[^/@]*?:([^/]*)@/.exec(address?.expose() ?? '')?.[1]
   if (password === undefined) return []

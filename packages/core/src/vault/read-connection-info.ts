@@ -14,35 +14,35 @@ import {
 } from '../kubeconfig/connection.ts'
 import { isUsableProxy } from '../kubeconfig/validate.ts'
 import { Secret } from '../secret/secret.ts'
-import { type ConnectionFields, FIELD_KINDS, type Moment } from './connection-fields.ts'
+import { type ConnectionFields, type DateLike, FIELD_KINDS } from './connection-fields.ts'
 
-/** What a connection info says, checked and in our own form. */
+/** The checked content of a `ConnectionInfo`, in the form the rest of the library uses. */
 export interface Login {
   readonly connection: Connection
-  /** Milliseconds since the epoch; `Infinity` when it has no end. */
+  /** Milliseconds since the epoch; `Infinity` if it does not expire. */
   readonly expiresAt: number
   readonly priority: number
   readonly trustEnv: boolean
-  /** The word before the token; undefined is `Bearer`. */
+  /** The scheme before the token; undefined means `Bearer`. */
   readonly scheme: string | undefined
-  /** A certificate whose key is somewhere else. */
+  /** A certificate whose private key is not in this process. */
   readonly signing?: Signing | undefined
 }
 
-/** A certificate, and who signs for it. */
+/** A certificate and the key that signs for it. */
 export interface Signing {
   readonly chain: Material
   readonly signingKey: SigningKey
-  /** The object that the handler gave: the same one is the same key. */
+  /** The object that the handler returned: the same object means the same key. */
   readonly given: object
 }
 
 type Name = keyof ConnectionFields
 
 /**
- * Checks the fields of a connection info against each other and brings them into our own form.
+ * Checks the fields of a `ConnectionInfo` and converts them.
  *
- * @throws {ConnectionInfoError} With all problems at once; it names fields and never shows their values.
+ * @throws {ConnectionInfoError} `ERR_CONNECTION_INFO` with all problems; it names fields and never shows their values.
  */
 export function readFields(given: ConnectionFields): Login {
   const problems: string[] = []
@@ -75,19 +75,19 @@ export function readFields(given: ConnectionFields): Login {
   }
   const isPlain = server.startsWith('http:')
   if (isPlain && [user.token, user.basic, user.certificate, login.scheme, signing].some(Boolean)) {
-    problems.push('server is plain http, over which no credential is ever sent')
+    problems.push('server is plain http, over which credentials are never sent')
   }
   if (problems.length > 0) throw new ConnectionInfoError(problems)
   return login
 }
 
-const TOKEN_WINS = 'The login has both a token and a user name; the token is used.'
+const TOKEN_WINS = 'The login has both a token and a username; the token is used.'
 
 function readServer(fields: Reader): string {
   const server = fields.text('server')
   if (server === undefined) fields.complain('server is missing')
   else if (!hasScheme(server) || !isUsableServer(server)) {
-    fields.complain('server is no http or https address of the form https://HOST:PORT')
+    fields.complain('server is not an http or https URL of the form https://HOST:PORT')
   } else return normalizeServer(server, 'https')
   return ''
 }
@@ -95,11 +95,11 @@ function readServer(fields: Reader): string {
 function readProxy(fields: Reader): Secret | undefined {
   const proxyUrl = secret(fields.text('proxyUrl'))
   if (proxyUrl === undefined || isUsableProxy(proxyUrl)) return proxyUrl
-  fields.complain('proxyUrl is no http, https or socks5 address')
+  fields.complain('proxyUrl is not an http, https or socks5 URL')
   return undefined
 }
 
-/** `Bearer` is what a token has anyway: written out, it must not look like another credential. */
+/** `Bearer` is the default: written out, it must not make the credential look different. */
 function readScheme(fields: Reader, { token }: UserIdentity): string | undefined {
   const scheme = fields.header('scheme')
   return token !== undefined && scheme === 'Bearer' ? undefined : scheme
@@ -132,7 +132,7 @@ function readSigning(fields: Reader): Login['signing'] {
   const signingKey = fields.signingKey('signingKey')
   const chain = fields.material('certificatePath', 'certificateData')
   if (fields.has('privateKeyPath') || fields.has('privateKeyData')) {
-    fields.complain('signingKey and a private key are both given: one of them is enough')
+    fields.complain('signingKey and a private key are both given: give only one')
   }
   if (!fields.has('certificatePath') && !fields.has('certificateData')) {
     fields.complain('the signingKey has no certificate')
@@ -156,12 +156,12 @@ function readExpiration(value: unknown, problems: string[]): number {
   problems.push(
     isSeconds
       ? 'expiration is a number of seconds: pass milliseconds since the epoch'
-      : 'expiration is no time: pass a Date, milliseconds since the epoch, or text such as 2030-12-31T23:59:59Z',
+      : 'expiration is not a time: pass a Date, milliseconds since the epoch, or a string such as 2030-12-31T23:59:59Z',
   )
   return Number.POSITIVE_INFINITY
 }
 
-/** In 1973 as milliseconds, and in the year 5138 as seconds, as which such a number is meant: the `exp` of a token. */
+/** 1973 in milliseconds and the year 5138 in seconds: a smaller number is meant as seconds, as the `exp` of a token. */
 const MIN_TIME = 100_000_000_000
 
 function timeOf(value: unknown): number | undefined {
@@ -171,12 +171,12 @@ function timeOf(value: unknown): number | undefined {
   return isTime ? value : undefined
 }
 
-/** A Date, also of another realm. */
-function isDate(value: unknown): value is Moment {
+/** Recognises a Date of another realm too. */
+function isDate(value: unknown): value is DateLike {
   return typeof value === 'object' && value !== null && 'getTime' in value
 }
 
-/** What plugins may write, and what is common elsewhere: without a zone it is UTC, without a time it begins the day. */
+/** Accepts RFC 3339, and common variants: a space before the time, no time zone (UTC), no time (00:00). */
 function readTime(text: string): number | undefined {
   const written = text.trim().replace(/^(\d{4}-\d\d-\d\d) /, '$1T')
   return (
@@ -186,7 +186,7 @@ function readTime(text: string): number | undefined {
   )
 }
 
-/** Reads fields one by one and notes what is wrong with them. */
+/** Reads fields one by one and collects their problems. */
 class Reader {
   readonly #given: Readonly<Record<string, unknown>>
   readonly #problems: string[]
@@ -208,15 +208,15 @@ class Reader {
     const value = this.#value(name)
     if (value === undefined) return undefined
     if (typeof value === 'string' && value !== '') return value
-    this.complain(value === '' ? `${name} is empty` : `${name} is no text`)
+    this.complain(value === '' ? `${name} is empty` : `${name} is not a string`)
     return undefined
   }
 
-  /** Text that becomes part of a header. */
+  /** Reads a string that becomes part of a header. */
   header(name: Name): string | undefined {
     const text = this.text(name)
     if (text === undefined || isHeaderSafe(text)) return text
-    this.complain(`${name} has a character that no HTTP header can carry`)
+    this.complain(`${name} has a character that is not allowed in an HTTP header`)
     return undefined
   }
 
@@ -229,14 +229,14 @@ class Reader {
     const canChoose = key?.choose === undefined || typeof key.choose === 'function'
     if (typeof key?.sign === 'function' && canChoose) {
       const { sign, choose = FIRST } = key
-      // Called as the caller's own methods: a key may keep its device in `this`.
+      // Called as methods: a key may keep its device in `this`.
       const signingKey: SigningKey = {
         choose: (schemes, signal) => choose.call(key, schemes, signal),
         sign: (request) => sign.call(key, request),
       }
       return { signingKey, given: key }
     }
-    this.complain(`${name} has no function sign(), or a choose that is no function`)
+    this.complain(`${name} has no function sign(), or a choose that is not a function`)
     return undefined
   }
 
@@ -250,16 +250,16 @@ class Reader {
   number(name: Name): number {
     const value = this.#value(name) ?? 0
     if (typeof value === 'number' && Number.isFinite(value)) return value
-    this.complain(`${name} is no number`)
+    this.complain(`${name} is not a number`)
     return 0
   }
 
-  /** A file or its content, of which one may be given. */
+  /** Reads a file path or its content; only one of them may be given. */
   material(pathName: Name, dataName: Name): Material | undefined {
     const path = this.text(pathName)
     const data = this.#pem(dataName)
     if (path !== undefined && this.#value(dataName) !== undefined) {
-      this.complain(`${pathName} and ${dataName} are both given: one of them is enough`)
+      this.complain(`${pathName} and ${dataName} are both given: give only one`)
     }
     if (path !== undefined) return { from: 'file', path, field: pathName }
     return data === undefined ? undefined : { from: 'data', data, field: dataName }
@@ -274,7 +274,7 @@ class Reader {
     if (value === undefined) return undefined
     const text = value instanceof Uint8Array ? new TextDecoder().decode(value) : value
     if (typeof text !== 'string') {
-      this.complain(`${name} is neither text nor bytes`)
+      this.complain(`${name} is neither a string nor bytes`)
       return undefined
     }
     const pem = text.includes(PEM) ? text : decodeBase64(text.trim())

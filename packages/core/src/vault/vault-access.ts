@@ -3,25 +3,25 @@ import { ClosedError, LoginError, type LoginOutcome } from '../errors/index.ts'
 import type { Keeper } from '../keeper/keeper.ts'
 import type { HeldLease, Lease } from '../keeper/lease.ts'
 import type { LeaseOptions, LeaseProvider } from '../keeper/lease-provider.ts'
-import { type RunResult, Watchers } from '../keeper/observers.ts'
+import { ObserverSet, type RunResult } from '../keeper/observers.ts'
 import { ResourceCache } from '../keeper/resource-cache.ts'
 import { type Observer, type SourceLabel, VAULT_LOAD, type VaultLoad } from '../ports/observer.ts'
 import type { Secret } from '../secret/secret.ts'
 import type { Report } from '../sources/source.ts'
 import type { RegisteredHandler } from './log-in.ts'
-import { choose, type HandlerPorts, LoginHandlers, type Usable } from './login-handlers.ts'
-import { FreezeReporter, FrozenQueue } from './login-queue.ts'
+import { choose, type HandlerPorts, LoginHandlers, type UsableLogin } from './login-handlers.ts'
+import { FreezeReporter, LoginQueue } from './login-queue.ts'
 import type { LoginLog } from './login-source.ts'
 import { VaultObservers } from './vault-observers.ts'
 import type { VaultStatus } from './vault-status.ts'
 
-/** Limits of a vault, and what it reports. */
+/** The limits of a vault, and what it reports. */
 export interface VaultPolicy {
   /** How long a request may wait for a login. */
   readonly freezeLimitMs: number
-  /** How many may wait at once. */
+  /** How many requests may wait at once. */
   readonly queueLimit: number
-  /** How long a login that is ready first waits for others that may have a higher priority. */
+  /** How long the first login waits for others that may have a higher priority. */
   readonly priorityGraceMs: number
   readonly log: LoginLog
 }
@@ -33,27 +33,26 @@ export const DEFAULT_VAULT: VaultPolicy = {
   log: 'all',
 }
 
-/** What a vault remembers of a lease it gave. */
-interface Given {
+/** The handler's lease behind a lease that the vault issued. */
+interface IssuedLease {
   readonly keeper: Keeper
   readonly lease: HeldLease
 }
 
-/** Counted as a refusal where `refreshOn` says so; it is about what may be done, not about who asks. */
+/** Counts as a refusal only if `refreshOn` has it: it is about authorization, not authentication. */
 const FORBIDDEN = 403
 
 /**
- * The least time between two looks at handlers, and before a request fails for which nothing can come: a program that
- * sends again in a loop must not starve itself.
+ * The minimum time between two checks of the handlers, and before a request fails that no handler can serve: a program
+ * that retries in a loop must not block its event loop.
  */
-const MIN_LOOK_MS = 20
+const MIN_CHECK_MS = 20
 
 /**
- * The credentials of several login handlers, one keeper each.
+ * The credentials of several login handlers, with one keeper each.
  *
- * A request gets one of the highest priority that no server has refused. When nothing is left, requests
- * freeze, all handlers are asked once, and the first good answer thaws them. When the logins of all handlers
- * have ended without one, the requests fail.
+ * A request gets a credential of the highest priority that is not excluded. If none is usable, requests freeze and every
+ * handler logs in once; the first usable credential thaws them. If all logins end without one, the requests fail.
  */
 export class VaultAccess implements LeaseProvider {
   readonly label = vaultLabel(() => ({
@@ -66,15 +65,15 @@ export class VaultAccess implements LeaseProvider {
   readonly #handlers: LoginHandlers
   readonly #ports: HandlerPorts
   readonly #policy: VaultPolicy
-  readonly #queue: FrozenQueue
+  readonly #queue: LoginQueue
   readonly #reporter: FreezeReporter
-  readonly #watchers = new Watchers(this.label)
+  readonly #watchers = new ObserverSet(this.label)
   readonly #observers = new VaultObservers()
-  readonly #given = new WeakMap<Lease, Given>()
-  #cancelLook: () => void = () => {}
-  /** When waiting requests look again; `Infinity` if no look is planned. */
-  #nextLookAt = Number.POSITIVE_INFINITY
-  /** Until when a login of a higher priority may still overtake the first one that was ready. */
+  readonly #issued = new WeakMap<Lease, IssuedLease>()
+  #cancelCheck: () => void = () => {}
+  /** When waiting requests check again; `Infinity` if no check is planned. */
+  #nextCheckAt = Number.POSITIVE_INFINITY
+  /** Until when a login of a higher priority may still overtake the first one. */
   #graceUntil = Number.NEGATIVE_INFINITY
   #isClosed = false
 
@@ -85,7 +84,7 @@ export class VaultAccess implements LeaseProvider {
   ) {
     this.#ports = ports
     this.#policy = policy
-    this.#queue = new FrozenQueue(ports.clock, policy.queueLimit)
+    this.#queue = new LoginQueue(ports.clock, policy.queueLimit)
     this.#reporter = new FreezeReporter((event) => this.report(event), ports.clock)
     this.#handlers = new LoginHandlers(handlers, policy.log, ports, {
       observe: (keeper) => this.#observers.add(keeper),
@@ -96,7 +95,7 @@ export class VaultAccess implements LeaseProvider {
     for (const keeper of this.#handlers.keepers) this.#observers.add(keeper)
   }
 
-  /** Whether nothing is left to use. */
+  /** Whether no credential is usable. */
   get isDepleted(): boolean {
     return this.#handlers.isDepleted
   }
@@ -111,21 +110,21 @@ export class VaultAccess implements LeaseProvider {
     signal?: AbortSignal,
     options: LeaseOptions = {},
   ): Promise<Lease | undefined> {
-    const given = this.#given.get(refused)
-    // Forbidden is not unknown: another login is no better answer, only a newer one of the same may be.
-    if (refusal.status === FORBIDDEN && given !== undefined) {
-      this.#handlers.countRefusal(given.keeper, given.lease)
-      const better = await given.keeper.replace(given.lease, refusal, signal)
-      return better && this.#give(given.keeper, better as HeldLease)
+    const issued = this.#issued.get(refused)
+    // 403 is about authorization: another handler's login must not stand in, only a newer one of the same handler.
+    if (refusal.status === FORBIDDEN && issued !== undefined) {
+      this.#handlers.countRefusal(issued.keeper, issued.lease)
+      const better = await issued.keeper.replace(issued.lease, refusal, signal)
+      return better && this.#issue(issued.keeper, better as HeldLease)
     }
     this.reject(refused, refusal)
     return this.lease(signal, options)
   }
 
   reject(refusedLease: Lease, refusal: Refusal): void {
-    const given = this.#given.get(refusedLease)
-    if (given === undefined) return
-    const { keeper, lease } = given
+    const issued = this.#issued.get(refusedLease)
+    if (issued === undefined) return
+    const { keeper, lease } = issued
     const counts = this.#handlers.countRefusal(keeper, lease)
     if (refusal.status === FORBIDDEN) {
       keeper.reject(lease, refusal)
@@ -144,15 +143,15 @@ export class VaultAccess implements LeaseProvider {
       })
     }
     if (this.isDepleted) this.#reporter.noteDepleted()
-    keeper.askBetter(lease, refusal)
+    keeper.requestBetter(lease, refusal)
   }
 
   accept(lease: Lease, date?: string | string[]): void {
-    const given = this.#given.get(lease)
-    if (given === undefined) return
-    // What one request tried for all is good again: those who wait need not wait for a login.
-    if (this.#handlers.refused.forget(given.lease)) this.#queue.release()
-    given.keeper.accept(given.lease, date)
+    const issued = this.#issued.get(lease)
+    if (issued === undefined) return
+    // The excluded credential is accepted again: waiting requests can use it without a login.
+    if (this.#handlers.refused.forget(issued.lease)) this.#queue.release()
+    issued.keeper.accept(issued.lease, date)
     this.#reporter.noteUsable()
     this.#noteThawed()
   }
@@ -177,7 +176,7 @@ export class VaultAccess implements LeaseProvider {
     return this.#handlers.keepers.flatMap((keeper) => keeper.secrets)
   }
 
-  /** Adds an observer of what happens here, in every handler and in what logins share with others. Returns how to remove it. */
+  /** Adds an observer of the vault, its handlers and the keepers that its logins share. Returns a function that removes it. */
   watch(observer: Observer): () => void {
     const stops = [this.#watchers.add(observer, undefined), this.#observers.watch(observer)]
     return () => {
@@ -185,7 +184,7 @@ export class VaultAccess implements LeaseProvider {
     }
   }
 
-  /** How it is doing as a whole, and every handler by itself. */
+  /** Returns the status of the vault and of every handler. */
   status(): VaultStatus {
     const logins = this.#handlers.statuses()
     const isRunning = logins.some(({ state }) => state === 'running')
@@ -201,15 +200,15 @@ export class VaultAccess implements LeaseProvider {
     }
   }
 
-  /** How the last login of every handler ended. */
+  /** Returns how the last login of every handler ended. */
   outcomes(): LoginOutcome[] {
     return this.#handlers.outcomes()
   }
 
-  /** Ends everything: logins, those who wait, and every connection. */
+  /** Ends logins, rejects waiting requests and closes every connection. */
   async close(): Promise<void> {
     this.#isClosed = true
-    this.#cancelLook()
+    this.#cancelCheck()
     this.#queue.close(new ClosedError())
     this.#watchers.close()
     await Promise.all([
@@ -224,52 +223,52 @@ export class VaultAccess implements LeaseProvider {
     const chosen = choose(this.#handlers.usable(options), random)
     if (chosen === undefined || this.#isInGrace(chosen, options)) return undefined
     const { keeper, lease } = chosen
-    this.#handlers.refused.take(lease, this.#ports.clock.now())
-    // So that it is known to be in use, and renewed ahead of its end.
+    this.#handlers.refused.noteTry(lease, this.#ports.clock.now())
+    // Marks it as in use, so that it is renewed ahead of its expiry.
     keeper.request()
-    this.#handlers.askMissing()
-    return this.#give(keeper, lease)
+    this.#handlers.requestMissing()
+    return this.#issue(keeper, lease)
   }
 
-  #give(keeper: Keeper, lease: HeldLease): Lease {
-    this.#given.set(lease, { keeper, lease })
+  #issue(keeper: Keeper, lease: HeldLease): Lease {
+    this.#issued.set(lease, { keeper, lease })
     return lease
   }
 
-  /** Whether a login that may have a higher priority is worth a short wait. */
-  #isInGrace({ priority }: Usable, options: LeaseOptions): boolean {
+  /** Whether to wait a moment for a login that may have a higher priority. */
+  #isInGrace({ priority }: UsableLogin, options: LeaseOptions): boolean {
     if (this.#ports.clock.now() >= this.#graceUntil || this.#queue.isFull) return false
     return this.#handlers.mayOvertake(priority, options)
   }
 
-  /** Waits with the others until there is something to use, for as long as a request may and something can come. */
+  /** Waits until a credential is usable, until the request's deadline, or until no handler can provide one. */
   async #freeze(signal: AbortSignal | undefined, options: LeaseOptions): Promise<Lease> {
     const { patience = {} } = options
     patience.until ??= this.#ports.clock.now() + this.#policy.freezeLimitMs
     const { until } = patience
-    this.#handlers.checkKnown(options)
-    this.#handlers.askAll()
+    this.#handlers.checkOrigin(options)
+    this.#handlers.requestAll()
     let failsAt = Number.POSITIVE_INFINITY
     try {
       for (;;) {
-        const isPossible = this.#handlers.mayHelp(options)
-        // The earliest of all rounds: a look in vain must not prolong the wait.
+        const isPossible = this.#handlers.canStillHelp(options)
+        // The earliest of all rounds: a further check must not prolong the wait.
         failsAt = isPossible
           ? Number.POSITIVE_INFINITY
-          : Math.min(failsAt, this.#ports.clock.now() + MIN_LOOK_MS)
+          : Math.min(failsAt, this.#ports.clock.now() + MIN_CHECK_MS)
         const hasUsable = this.#handlers.usable(options).length > 0
-        this.#lookAgainAt(hasUsable ? this.#graceUntil : this.#handlers.nextLookAt())
+        this.#checkAgainAt(hasUsable ? this.#graceUntil : this.#handlers.nextCheckAt())
         const what = isPossible
           ? `no login within ${this.#policy.freezeLimitMs / 1000} s`
           : noLogin(options)
         const limit = Math.min(until, failsAt)
         const waited = this.#queue.wait(limit, signal, () => this.#giveUp(what))
-        // Who came with an ended signal, or found no place, does not wait.
+        // A request with an aborted signal, or one that found the queue full, does not wait.
         if (this.#queue.size > 0 && isPossible && !hasUsable) this.#reporter.noteFrozen()
         await waited
         const lease = this.#pick(options)
         if (lease !== undefined) return lease
-        this.#handlers.askUnanswered()
+        this.#handlers.requestUnfailed()
       }
     } finally {
       this.#noteThawed()
@@ -286,23 +285,23 @@ export class VaultAccess implements LeaseProvider {
     return error
   }
 
-  /** Lets waiting requests look again when something changes that no event reports: at the earliest such time of all. */
-  #lookAgainAt(time: number): void {
+  /** Lets waiting requests check again at the earliest time at which something changes that no listener reports. */
+  #checkAgainAt(time: number): void {
     const now = this.#ports.clock.now()
-    const at = Math.max(time, now + MIN_LOOK_MS)
-    // A look that is overdue does not count: the clock was set forward.
-    const isPlanned = now <= this.#nextLookAt && this.#nextLookAt <= at
+    const at = Math.max(time, now + MIN_CHECK_MS)
+    // A check that is overdue does not count: the clock was set forward.
+    const isPlanned = now <= this.#nextCheckAt && this.#nextCheckAt <= at
     if (isPlanned || !Number.isFinite(at)) return
-    this.#cancelLook()
-    this.#nextLookAt = at
-    this.#cancelLook = this.#ports.clock.after(at - now, () => {
-      this.#nextLookAt = Number.POSITIVE_INFINITY
+    this.#cancelCheck()
+    this.#nextCheckAt = at
+    this.#cancelCheck = this.#ports.clock.after(at - now, () => {
+      this.#nextCheckAt = Number.POSITIVE_INFINITY
       this.#queue.release()
     })
   }
 
   #noteRetry(): void {
-    // The grace is for first attempts.
+    // Only first attempts are waited for.
     if (this.#ports.clock.now() < this.#graceUntil) this.#queue.release()
   }
 
@@ -311,10 +310,10 @@ export class VaultAccess implements LeaseProvider {
       if (this.isDepleted) this.#reporter.noteDepleted()
       else this.#noteLogin()
     }
-    this.#letGoOn()
+    this.#releaseWaiting()
   }
 
-  /** Something can be used. If it is the first, the others get a moment to come before it is. */
+  /** Notes a usable credential. After the first one, other handlers get a moment to overtake it. */
   #noteLogin(): void {
     if (!this.#reporter.hasUsable) {
       this.#graceUntil = this.#ports.clock.now() + this.#policy.priorityGraceMs
@@ -322,13 +321,13 @@ export class VaultAccess implements LeaseProvider {
     this.#reporter.noteUsable()
   }
 
-  #letGoOn(): void {
-    // A waiting request reports by itself that it goes on. If all have left, it is reported after the login.
+  #releaseWaiting(): void {
+    // A waiting request reports the thaw itself. If all have left, it is reported after the login.
     if (this.#queue.size === 0) void Promise.resolve().then(() => this.#noteThawed())
     this.#queue.release()
   }
 
-  /** A credential left; this says so if its time was up. */
+  /** Reports a retired credential that expired. */
   #noteExpired(keeper: Keeper): void {
     const { history } = this.#handlers
     const { heldUntil, last } = history.of(keeper.label)
@@ -344,7 +343,7 @@ export class VaultAccess implements LeaseProvider {
   }
 }
 
-/** One that failed and need not pause is asked again by the next request. */
+/** A handler that failed and has no pause runs again with the next request. */
 function nextTryOf({ nextTryAt, result }: LoginOutcome, now: number): number {
   const isOver = result === 'failed' || result === 'nothing'
   return nextTryAt ?? (isOver ? now : Number.POSITIVE_INFINITY)
@@ -354,7 +353,7 @@ function noLogin({ origin }: LeaseOptions): string {
   return `no login handler could log in${origin === undefined ? '' : ` at ${origin}`}`
 }
 
-/** The label of a vault. Metrics read how busy it is from a symbol, which is never printed. */
+/** Makes the label of a vault. Metrics read its load from a symbol property, which is never printed. */
 export function vaultLabel(load: () => VaultLoad): SourceLabel {
   const label: SourceLabel = { kind: 'vault', name: 'login handlers' }
   return Object.defineProperty(label, VAULT_LOAD, { value: load })

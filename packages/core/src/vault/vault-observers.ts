@@ -5,16 +5,16 @@ import type { Observer } from '../ports/observer.ts'
 export type Observable = Pick<Keeper, 'watch'>
 
 /**
- * The observers of a vault, and the keepers that they observe: those of its handlers, and those that logins share with
- * others.
+ * The observers of a vault, and the keepers they observe: those of its handlers, and those that its logins share with
+ * other connections.
  *
- * Both come and go. Every keeper reports what it does itself, under its own label, and to each observer once.
+ * Both can be added and removed at any time. Every keeper reports under its own label, and to each observer once.
  */
 export class VaultObservers {
   readonly #observers = new Set<Link<Observer>>()
   readonly #keepers = new Set<Link<Observable>>()
 
-  /** Adds an observer. Returns how to remove it. */
+  /** Adds an observer. Returns a function that removes it. */
   watch(observer: Observer): () => void {
     const link: Link<Observer> = { end: observer, stops: new Map() }
     for (const keeper of this.#keepers) connect(link, keeper)
@@ -25,7 +25,7 @@ export class VaultObservers {
     }
   }
 
-  /** Adds a keeper. Returns how to remove it. */
+  /** Adds a keeper. Returns a function that removes it. */
   add(keeper: Observable): () => void {
     const link: Link<Observable> = { end: keeper, stops: new Map() }
     for (const observer of this.#observers) connect(observer, link)
@@ -37,7 +37,7 @@ export class VaultObservers {
   }
 }
 
-/** An observer or a keeper, and how to end each of its connections. */
+/** An observer or a keeper, with the functions that end its links to the other side. */
 interface Link<T> {
   readonly end: T
   readonly stops: Map<Link<unknown>, () => void>

@@ -2,56 +2,57 @@ import { CODES } from '../errors/index.ts'
 import type { Keeper } from '../keeper/keeper.ts'
 import type { KeeperStatus } from '../keeper/status.ts'
 import type { CredentialPart } from '../ports/observer.ts'
-import type { LoginNotes } from './login-history.ts'
+import type { LoginRecord } from './login-history.ts'
 
-/** How one login handler is doing, as plain data without secrets. Times are milliseconds since the epoch. */
+/** The status of one login handler, as plain data without secrets. Times are milliseconds since the epoch. */
 export interface LoginStatus extends KeeperStatus {
-  /** Its id. */
+  /** The handler's id. */
   readonly handler: string
-  /** Attempts of the login that runs, or else of the last one. */
+  /** Attempts of the running login, else of the last one. */
   readonly attempts: number
-  /** Times a server refused what it gave. */
+  /** How many times a server refused its credential. */
   readonly refusals: number
-  /** Until when what it gave is left alone because a server refused it. */
+  /** Until when its credential is not used because a server refused it. */
   readonly excludedUntil?: number
-  /** When its last login went well, and how long that took. */
+  /** When it last logged in, and how long that took. */
   readonly lastLoginAt?: number
   readonly lastLoginMs?: number
-  /** Where that login leads, and how much it is preferred. */
+  /** The server and priority of that login. */
   readonly server?: string
   readonly priority?: number
-  /** What it is made of. */
+  /** The parts of its credential. */
   readonly holds?: readonly CredentialPart[]
-  /** Whom requests with it act as. */
+  /** The user that requests with it impersonate. */
   readonly as?: string
 }
 
-/** How a vault is doing, as plain data without secrets. Times are milliseconds since the epoch. */
+/** The status of a vault, as plain data without secrets. Times are milliseconds since the epoch. */
 export interface VaultStatus extends KeeperStatus {
   /** Requests that wait for a login. */
   readonly waiting: number
-  /** Since when requests have had to wait; absent when they need not. */
+  /** Since when requests wait; absent while they do not. */
   readonly frozenSince?: number
-  /** Every handler by itself. */
+  /** The status of each handler. */
   readonly logins: readonly LoginStatus[]
 }
 
-/** What a vault knows of a handler besides its keeper. */
+/** What a vault knows about a handler besides its keeper. */
 export interface HandlerFacts {
-  readonly notes: LoginNotes
-  /** Undefined when what it gave is not left alone now. */
+  readonly record: LoginRecord
+  /** Undefined if its credential is not excluded. */
   readonly excludedUntil: number | undefined
 }
 
+/** Describes a handler's status. */
 export function describeLogin(
   keeper: Pick<Keeper, 'label' | 'status'>,
-  { notes, excludedUntil }: HandlerFacts,
+  { record, excludedUntil }: HandlerFacts,
 ): LoginStatus {
   const status = keeper.status()
-  const { attempts, refusals, last, retry } = notes
+  const { attempts, refusals, last, retry } = record
   return {
     ...status,
-    // Another handler may have given the same, and have been refused.
+    // The keeper is ready, but the same credential of another handler may have been refused.
     ...(excludedUntil !== undefined && status.state === 'ready' && { state: 'refused' }),
     handler: keeper.label.name,
     attempts,

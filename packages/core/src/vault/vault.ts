@@ -8,22 +8,23 @@ import type { LoginLog } from './login-source.ts'
 import { DEFAULT_VAULT, VaultAccess, type VaultPolicy } from './vault-access.ts'
 import type { VaultStatus } from './vault-status.ts'
 
+/** Options of `new Vault()`. */
 export interface VaultOptions {
   /**
-   * How long a request may wait for a login: 60 s. Its own signal may end it sooner, and so does the end of all
-   * logins without a credential.
+   * How long a request may wait for a login: 60 s. It fails sooner if its signal is aborted, or if all logins end
+   * without a credential.
    */
   readonly freezeLimitMs?: number
   /** How many requests may wait at once: 10,000. */
   readonly queueLimit?: number
   /**
-   * How long the first login that is ready waits for handlers that are still in their first attempt and may have a
-   * higher priority: 250 ms. With 0 it is used at once.
+   * How long the first login waits for handlers that are still in their first attempt and may return a higher priority:
+   * 250 ms. With 0 it is used at once.
    */
   readonly priorityGraceMs?: number
   /**
-   * Which logins that go well are reported, by `logged-in` and what a handler's logger writes below a warning: `all`,
-   * only each handler's `first`, or `none`. What goes wrong is always reported.
+   * Which successful logins are reported, by the event `logged-in` and by the handler's log lines below `warn`: `all`
+   * (default), only each handler's `first`, or `none`. Failures are always reported.
    */
   readonly log?: LoginLog
 }
@@ -43,7 +44,7 @@ const LOGIN_OPTIONS: readonly (keyof LoginOptions)[] = [
   'errors',
 ]
 
-/** What kopf calls it, and how to say it here. */
+/** kopf's names for options, and what to use here. */
 const KOPF_NAMES: Readonly<Record<string, string>> = {
   retries: 'use attempts, which counts the first one too',
   timeout: 'use timeoutMs, in milliseconds',
@@ -61,12 +62,12 @@ const ERRORS: readonly unknown[] = [
 const LOGS: readonly unknown[] = ['all', 'first', 'none'] satisfies readonly LoginLog[]
 
 /**
- * Logins of a program: handlers that say where to connect, and as whom.
+ * A set of login handlers: functions that return where to connect and with which credential.
  *
- * Hand it to `connect({ vault })`. Without any handler the program's own @kubernetes/client-node says how, else the
- * kubeconfig and the pod's service account log in. Handlers run when a request needs them, side by side; what the
- * server refuses is taken out, and when nothing is left, requests wait while all handlers log in again. When none of
- * them can, requests fail.
+ * Pass it to `connect({ vault })`. Without a handler it logs in as the program's @kubernetes/client-node does, else with
+ * the kubeconfig and the pod's service account. Handlers run in parallel when a request needs them. A credential that
+ * the server refuses is not used for a while; if none is left, requests wait while all handlers log in again, and fail
+ * if no handler can.
  *
  * @example
  * const vault = new Vault()
@@ -78,7 +79,7 @@ export class Vault {
   readonly #handlers: RegisteredHandler[] = []
   #open: Open | undefined
 
-  /** @throws {TypeError} When an option does not exist or makes no sense. */
+  /** @throws {TypeError} If an option is unknown or invalid. */
   constructor(options: VaultOptions = {}) {
     checkOptionNames(options, 'new Vault()', VAULT_OPTIONS)
     const {
@@ -101,20 +102,20 @@ export class Vault {
   }
 
   /**
-   * Adds a handler. Call it before `connect()`, or after one that failed.
+   * Adds a handler. Call it before `connect()`, or after a `connect()` that failed.
    *
-   * @throws {TypeError} When the id is taken, an option does not exist or makes no sense, or the vault is in use already.
+   * @throws {TypeError} If the id is taken, an option is unknown or invalid, or the vault is in use.
    */
   onLogin(handler: LoginHandler, given: LoginOptions = {}): this {
     if (typeof handler !== 'function') throw new TypeError('onLogin() takes a function')
     checkOptionNames(given, 'onLogin()', LOGIN_OPTIONS, KOPF_NAMES)
     if (this.#open !== undefined && this.#open.users > 0)
-      throw new TypeError('this vault is in use: add handlers before connect()')
+      throw new TypeError('this vault is in use: add login handlers before connect()')
     const { id, ...options } = given
     const name = id ?? (handler.name || `login-${this.#handlers.length + 1}`)
     if (this.#handlers.some((each) => each.id === name)) {
       throw new TypeError(
-        `there is a login handler ${JSON.stringify(name)} already: give this one an id of its own`,
+        `there is already a login handler ${JSON.stringify(name)}: give this one another id`,
       )
     }
     for (const count of ['attempts', 'timeoutMs', 'backoffMs'] as const)
@@ -130,7 +131,7 @@ export class Vault {
     return this
   }
 
-  /** How it is doing: plain data, no secrets. Undefined before `connect()` and after the last cluster is closed. */
+  /** Returns the status, without secrets. Undefined before `connect()` and after the last cluster is closed. */
   status(): VaultStatus | undefined {
     return this.#open?.vault.status()
   }
@@ -144,7 +145,7 @@ export class Vault {
   borrow(ports: VaultPorts): { vault: VaultAccess; release: Release } {
     const open = this.#open ?? this.#make(ports)
     this.#open = open
-    // After a connect() that failed, those of the next one count; a vault in use keeps its own.
+    // After a connect() that failed, the ports of the next one are used; a vault in use keeps its own.
     if (open.users === 0) open.ports = ports
     open.users += 1
     let isReleased = false
@@ -155,7 +156,7 @@ export class Vault {
         isReleased = true
         open.users -= 1
         if (open.users > 0) return
-        // The next connect() must know why no handler could log in, and when they may be asked again.
+        // Keeps the failures: the next connect() must respect the handlers' pauses.
         if (error instanceof LoginError && hasOnlyFailed(open.vault)) return
         this.#open = undefined
         await open.vault.close()
@@ -175,13 +176,13 @@ export class Vault {
   }
 }
 
-/** What a vault needs of the world. */
+/** The ports that a vault needs. */
 export interface VaultPorts extends HandlerPorts {
-  /** The handlers of a vault that was given none. */
+  /** The handlers of a vault that has none. */
   readonly fallbacks: () => readonly RegisteredHandler[]
 }
 
-/** A vault from its first `connect()` on, and how many clusters use it. */
+/** An open vault, and how many clusters use it. */
 interface Open {
   readonly vault: VaultAccess
   ports: VaultPorts
@@ -191,7 +192,7 @@ interface Open {
 /** @param error Why `connect()` failed, if it did. */
 type Release = (error?: unknown) => Promise<void>
 
-/** Whether every handler has failed and none has ever logged in: then there is nothing to end. */
+/** Whether every handler has failed and none has ever logged in: then there is nothing to close. */
 function hasOnlyFailed(vault: VaultAccess): boolean {
   return vault
     .status()

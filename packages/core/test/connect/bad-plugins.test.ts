@@ -129,7 +129,7 @@ describe.each([
   ['misbehaves', MISBEHAVING],
   ['prints the wrong thing', WRONG_ANSWERS],
 ])('a plugin that %s', (_, table) => {
-  it.each(table)('is told apart, and nothing is kept of it: $is', async (bad) => {
+  it.each(table)('has its own error, and leaves nothing behind: $is', async (bad) => {
     using plugin = goodPlugin()
     bad.breaks(plugin, pairs)
     const opened = await open(plugin, { policy: bad.policy })
@@ -150,7 +150,7 @@ describe.each([
   })
 })
 
-it('is looked for again after it was installed, when only its name is configured', async () => {
+it('a plugin is looked up again after it was installed, if only its name is configured', async () => {
   using plugin = goodPlugin('my-plugin')
   using empty = makePlugin('none')
   const folder = plugin.folder
@@ -191,7 +191,7 @@ it.each([
     code: 'ERR_PLUGIN_INPUT_TOO_LARGE' as const,
     says: /KUBERNETES_EXEC_INFO has 14\d{4} bytes/,
   },
-])('is not started with $is, and is once that is corrected', async (wrong) => {
+])('a plugin is not started with $is, and is once that is corrected', async (wrong) => {
   using plugin = goodPlugin()
   const opened = await open(plugin, wrong.bad)
   expectExplained(await failure(opened.cluster), wrong, opened)
@@ -201,7 +201,7 @@ it.each([
   await cluster.close()
 })
 
-it('answers although a child of it keeps standard output open', async () => {
+it('a plugin returns its credential although a child keeps standard output open', async () => {
   using plugin = goodPlugin()
   plugin.behave('keeps-stdout')
   const { cluster } = await open(plugin)
@@ -213,7 +213,7 @@ it('answers although a child of it keeps standard output open', async () => {
   process.kill(grandchild, 'SIGKILL')
 })
 
-it('is ended with its children when the connection is closed while it runs', async () => {
+it('a plugin is stopped with its children when the connection is closed while it runs', async () => {
   using plugin = goodPlugin()
   plugin.behave('hangs')
   const { cluster, events } = await open(plugin)

@@ -78,14 +78,14 @@ describe.each(TRANSPORTS)('a request through the %s transport', (transport) => {
     ['FormData', new FormData(), /^multipart\/form-data; boundary=/, /^--/],
     ['a Blob with a type', new Blob(['x'], { type: 'text/x-thing' }), 'text/x-thing', 'x'],
     ['text', 'plain', 'text/plain;charset=UTF-8', 'plain'],
-  ])('gives %s the content type that the standard says', async (_what, body, type, content) => {
+  ])('gives %s the content type of the fetch standard', async (_what, body, type, content) => {
     if (body instanceof FormData) body.set('field', 'value')
     const seen = await echo(body)
     expect(seen.type).toMatch(type)
     expect(seen.length).toBe(String(content) === '/^--/' ? seen.length : String(content).length)
   })
 
-  /** What the server sees of a body, told through its answer. */
+  /** What the server receives of a body, as it reports in its response. */
   async function echo(
     body: NonNullable<RequestInit['body']>,
   ): Promise<{ type: string; length: number }> {
@@ -97,7 +97,7 @@ describe.each(TRANSPORTS)('a request through the %s transport', (transport) => {
     return (await response.json()) as { type: string; length: number }
   }
 
-  it('does not repeat a stream that is too large to be remembered: the caller gets the 401', async () => {
+  it('does not repeat a stream that is too large to buffer: the caller gets the 401', async () => {
     await cluster.fetch('/version')
     sandbox.revoke('jane')
     async function* large() {
@@ -115,14 +115,14 @@ describe.each(TRANSPORTS)('a request through the %s transport', (transport) => {
     expect((await cluster.fetch('/version')).status).toBe(200)
   })
 
-  it('refuses a body on GET before anything is sent', async () => {
+  it('rejects a body on GET before anything is sent', async () => {
     await expect(cluster.fetch('/version', { body: 'x' })).rejects.toThrow(
       'GET request cannot have a body',
     )
     expect(sandbox.requests).toHaveLength(0)
   })
 
-  it('hands back a global Response with all its parts', async () => {
+  it('returns a global Response with all its parts', async () => {
     const response = await cluster.fetch('/version')
     expect(response).toBeInstanceOf(Response)
     expect(response.ok).toBe(true)
@@ -142,7 +142,7 @@ describe.each(TRANSPORTS)('a request through the %s transport', (transport) => {
     expect(await new Response(rewrapped.body, rewrapped).json()).toMatchObject({ major: '1' })
   })
 
-  it('unpacks what the server compressed, and asks for nothing packed with disable-compression', async () => {
+  it('decompresses responses, and does not request compression with disable-compression', async () => {
     const data = { text: 'x'.repeat(200_000) }
     const body = JSON.stringify({ metadata: { name: 'large' }, data })
     await cluster.fetch('/api/v1/namespaces/default/configmaps', {

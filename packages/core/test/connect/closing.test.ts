@@ -30,7 +30,7 @@ const open = async (more: ConnectOptions = {}) =>
 
 describe('close()', () => {
   it.each(['pool', 'https', 'http2'] as const)(
-    'ends requests on their way (%s)',
+    'ends requests in flight (%s)',
     async (transport) => {
       const cluster = await open({ transport })
       sandbox.respondWith(hangSlow)
@@ -42,7 +42,7 @@ describe('close()', () => {
     },
   )
 
-  it('ends only its own, also where another connection shares the plugin, and sends nothing after', async () => {
+  it('ends only its own requests, even if another connection shares the plugin, and sends nothing after', async () => {
     const kubeconfig = await makeKubeconfig({ delayMs: 300 })
     const policy = { requestLimit: 1 }
     await using stays = await connect({ kubeconfig, policy })
@@ -60,7 +60,7 @@ describe('close()', () => {
     expect(sandbox.requests.map(({ path }) => path)).not.toContain('/never')
   })
 
-  it('during the refresh after a 401 tells the caller at once', async () => {
+  it('rejects the caller at once during the refresh after a 401', async () => {
     const kubeconfig = await makeKubeconfig({ delayMs: 500 })
     const cluster = await connect({ kubeconfig })
     await cluster.fetch('/version')
@@ -72,7 +72,7 @@ describe('close()', () => {
     await ended
   })
 
-  it('ends also what holds connections of a pool that was replaced', async () => {
+  it('also ends requests on connections of a replaced pool', async () => {
     const cluster = await open({ policy: { requestLimit: 1 } })
     sandbox.respondWith(hangSlow)
     const slow = cluster.fetch('/slow')
@@ -86,7 +86,7 @@ describe('close()', () => {
 })
 
 describe('a signal', () => {
-  it('that was aborted already is heard at a full gate', async () => {
+  it('that is already aborted is respected at a full gate', async () => {
     await using cluster = await open({ policy: { requestLimit: 1 } })
     sandbox.respondWith(hangSlow)
     cluster.fetch('/slow').catch(() => {})
@@ -121,7 +121,7 @@ describe('an observer', () => {
     ],
   ])('that %s stops nothing', async (_how, observer) => {
     const kubeconfig = await makeKubeconfig()
-    // A server without a scheme is worth a warning, which connect() itself tells.
+    // A server without a scheme causes a warning, which connect() itself reports.
     const server = sandbox.url.replace('https://', '')
     await using cluster = await connect({ kubeconfig, server, observer })
     expect(cluster.warnings).not.toEqual([])
@@ -130,7 +130,7 @@ describe('an observer', () => {
 })
 
 describe('a response', () => {
-  it('can be looked at after it was read, and after its connection was closed', async () => {
+  it('can be inspected after it was read, and after its connection was closed', async () => {
     const cluster = await open()
     const read = await cluster.fetch('/version')
     await read.text()
@@ -142,7 +142,7 @@ describe('a response', () => {
     await expect(watch.text()).rejects.toThrow()
   })
 
-  it('of 401 whose body never ends does not hold up the refresh', async () => {
+  it('of 401 whose body never ends does not delay the refresh', async () => {
     const dripping: ServerResponse[] = []
     const server: Server = createServer((_request, response) => {
       response.writeHead(401)
@@ -158,8 +158,8 @@ describe('a response', () => {
   })
 })
 
-describe('whose fault it is:', () => {
-  it("a body of the caller's that fails is the caller's own error", async () => {
+describe('errors by cause:', () => {
+  it("a failing body of the caller is the caller's own error", async () => {
     await using cluster = await open()
     const body = new ReadableStream({ pull: (controller) => controller.error(new Error('mine')) })
     const sent = cluster.fetch('/api/v1/namespaces', {

@@ -45,7 +45,7 @@ describe.each(['pool', 'https'] as const)(
     it.each([
       [HANDSHAKE_FAILURE, 'handshake failure'],
       [ACCESS_DENIED, 'access denied'],
-    ])('%i is not called a refusal of it', async (number, name) => {
+    ])('%i does not count as a refusal of it', async (number, name) => {
       alert = number
       const pair = await sandbox.issueCertificate({ user: 'jane' })
       const users = [pair, { token: 'a-token' }]
@@ -55,7 +55,7 @@ describe.each(['pool', 'https'] as const)(
       }
     })
 
-    it('is none either where a signer would sign, and nothing is signed', async () => {
+    it('does not count either with a signer, and nothing is signed', async () => {
       alert = HANDSHAKE_FAILURE
       const { certificate, key } = await sandbox.issueCertificate({ user: 'jane' })
       let signatures = 0

@@ -46,7 +46,7 @@ function vaultWith(kubeconfig: string): Vault {
   )
 }
 
-/** Events but those about who uses a source, which each observer gets for itself. */
+/** Events except those about observers being added and removed, which each observer gets by itself. */
 function shared(events: readonly CredentialEvent[]): CredentialEvent[] {
   return events.filter(({ type }) => type !== 'borrowed' && type !== 'released')
 }
@@ -84,7 +84,7 @@ describe('the channel kubecred:event', () => {
     ])
   })
 
-  it('has what concerns one connection alone: warnings and reloads of its CA file', async () => {
+  it('has the events of a single connection: warnings and reloads of its CA file', async () => {
     const certificateAuthority = join(sandbox.folder, 'ca.pem')
     writeFileSync(certificateAuthority, sandbox.caPem)
     const { token } = sandbox.issueToken({ user: 'jane' })
@@ -102,7 +102,7 @@ describe('the channel kubecred:event', () => {
     expect(reloads()).toMatchObject([{ result: 'success', reason: 'updated' }])
   }, 30_000)
 
-  it('has each event once, whoever shares the plugin: connections, a vault, a copy of the package', async () => {
+  it('has each event once if connections, a vault or a copy of the package share the plugin', async () => {
     const exec = await sandbox.plugin({ user: 'jane' })
     const kubeconfig = sandbox.writeKubeconfig({ user: { exec } })
     const vault = vaultWith(kubeconfig)
@@ -131,7 +131,7 @@ describe('the channel kubecred:event', () => {
     expect(linesOf(scrape, 'kubecred_vault_frozen ')).toEqual(['kubecred_vault_frozen 0'])
   })
 
-  it('has of a vault what its observer receives, and nothing that is reported twice', async () => {
+  it('has the events of a vault as its observer receives them, each once', async () => {
     const exec = await sandbox.plugin({ user: 'jane' })
     const vault = vaultWith(sandbox.writeKubeconfig({ user: { exec } }))
     const heard: CredentialEvent[] = []
@@ -145,7 +145,7 @@ describe('the channel kubecred:event', () => {
     expect(published.filter(({ type }) => type === 'refused')).toHaveLength(1)
   })
 
-  it('is left alone while it has no subscriber', async () => {
+  it('is not used while it has no subscriber', async () => {
     const { token } = sandbox.issueToken({ user: 'jane' })
     const publish = vi.spyOn(channel(NAME), 'publish')
     await using cluster = await connect({
@@ -175,7 +175,7 @@ async function runWith(source: string): Promise<{ out: string; code: number | nu
 }
 
 describe('a subscriber', () => {
-  it('as docs/metrics.md has it prints the events of a program that does not know of it', async () => {
+  it('as in docs/metrics.md prints the events of an unmodified program', async () => {
     const page = readFileSync(join(root, 'docs/metrics.md'), 'utf8')
     const example = /```js\n(\/\/ events\.mjs\n.*?)```/s.exec(page)?.[1] ?? ''
     const { out, code } = await runWith(example)
@@ -186,7 +186,7 @@ describe('a subscriber', () => {
     expect(printed).toEqual(expect.arrayContaining(types))
   })
 
-  it('that throws disturbs neither the program nor other subscribers; Node reports its error', async () => {
+  it('that throws affects neither the program nor other subscribers; Node reports its error', async () => {
     const { out, code } = await runWith(`
       import { subscribe } from 'node:diagnostics_channel'
       let thrown = 0

@@ -15,7 +15,7 @@ async function connectWith(answers: 'token' | 'certificate' | 'both'): Promise<C
   return connect({ kubeconfig: sandbox.writeKubeconfig({ user: { exec } }) })
 }
 
-/** A client nobody thought of: it has nothing but the plain values. */
+/** An HTTP client without an adapter: it uses only the exposed values. */
 async function send(cluster: Cluster): Promise<number | undefined> {
   const [headers, options] = [await cluster.headers(), await cluster.tlsOptions()]
   return new Promise((resolve, reject) => {
@@ -41,7 +41,7 @@ describe('headers() and tlsOptions()', () => {
     },
   )
 
-  it('hold the impersonation, and nothing that does not authenticate', async () => {
+  it('have the impersonation headers, and none that do not authenticate', async () => {
     const { token } = sandbox.issueToken({ user: 'jane' })
     const user = { token, impersonate: 'bob', impersonateGroups: ['a', 'b'] }
     await using cluster = await connect({ kubeconfig: sandbox.writeKubeconfig({ user }) })
@@ -52,7 +52,7 @@ describe('headers() and tlsOptions()', () => {
     })
   })
 
-  it('are copies: what a caller does to them is not in the next ones', async () => {
+  it('are copies: changes by a caller do not affect the next ones', async () => {
     const { token } = sandbox.issueToken({ user: 'jane' })
     const user = { token, impersonate: 'bob', impersonateGroups: ['a'] }
     await using cluster = await connect({ kubeconfig: sandbox.writeKubeconfig({ user }) })
@@ -63,7 +63,7 @@ describe('headers() and tlsOptions()', () => {
     expect(inspect(sandbox.requests.at(-1))).not.toContain('masters')
   })
 
-  it('check the server: another CA is refused', async () => {
+  it('verify the server: another CA is rejected', async () => {
     await using cluster = await connectWith('token')
     await using other = await startSandbox()
     const options = await cluster.tlsOptions()
@@ -74,12 +74,12 @@ describe('headers() and tlsOptions()', () => {
     ).rejects.toMatchObject({ code: 'SELF_SIGNED_CERT_IN_CHAIN' })
   })
 
-  it('ask an https.Agent to keep no TLS session', async () => {
+  it('make an https.Agent keep no TLS session', async () => {
     await using cluster = await connectWith('certificate')
     expect((await cluster.tlsOptions()).maxCachedSessions).toBe(0)
   })
 
-  it('end with the connection', async () => {
+  it('are rejected after close()', async () => {
     const cluster = await connectWith('token')
     await cluster.close()
     await expect(cluster.headers()).rejects.toMatchObject({ code: 'ERR_CLOSED' })
@@ -87,7 +87,7 @@ describe('headers() and tlsOptions()', () => {
     await expect(cluster.reportRefused({})).rejects.toMatchObject({ code: 'ERR_CLOSED' })
   })
 
-  it('can be waited for with a signal, and the plugin goes on for the others', async () => {
+  it('can be aborted by a signal, and the plugin continues for the others', async () => {
     const exec = await sandbox.plugin({ user: 'jane', delayMs: 500 })
     await using cluster = await connect({ kubeconfig: sandbox.writeKubeconfig({ user: { exec } }) })
     const impatient = new AbortController()
@@ -101,7 +101,7 @@ describe('headers() and tlsOptions()', () => {
 })
 
 describe('reportRefused()', () => {
-  it('says true when there is something better, for all who report at once, with one run', async () => {
+  it('returns true if there is a new credential, for all concurrent reports, with one run', async () => {
     await using cluster = await connectWith('token')
     const headers = await cluster.headers()
     sandbox.revoke('jane')
@@ -114,7 +114,7 @@ describe('reportRefused()', () => {
     expect(await send(cluster)).toBe(200)
   })
 
-  it('does nothing to a newer credential when it comes late', async () => {
+  it('does not affect a newer credential if it comes late', async () => {
     await using cluster = await connectWith('token')
     const old = await cluster.headers()
     expect(await cluster.reportRefused(old)).toBe(true)
@@ -122,13 +122,13 @@ describe('reportRefused()', () => {
     expect(sandbox.pluginRuns).toBe(2)
   })
 
-  it('knows a certificate by its tlsOptions', async () => {
+  it('recognises a certificate by its tlsOptions', async () => {
     await using cluster = await connectWith('certificate')
     expect(await cluster.reportRefused(await cluster.tlsOptions())).toBe(true)
     expect(sandbox.pluginRuns).toBe(2)
   })
 
-  it('says false for what did not come from here', async () => {
+  it('returns false for values that are not ours', async () => {
     await using cluster = await connectWith('token')
     await cluster.headers()
     expect(await cluster.reportRefused({ authorization: 'Bearer somebody-else' })).toBe(false)
@@ -151,20 +151,20 @@ describe('reportRefused()', () => {
     ['the options of a request', (headers) => ({ method: 'GET', headers })],
     ['a Request', (headers) => new Request('https://server', { headers })],
     ['options with a certificate of the caller', (headers) => ({ headers, cert: 'own' })],
-  ])('knows a token in %s', async (_, copy) => {
+  ])('recognises a token in %s', async (_, copy) => {
     await using cluster = await connectWith('token')
     const headers = (await cluster.headers()) as Record<string, string>
     expect(await cluster.reportRefused(copy(headers))).toBe(true)
     expect(sandbox.pluginRuns).toBe(2)
   })
 
-  it('knows a certificate by headers, in which it is not', async () => {
+  it('recognises a certificate by its headers, which do not contain it', async () => {
     await using cluster = await connectWith('certificate')
     expect(await cluster.reportRefused(await cluster.headers())).toBe(true)
     expect(sandbox.pluginRuns).toBe(2)
   })
 
-  it('knows a certificate by a copy as bytes', async () => {
+  it('recognises a certificate by a copy as bytes', async () => {
     await using cluster = await connectWith('certificate')
     const { cert } = await cluster.tlsOptions()
     expect(await cluster.reportRefused({ cert: Buffer.from(String(cert)) })).toBe(true)
@@ -178,7 +178,7 @@ describe('reportRefused()', () => {
     ['an empty object', {}],
     ['headers without an authorization', { accept: 'canary' }],
     ['names and values in one list', ['authorization', 'Bearer canary']],
-  ])('says what to pass when it gets %s', async (_, given) => {
+  ])('throws a clear error for %s', async (_, given) => {
     await using cluster = await connectWith('token')
     await cluster.headers()
     const error = await cluster.reportRefused(given as never).catch((thrown: unknown) => thrown)
@@ -188,7 +188,7 @@ describe('reportRefused()', () => {
     expect(sandbox.pluginRuns).toBe(1)
   })
 
-  it('says false when there is nothing better', async () => {
+  it('returns false if there is no new credential', async () => {
     const { token } = sandbox.issueToken({ user: 'jane' })
     await using cluster = await connect({
       kubeconfig: sandbox.writeKubeconfig({ user: { token } }),

@@ -6,8 +6,8 @@ import { createDispatcher } from 'kubecred/undici'
 import * as undici from 'undici'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-// A body that fails early, while the plugin runs or the connection is being made: nobody reads it yet, and an
-// error that nobody listens to ends the process. What waits for such a body must not wait for ever.
+// A body may fail early, while the plugin runs or the connection is being made. It is not read yet, and an unhandled
+// error event would end the process. What waits for such a body must not hang.
 
 let sandbox: Sandbox
 beforeAll(async () => {

@@ -72,7 +72,7 @@ describe('a token file', () => {
     expect(refusals()).toEqual([])
   })
 
-  it('that is missing or empty for a while keeps its last good content and says so', async () => {
+  it('that is missing or empty for a while keeps its last good content, with a warning', async () => {
     const tokenFile = fileOf('token')
     writeFileSync(tokenFile, tokenOf('one'))
     await using cluster = await connect({

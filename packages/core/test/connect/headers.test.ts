@@ -20,7 +20,7 @@ async function whoAmI(fetch: typeof globalThis.fetch, headers: Record<string, st
 }
 
 describe("a caller's own Authorization", () => {
-  it('is sent in place of ours: no plugin runs, no certificate goes along, a 401 is theirs', async () => {
+  it('is sent instead of ours: no plugin runs, no certificate is sent, and a 401 is returned', async () => {
     const exec = await sandbox.plugin({ user: 'jane', answers: 'both' })
     await using cluster = await connect({ kubeconfig: sandbox.writeKubeconfig({ user: { exec } }) })
     await cluster.fetch('/version')
@@ -36,7 +36,7 @@ describe("a caller's own Authorization", () => {
     expect(sandbox.pluginRuns).toBe(1)
   })
 
-  it('stays on the object it came on: nothing of ours is added to it', async () => {
+  it("does not change the caller's objects", async () => {
     const { token } = sandbox.issueToken({ user: 'jane' })
     await using cluster = await connect({
       kubeconfig: sandbox.writeKubeconfig({ user: { token } }),
@@ -101,7 +101,7 @@ describe('impersonation', () => {
     })
   })
 
-  it('names people beyond Latin-1 in UTF-8, as client-go does', async () => {
+  it('sends names beyond Latin-1 in UTF-8, as client-go does', async () => {
     const seen: unknown[] = []
     sandbox.respondWith(({ headers }) => {
       seen.push(headers['impersonate-user'], headers['impersonate-group'])
@@ -116,7 +116,7 @@ describe('impersonation', () => {
     ])
   })
 
-  it("gives way as a whole to a caller's own", async () => {
+  it("is replaced as a whole by the caller's own", async () => {
     await using cluster = await connectAsMaster(identity)
     const who = await whoAmI(cluster.fetch, { 'Impersonate-User': 'mallory' })
     expect(who).toMatchObject({ username: 'mallory' })

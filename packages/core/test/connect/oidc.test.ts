@@ -64,7 +64,10 @@ function writeConfig(tokens: Record<string, string>): string {
   return path
 }
 
-async function open(kubeconfig: string, options: ConnectOptions = {}): Promise<Cluster> {
+async function open(
+  kubeconfig: ConnectOptions['kubeconfig'],
+  options: ConnectOptions = {},
+): Promise<Cluster> {
   const observer = (event: CredentialEvent): void => void events.push(event)
   const cluster = await connect({ kubeconfig, observer, ...options })
   clusters.push(cluster)
@@ -90,7 +93,7 @@ const savedToken = (path: string, key: string): string | undefined =>
   new RegExp(`"${key}": "([^"]*)"`).exec(readFileSync(path, 'utf8'))?.[1]
 
 describe('a kubeconfig with auth-provider oidc', () => {
-  it('leads to a 200 with the id token it has, and asks the issuer nothing', async () => {
+  it('authenticates with its id token, without a request to the issuer', async () => {
     await start()
     const tokens = { 'id-token': issuer.idToken(600_000), 'refresh-token': await issuer.logIn() }
     const cluster = await open(writeConfig(tokens))
@@ -109,7 +112,7 @@ describe('a kubeconfig with auth-provider oidc', () => {
     expect(issuer.refreshes).toBe(1)
   })
 
-  it('is refreshed again when the token has ended, with the refresh token it has by then', async () => {
+  it('is refreshed again when the token has expired, with the latest refresh token', async () => {
     await start({ rotates: true, idTokenSeconds: 600 })
     const cluster = await open(writeConfig({ 'refresh-token': await issuer.logIn() }))
     for (let round = 1; round <= 3; round += 1) {
@@ -120,7 +123,7 @@ describe('a kubeconfig with auth-provider oidc', () => {
     expect(warnings()).toEqual([expect.stringContaining('saveOidcTokens: true')])
   })
 
-  it('survives a 401 to a token that has not ended', async () => {
+  it('recovers from a 401 to a token that has not expired', async () => {
     await start()
     const old = issuer.idToken(600_000)
     refused.add(old)
@@ -131,7 +134,7 @@ describe('a kubeconfig with auth-provider oidc', () => {
     expect(issuer.refreshes).toBe(1)
   })
 
-  it('says to log in again when the refresh token was revoked, and heals after the login', async () => {
+  it('asks for a new login if the refresh token was revoked, and recovers after it', async () => {
     await start()
     const token = await issuer.logIn()
     await issuer.revoke(token)
@@ -156,7 +159,7 @@ describe('a kubeconfig with auth-provider oidc', () => {
 })
 
 describe('connections of one process', () => {
-  it('that began with the same refresh token share it, at once and later', async () => {
+  it('that started with the same refresh token share it, at once and later', async () => {
     await start({ rotates: true })
     const path = writeConfig({ 'refresh-token': await issuer.logIn() })
     const all = await Promise.all(Array.from({ length: 5 }, () => open(path)))
@@ -169,7 +172,7 @@ describe('connections of one process', () => {
     expect(issuer.refreshes).toBe(2)
   })
 
-  it('share it also when one of them reads what another has saved', async () => {
+  it('share it even if one of them reads what another has saved', async () => {
     await start({ rotates: true })
     const path = writeConfig({ 'refresh-token': await issuer.logIn() })
     const first = await open(path, { saveOidcTokens: true })
@@ -191,7 +194,7 @@ describe('connections of one process', () => {
 })
 
 describe('the kubeconfig', () => {
-  it('is not written unless asked', async () => {
+  it('is not written by default', async () => {
     await start({ rotates: true })
     const path = writeConfig({ 'refresh-token': await issuer.logIn() })
     const before = readFileSync(path, 'utf8')
@@ -199,7 +202,7 @@ describe('the kubeconfig', () => {
     expect(readFileSync(path, 'utf8')).toBe(before)
   })
 
-  it('gets the new tokens when asked, so that another process can go on from there', async () => {
+  it('gets the new tokens with saveOidcTokens, so that another process can use them', async () => {
     await start({ rotates: true })
     const old = await issuer.logIn()
     const path = writeConfig({ 'refresh-token': old })
@@ -209,20 +212,30 @@ describe('the kubeconfig', () => {
     expect(warnings()).toEqual([])
   })
 
-  it('gets tokens that have just come even when the connection is closed meanwhile', async () => {
+  it('gets tokens that have just arrived even if the connection is closed meanwhile', async () => {
     await start({ rotates: true })
     const path = writeConfig({ 'refresh-token': await issuer.logIn() })
     const cluster = await open(path, { saveOidcTokens: true })
     writeFileSync(`${path}.lock`, '')
     const request = statusOf(cluster).catch((error: unknown) => error)
     await vi.waitUntil(() => issuer.refreshes === 1)
-    // The answer is on its way: from here on only the lock is waited for.
+    // The response is in flight: from here on only the lock is waited for.
     await new Promise((resolve) => setTimeout(resolve, 100))
     const closed = cluster.close()
     expect(await request).toMatchObject({ code: 'ERR_CLOSED' })
     rmSync(`${path}.lock`)
     await closed
     expect(savedToken(path, 'id-token')).toMatch(/^ey/)
+  })
+
+  it('that was passed as text cannot be written, which a warning says', async () => {
+    await start({ rotates: true })
+    const path = writeConfig({ 'refresh-token': await issuer.logIn() })
+    const kubeconfig = { text: readFileSync(path, 'utf8') }
+    expect(await statusOf(await open(kubeconfig, { saveOidcTokens: true }))).toBe(200)
+    expect(warnings()).toEqual([
+      expect.stringMatching(/user "\S+" in the given kubeconfig, which has no file to save it in/),
+    ])
   })
 
   it('that cannot be written is a warning, and the request succeeds', async () => {

@@ -19,19 +19,19 @@ describe('connect()', () => {
     [
       'a token beside a vault',
       { vault: new Vault(), token: 't' },
-      'token says nothing beside a vault',
+      'token cannot be combined with vault: return it from a login handler',
     ],
     ['a path', '/path', 'connect() takes its options as an object, such as { kubeconfig: … }'],
     ['null', null, 'connect() takes its options as an object'],
     ['a list of paths', ['/path'], 'connect() takes its options as an object'],
     ['a policy by name', { policy: 'strict' }, 'policy takes its options as an object'],
-  ])('says what is wrong with %s', async (_, options, message) => {
+  ])('rejects %s with a clear message', async (_, options, message) => {
     const error = await connect(options as never).catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(TypeError)
     expect((error as Error).message).toContain(message)
   })
 
-  it('takes what is undefined for what is not there', async () => {
+  it('treats undefined as absent', async () => {
     const options = { server: SERVER, env: {}, transport: undefined, policy: undefined }
     await using cluster = await connect({ ...options, other: undefined } as never)
     expect(cluster.server).toBe(SERVER)
@@ -45,7 +45,7 @@ describe('a vault', () => {
     ['a grace below 0', { priorityGraceMs: -1 }, 'priorityGraceMs must be 0 or a whole number'],
     ['a limit of 0', { freezeLimitMs: 0 }, 'freezeLimitMs must be a whole number above 0, got 0'],
     ['a number', 5, 'new Vault() takes its options as an object, such as { freezeLimitMs: … }'],
-  ])('says what is wrong with %s', (_, options, message) => {
+  ])('rejects %s with a clear message', (_, options, message) => {
     expect(() => new Vault(options as never)).toThrow(TypeError)
     expect(() => new Vault(options as never)).toThrow(message)
   })
@@ -64,13 +64,13 @@ describe('a vault', () => {
     ["kopf's registry", { registry: {} }, 'has no option "registry"; call onLogin() of the Vault'],
     ["kopf's errors", { errors: 'PERMANENT' }, 'errors must be one of temporary, permanent, igno'],
     ['an id', 'corp', 'onLogin() takes its options as an object, such as { id: … }'],
-  ])('says what is wrong with %s of a handler', (_, options, message) => {
+  ])('rejects %s of a handler with a clear message', (_, options, message) => {
     const vault = new Vault()
     expect(() => vault.onLogin(() => undefined, options as never)).toThrow(TypeError)
     expect(() => vault.onLogin(() => undefined, options as never)).toThrow(message)
   })
 
-  it('takes what is undefined for what is not there', () => {
+  it('treats undefined as absent', () => {
     const none = { other: undefined } as never
     expect(new Vault(none).onLogin(() => undefined, none)).toBeInstanceOf(Vault)
     expect(new Vault({ priorityGraceMs: 0 })).toBeInstanceOf(Vault)

@@ -32,7 +32,7 @@ afterEach(async () => {
 
 describe('a credential never goes to another origin', () => {
   it.each(['absolute', 'URL', 'Request', 'network path', 'backslashes'])(
-    'by an address: %s',
+    'through an address: %s',
     async (form) => {
       const { host } = new URL(evil.url)
       const input = {
@@ -49,7 +49,7 @@ describe('a credential never goes to another origin', () => {
   )
 
   it.each([301, 302, 303, 307, 308])(
-    'by a redirect of %i: it is handed back, not followed',
+    'through a redirect of %i, which is returned and not followed',
     async (status) => {
       sandbox.respondWith(() => ({ status, headers: { location: `${evil.url}/stolen` } }))
       const response = await cluster.fetch('/api')
@@ -64,7 +64,7 @@ describe('a credential never goes to another origin', () => {
     },
   )
 
-  it('by a Host header of the caller', async () => {
+  it('through a Host header of the caller', async () => {
     sandbox.respondWith(({ headers }) => ({ status: 200, body: { host: headers['host'] } }))
     const response = await cluster.fetch('/x', { headers: { host: 'evil.example' } })
     expect(await response.json()).toEqual({ host: new URL(cluster.server).host })
@@ -83,14 +83,14 @@ describe('a redirect inside the origin', () => {
     expect((await cluster.fetch('/version', { redirect: 'follow' })).redirected).toBe(false)
   })
 
-  it('is an error when the caller says so, and handed back otherwise', async () => {
+  it('is an error if the caller says so, and returned otherwise', async () => {
     sandbox.respondWith(toVersion)
     await expect(cluster.fetch('/old', { redirect: 'error' })).rejects.toThrow(TypeError)
     expect((await cluster.fetch('/old')).status).toBe(302)
     expect((await cluster.fetch('/old', { redirect: 'manual' })).status).toBe(302)
   })
 
-  it('that never ends is ended', async () => {
+  it('is limited in number', async () => {
     sandbox.respondWith(() => ({ status: 302, headers: { location: '/again' } }))
     await expect(cluster.fetch('/again', { redirect: 'follow' })).rejects.toThrow(
       'more than 5 redirects',

@@ -76,7 +76,7 @@ describe('the policy', () => {
     expect(await request('my-plugin', { env: off })).toMatchObject({ outcome: 200 })
   })
 
-  it('DenyAll is told with its file, and nothing is started', async () => {
+  it('DenyAll is reported with its file, and nothing is started', async () => {
     plugin.behave('reports')
     const path = kuberc('DenyAll')
     const { error, events } = await request(plugin.path, { kuberc: path })
@@ -86,7 +86,7 @@ describe('the policy', () => {
     expect(() => plugin.read('runs')).toThrow()
   })
 
-  it('that cannot be trusted shows when connecting, and nothing is started', async () => {
+  it('that cannot be trusted is an error when connecting, and nothing is started', async () => {
     plugin.behave('reports')
     const path = kuberc('AllowAll')
     chmodSync(path, 0o666)
@@ -138,14 +138,14 @@ describe('the allowlist', () => {
     expect(await request(full(command), { kuberc: path })).toMatchObject({ outcome })
   })
 
-  it('does not let a name pass that now leads elsewhere', async () => {
+  it('does not allow a name that now resolves to another file', async () => {
     const path = kuberc('Allowlist', [{ command: at('twin') }])
     expect(await request('twin', { kuberc: path })).toMatchObject({ outcome: 200 })
     const policy = { pluginFolders: [at('bin')] }
     expect(await request('twin', { kuberc: path, policy })).toMatchObject({ outcome: DENIED })
   })
 
-  it('holds a program to its digest, each time it runs', async () => {
+  it('checks the digest of a program each time it runs', async () => {
     const sha256 = createHash('sha256').update(readFileSync(plugin.path)).digest('hex')
     const entry = { command: 'my-plugin', sha256: sha256.toUpperCase() }
     const path = kuberc('Allowlist', [entry])
@@ -155,7 +155,7 @@ describe('the allowlist', () => {
   })
 })
 
-describe('a plugin that everybody could replace', () => {
+describe('a plugin that every user could replace', () => {
   beforeEach(() => chmodSync(plugin.path, 0o777))
 
   it('runs with a warning', async () => {
@@ -165,7 +165,7 @@ describe('a plugin that everybody could replace', () => {
     expect(events).toContainEqual(expect.objectContaining({ type: 'warning', message }))
   })
 
-  it('does not run where the policy refuses it', async () => {
+  it('does not run if the policy denies it', async () => {
     const { error } = await request(plugin.path, { policy: { refuseWritablePlugins: true } })
     expect(error).toBeInstanceOf(PluginDeniedError)
     expect(error?.message).toContain('can be changed by every user')
@@ -202,7 +202,7 @@ describe('variables in exec.env that load code into any program', () => {
     return { seen: readFileSync(at('seen'), 'utf8').trim(), warnings }
   }
 
-  it('are not passed under an allowlist, which a warning says', async () => {
+  it('are not passed under an allowlist, with a warning', async () => {
     const { seen, warnings } = await seenBy('Allowlist', [{ command: at('says') }])
     expect(seen).toBe('dev')
     const left = warnings.map((text) => text.split(' ')[0])
@@ -210,7 +210,7 @@ describe('variables in exec.env that load code into any program', () => {
     expect(warnings.join()).not.toContain('/x')
   })
 
-  it('are passed where every plugin may run, as kubectl does', async () => {
+  it('are passed if every plugin may run, as kubectl does', async () => {
     expect(await seenBy('AllowAll')).toEqual({
       seen: '/x.so --title=x /x.sh dev',
       warnings: [],

@@ -70,7 +70,7 @@ describe.each(['pool', 'https', 'http2'] as const)('through a proxy (%s)', (tran
     expect(new Set(texts).size).toBe(1)
   })
 
-  it('the server is checked as without one', async () => {
+  it('the server is verified as without one', async () => {
     await using proxy = await startConnectProxy({ to: port })
     const url = proxyUrl('http', proxy.port)
     await using wrong = await connectThrough(url, { transport, tlsServerName: 'other.example' })
@@ -114,7 +114,7 @@ describe.each(['pool', 'https', 'http2'] as const)('through a proxy (%s)', (tran
     plain.close()
   })
 
-  it('user and password are seen by nobody', async () => {
+  it('user and password never show', async () => {
     await using proxy = await startConnectProxy({ to: port, login: 'somebody:else' })
     const events: CredentialEvent[] = []
     const url = proxyUrl('http', proxy.port, LOGIN)
@@ -126,7 +126,7 @@ describe.each(['pool', 'https', 'http2'] as const)('through a proxy (%s)', (tran
     expectNoLeak([error, cluster, cluster.status(), events], [USER, PASSWORD, basic])
   })
 
-  it('that hangs, close() leaves nothing open', async () => {
+  it('close() leaves nothing open if the proxy hangs', async () => {
     await using proxy = await listen((socket) => socket.resume())
     const cluster = await connectThrough(proxyUrl('http', proxy.port), { transport })
     const ended = cluster.fetch('/version').catch((reason: unknown) => reason)
@@ -136,7 +136,7 @@ describe.each(['pool', 'https', 'http2'] as const)('through a proxy (%s)', (tran
     await vi.waitFor(() => expect(proxy.open.size).toBe(0))
   })
 
-  it('that failed, the next request asks again', async () => {
+  it('the next request tries again after a failure', async () => {
     let isUp = false
     await using good = await startConnectProxy({ to: port })
     await using proxy = await listen((socket) => {
@@ -151,8 +151,8 @@ describe.each(['pool', 'https', 'http2'] as const)('through a proxy (%s)', (tran
   })
 })
 
-describe('which proxy', () => {
-  it('is the one of proxy-url, before the environment', async () => {
+describe('the choice of proxy', () => {
+  it('is proxy-url before the environment', async () => {
     await using named = await startConnectProxy({ to: port })
     await using other = await startConnectProxy({ to: port })
     const env = { HTTPS_PROXY: proxyUrl('http', other.port), NO_PROXY: '*' }
@@ -161,7 +161,7 @@ describe('which proxy', () => {
     expect([named.asked.length, other.asked.length]).toEqual([1, 0])
   })
 
-  it('is the one of the environment, which may be SOCKS5', async () => {
+  it('is that of the environment, which may be SOCKS5', async () => {
     await using proxy = await startSocksProxy({ to: port })
     const env = { https_proxy: proxyUrl('socks5', proxy.port) }
     await using cluster = await connectThrough(undefined, { env })
@@ -169,7 +169,7 @@ describe('which proxy', () => {
     expect(proxy.asked).toHaveLength(1)
   })
 
-  it('is none for servers of this machine and of NO_PROXY', async () => {
+  it('is none for servers on this machine and in NO_PROXY', async () => {
     const HTTPS_PROXY = 'http://127.0.0.1:1'
     await using local = await connectThrough(undefined, {
       server: sandbox.url,
@@ -181,7 +181,7 @@ describe('which proxy', () => {
     await expect(exempt.fetch('/version')).rejects.toMatchObject({ code: 'ERR_SERVER_UNREACHABLE' })
   })
 
-  it('shows at connect() when it cannot be used', async () => {
+  it('fails at connect() if it is invalid', async () => {
     const env = { HTTPS_PROXY: `socks4://${LOGIN}@p` }
     await expect(connectThrough(undefined, { env })).rejects.toMatchObject({
       code: 'ERR_NOT_SUPPORTED',

@@ -93,7 +93,7 @@ describe.runIf(isInstalled('tinyproxy')).each(['pool', 'https'] as const)(
       expectNoLeak([error], ['wrong-8890c2'])
     })
 
-    it('says when it cannot reach the server', async () => {
+    it('reports that it cannot reach the server', async () => {
       await using proxy = await startTinyproxy()
       const proxyUrl = `http://jane:${PASSWORD}@127.0.0.1:${proxy.port}`
       await using cluster = await connect({
@@ -119,7 +119,7 @@ describe.runIf(isInstalled('danted')).each(['pool', 'https'] as const)(
       expect([2, 3]).toContain(countOf(/pass\(1\): tcp\/connect \[:/g, proxy.log()))
     })
 
-    it('says when it cannot reach the server', async () => {
+    it('reports that it cannot reach the server', async () => {
       await using proxy = await startDante()
       await using cluster = await connect({
         server: 'https://localhost:1',

@@ -23,7 +23,7 @@ const startsOf = () => events.flatMap(({ event, at }) => (event.type === 'run-st
 const TRANSPORTS = ['pool', 'http2'] as const
 
 describe.each(TRANSPORTS)('a server that answers 401 to everything (%s)', (transport) => {
-  it('gets its own 401 back to the callers, while runs keep to the back-off; when it recovers so do we', async () => {
+  it('has its 401 returned to callers, while runs respect the back-off, until it recovers', async () => {
     const firstMs = 40
     await using cluster = await connectWithPlugin(
       {},
@@ -72,8 +72,8 @@ describe.each(TRANSPORTS)('a revoked token (%s)', (transport) => {
   })
 })
 
-describe('a plugin that gives the same refused token again', () => {
-  it('is not asked twice for one request, and the request is not repeated', async () => {
+describe('a plugin that returns the same refused token', () => {
+  it('does not run twice for one request, and the request is not repeated', async () => {
     await using cluster = await connectWithPlugin()
     sandbox.respondWith(unauthorized)
     const { token } = sandbox.issueToken({ user: 'jane' })
@@ -109,7 +109,7 @@ describe('a 401 from behind a proxy subresource', () => {
 })
 
 describe('policy.refreshOn', () => {
-  it('can add 403, and a server that forbids still gets its answer through', async () => {
+  it('can add 403, and the 403 is still returned if it persists', async () => {
     await using cluster = await connectWithPlugin(
       { forbid: (_user, _method, path) => path.startsWith('/api/v1/namespaces') },
       { policy: { refreshOn: [401, 403] } },
@@ -120,20 +120,20 @@ describe('policy.refreshOn', () => {
     expect(sandbox.pluginRuns).toBe(2)
   })
 
-  it('leaves 403 alone by default', async () => {
+  it('ignores 403 by default', async () => {
     await using cluster = await connectWithPlugin({ forbid: () => true })
     expect((await cluster.fetch('/api/v1/namespaces')).status).toBe(403)
     expect(sandbox.pluginRuns).toBe(1)
   })
 
-  it('takes nothing but 401 and 403', async () => {
+  it('accepts only 401 and 403', async () => {
     await expect(connectWithPlugin({}, { policy: { refreshOn: [500] } })).rejects.toThrow('got 500')
   })
 })
 
 describe('a v1alpha1 plugin', () => {
   it.each(['ExecCredential', 'ExecInfo'] as const)(
-    'is told about the 401 and its challenge, in both places, as %s',
+    'receives the 401 and its challenge, in both places, as %s',
     async (kind) => {
       sandbox = await startSandbox()
       const plugin = await sandbox.plugin({ user: 'jane' })

@@ -10,8 +10,8 @@ beforeAll(async () => {
 })
 afterAll(() => sandbox.close())
 
-describe('a person who changed something', () => {
-  it('gets a new credential now, or has it forgotten', async () => {
+describe('renew() and forget()', () => {
+  it('acquire a new credential now, or drop it', async () => {
     const exec = await sandbox.plugin({ user: 'jane', lifetimeMs: 900_000 })
     await using cluster = await connect({ kubeconfig: sandbox.writeKubeconfig({ user: { exec } }) })
     const runs = (): number => cluster.status().credential.runs
@@ -27,7 +27,7 @@ describe('a person who changed something', () => {
     expect(() => cluster.forget()).toThrow(ClosedError)
   })
 
-  it('has every login handler asked, and is told when none had anything', async () => {
+  it('call every login handler, and fail if none returns anything', async () => {
     const vault = new Vault()
     const info = { server: sandbox.url, caData: sandbox.caPem }
     let isDown = false

@@ -51,7 +51,7 @@ const connectionOf = (path: RegExp): number | undefined =>
   sandbox.requests.findLast((request) => path.test(request.path))?.connection
 
 describe.each([...transports, 'http2'] as const)('a new certificate (%s)', (transport) => {
-  it('is used by new requests at once; a watch goes on, then its connection closes', async () => {
+  it('is used by new requests at once; a watch continues, then its connection closes', async () => {
     await using cluster = await withCertificate(transport)
     const reader = await watchNamespaces(cluster)
     await until(reader, 'default')
@@ -66,7 +66,7 @@ describe.each([...transports, 'http2'] as const)('a new certificate (%s)', (tran
     await expect.poll(() => sandbox.connections.open).toBeLessThan(open)
   })
 
-  it('ends what is in flight at once with drainLimitMs 0, and says so', async () => {
+  it('ends requests in flight at once with drainLimitMs 0, with an error that says so', async () => {
     await using cluster = await withCertificate(transport, { drainLimitMs: 0 })
     const reader = await watchNamespaces(cluster)
     await until(reader, 'default')
@@ -78,7 +78,7 @@ describe.each([...transports, 'http2'] as const)('a new certificate (%s)', (tran
     await create(cluster, 'later')
   })
 
-  it('lets it go on until drainLimitMs has passed', async () => {
+  it('lets them continue until drainLimitMs has passed', async () => {
     await using cluster = await withCertificate(transport, { drainLimitMs: 400 })
     const reader = await watchNamespaces(cluster)
     await until(reader, 'default')
@@ -116,7 +116,7 @@ describe('a new token', () => {
 })
 
 describe.each(transports)('a new CA (%s)', (transport) => {
-  it('is used by new connections; a watch goes on, and the old connections close when they are done', async () => {
+  it('is used by new connections; a watch continues, and old connections close when they are done', async () => {
     const certificateAuthority = join(sandbox.folder, 'ca.pem')
     writeFileSync(certificateAuthority, sandbox.caPem)
     const exec = await sandbox.plugin({ user: 'jane' })
@@ -139,7 +139,7 @@ describe.each(transports)('a new CA (%s)', (transport) => {
   })
 })
 
-it('refuses a limit that is no time', async () => {
+it('connect() rejects a drainLimitMs that is not a number of milliseconds', async () => {
   for (const drainLimitMs of [-1, 0.5, Number.POSITIVE_INFINITY, 2 ** 31]) {
     await expect(connect({ policy: { drainLimitMs } })).rejects.toThrow(/drainLimitMs must be/)
   }

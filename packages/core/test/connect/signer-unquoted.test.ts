@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { connect } from 'kubecred'
 import { expect, it } from 'vitest'
 
-it('a parameter of a signer without quotes is told as what it is, by its name, and to nobody else', async () => {
+it('an unquoted signer parameter is reported by name, and only for the selected user', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'kubecred-unquoted-'))
   const kubeconfig = join(folder, 'config')
   writeFileSync(

@@ -71,7 +71,7 @@ const certificates = (): number =>
   scene.asked().filter((each) => each.startsWith('CertificateRequest')).length
 
 describe('connect() with an external signer', () => {
-  it('asks nothing before it is needed, and for the certificate once', async () => {
+  it('does not run it before it is needed, and gets the certificate once', async () => {
     const path = writeConfig({ stays: 'yes' })
     const opened = await Promise.all([open(path), open(path), open(path)])
     expect(scene.log()).toEqual([])
@@ -89,7 +89,7 @@ describe('connect() with an external signer', () => {
     await vi.waitFor(() => expect(isRunning(pid)).toBe(false))
   })
 
-  it('comes from a kubeconfig to a 200, with few signatures for many requests', async () => {
+  it('sends many requests with few signatures', async () => {
     await using sandbox = await startSandbox()
     const jane = await sandbox.issueCertificate({ user: 'jane' })
     await using device = new SignerFixture(jane)
@@ -111,13 +111,13 @@ describe('connect() with an external signer', () => {
     await opened.close()
   })
 
-  it('shares nothing between two that are told different things', async () => {
+  it('shares nothing between signers with different parameters', async () => {
     await keyOf(await open(writeConfig({ objectId: '1' }, 'one')))
     await keyOf(await open(writeConfig({ objectId: '2' }, 'other')))
     expect(certificates()).toBe(2)
   })
 
-  it('lets those stand in one line that ask the same signer in other ways', async () => {
+  it('takes turns at the same signer with connections that have other options', async () => {
     const path = writeConfig({ exclusive: 'yes', delay: '30' })
     const one = await open(path)
     const other = await open(path, { policy: { signerIdleMs: 1000 } })
@@ -137,7 +137,7 @@ describe('connect() with an external signer', () => {
     expect(better?.credential.certificate?.chain).toBe(next.certificate)
   })
 
-  it('shows prompts until they are over', async () => {
+  it('shows prompts until they end', async () => {
     const shown: { text: string; signal: AbortSignal; kind: string }[] = []
     const path = writeConfig({ behaviour: 'prompts', only: 'signature' })
     const cluster = await open(path, {
@@ -151,7 +151,7 @@ describe('connect() with an external signer', () => {
     expect(events.map(({ type }) => type)).toContain('prompt-ended')
   })
 
-  it('knows an option that is misspelt or no number', async () => {
+  it('rejects an option that is misspelt or not a number', async () => {
     const path = writeConfig({})
     await expect(connect({ kubeconfig: path, policy: { signerIdleMs: 0 } })).rejects.toThrow(
       'policy.signerIdleMs must be a whole number above 0',
@@ -198,7 +198,7 @@ describe('a PIN', () => {
   )
 })
 
-describe.runIf(process.platform === 'linux')('a signer that stays', () => {
+describe.runIf(process.platform === 'linux')('a signer that keeps running', () => {
   const runner = fileURLToPath(new URL('../fixtures/leaves-signer.mjs', import.meta.url))
 
   it.each([

@@ -57,7 +57,7 @@ describe(`a storm of ${REQUESTS} requests`, () => {
 })
 
 describe('a revocation under load', () => {
-  it('leads to one run, and no request notices', async () => {
+  it('leads to one run, and no request fails', async () => {
     await using cluster = await connectWithPlugin()
     await storm(cluster.fetch, 10)
     sandbox.revoke('jane')
@@ -101,7 +101,7 @@ describe('tokens that live shorter than the load lasts', () => {
 })
 
 describe('a caller that gives up', () => {
-  it('leaves alone: the others and the plugin go on', async () => {
+  it('does not affect the other callers or the plugin', async () => {
     await using cluster = await connectWithPlugin({ delayMs: 300 })
     const leaving = new AbortController()
     const gone = cluster.fetch('/version', { signal: leaving.signal })
@@ -112,7 +112,7 @@ describe('a caller that gives up', () => {
     expect(sandbox.pluginRuns).toBe(1)
   })
 
-  it('leaves also when it was the last one, and the answer is kept', async () => {
+  it('does not end the plugin even if it was the last one, and the result is kept', async () => {
     await using cluster = await connectWithPlugin({ delayMs: 100 })
     const signal = AbortSignal.timeout(20)
     await expect(cluster.fetch('/version', { signal })).rejects.toThrow()
@@ -121,7 +121,7 @@ describe('a caller that gives up', () => {
   })
 })
 
-describe('several connections that mean the same', () => {
+describe('several connections with the same identity', () => {
   it('share one run', async () => {
     const exec = await sandbox.plugin({ user: 'jane', delayMs: 50 })
     const kubeconfig = sandbox.writeKubeconfig({ user: { exec } })

@@ -42,7 +42,7 @@ describe.each(['pool', 'http2'] as const)('a watch (%s)', (transport) => {
     await reader.cancel()
   })
 
-  it('ends when its signal says so', async () => {
+  it('ends when its signal is aborted', async () => {
     await using cluster = await connectWithToken({}, transport)
     const leaving = new AbortController()
     const watch = await cluster.fetch(WATCH, { signal: leaving.signal })
@@ -51,7 +51,7 @@ describe.each(['pool', 'http2'] as const)('a watch (%s)', (transport) => {
     await expect(read).rejects.toThrow('enough')
   })
 
-  it('does not block requests: nine finish beside eight watches, however few connections short requests have', async () => {
+  it('does not block requests: nine finish next to eight watches, however few connections short requests have', async () => {
     await using cluster = await connectWithToken({ requestLimit: 1 }, transport)
     const leaving = new AbortController()
     const watches = await Promise.all(
@@ -69,7 +69,7 @@ describe.each(['pool', 'http2'] as const)('a watch (%s)', (transport) => {
     leaving.abort()
   })
 
-  it('too many is a clear error, and closing one makes room', async () => {
+  it('is a clear error beyond the limit, and closing one makes room', async () => {
     await using cluster = await connectWithToken({ streamLimit: 2 }, transport)
     const first = new AbortController()
     const others = new AbortController()
@@ -107,24 +107,21 @@ describe.each(['pool', 'http2'] as const)('a watch (%s)', (transport) => {
   })
 })
 
-describe.each(['pool', 'https', 'http2'] as const)(
-  'responses that nobody reads (%s)',
-  (transport) => {
-    it('hold nothing up: the limits count what is on the way, not what lies unread', async () => {
-      const { token } = sandbox.issueToken({ user: 'jane' })
-      const kubeconfig = sandbox.writeKubeconfig({ user: { token } })
-      const policy = { requestLimit: 2, streamLimit: 2 }
-      await using cluster = await connect({ kubeconfig, policy, transport })
-      for (let count = 0; count < 50; count += 1) {
-        expect((await cluster.fetch('/version')).status).toBe(200)
-      }
-      const statuses = await Promise.all(
-        Array.from({ length: 50 }, async () => (await cluster.fetch('/version')).status),
-      )
-      expect(new Set(statuses)).toEqual(new Set([200]))
-    })
-  },
-)
+describe.each(['pool', 'https', 'http2'] as const)('unread responses (%s)', (transport) => {
+  it('block nothing: the limits count what is in flight, not what is unread', async () => {
+    const { token } = sandbox.issueToken({ user: 'jane' })
+    const kubeconfig = sandbox.writeKubeconfig({ user: { token } })
+    const policy = { requestLimit: 2, streamLimit: 2 }
+    await using cluster = await connect({ kubeconfig, policy, transport })
+    for (let count = 0; count < 50; count += 1) {
+      expect((await cluster.fetch('/version')).status).toBe(200)
+    }
+    const statuses = await Promise.all(
+      Array.from({ length: 50 }, async () => (await cluster.fetch('/version')).status),
+    )
+    expect(new Set(statuses)).toEqual(new Set([200]))
+  })
+})
 
 describe('connections', () => {
   it('are kept and used again', async () => {
@@ -135,7 +132,7 @@ describe('connections', () => {
     expect(sandbox.connections.opened).toBeLessThanOrEqual(2)
   })
 
-  it('are about as many as the limit says, not as many as there are requests', async () => {
+  it('are about as many as the limit, not as many as there are requests', async () => {
     await using cluster = await connectWithToken({ requestLimit: 4 })
     await Promise.all(
       Array.from({ length: 100 }, async () => (await cluster.fetch('/version')).arrayBuffer()),

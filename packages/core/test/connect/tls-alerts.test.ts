@@ -89,7 +89,7 @@ describe.runIf(hasOpenssl).each(['pool', 'https'] as const)(
       expect(cluster.status().credential.runs).toBe(2)
     })
 
-    it('is told apart from one that was not sent', async () => {
+    it('is distinguished from one that was not sent', async () => {
       const kubeconfig = sandbox.writeKubeconfig({ user: { token: 'a-token' } })
       await using cluster = await connect({ kubeconfig, server: url, ...options })
       await expect(cluster.fetch('/version')).rejects.toMatchObject({
@@ -98,7 +98,7 @@ describe.runIf(hasOpenssl).each(['pool', 'https'] as const)(
       })
     })
 
-    it('for ever ends in an error that says so, after one more run', async () => {
+    it('is an error that says so if it is refused again after one more run', async () => {
       const [one, two] = await Promise.all(
         [1, 2].map(() => sandbox.issueCertificate({ user: 'jane', untrusted: true })),
       )

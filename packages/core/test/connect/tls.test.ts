@@ -41,7 +41,7 @@ describe.each(['pool', 'https', 'http2'] as const)(
       expect(sandbox.requests.at(-1)?.connection).not.toBe(first)
     })
 
-    it('with intermediates arrive whole', async () => {
+    it('are sent with their intermediates', async () => {
       await start()
       const { certificate, key } = await sandbox.issueCertificate({
         user: 'jane',
@@ -59,7 +59,7 @@ describe.each(['pool', 'https', 'http2'] as const)(
 describe.each(['pool', 'https', 'http2'] as const)(
   'the server through the %s transport',
   (transport) => {
-    it('is checked under the name of tls-server-name', async () => {
+    it('is verified against tls-server-name', async () => {
       await start()
       const { token } = sandbox.issueToken({ user: 'jane' })
       const kubeconfig = sandbox.writeKubeconfig({ user: { token } })
@@ -91,7 +91,7 @@ describe.each(['pool', 'https', 'http2'] as const)(
       expect((await insecure.fetch('/version')).status).toBe(200)
     })
 
-    it('that is not there is an error with the address and the reason', async () => {
+    it('is an error with address and reason if it is unreachable', async () => {
       await start()
       const server = createServer()
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -109,7 +109,7 @@ describe.each(['pool', 'https', 'http2'] as const)(
       })
     })
 
-    it('that closes kept connections is asked again for what changes nothing', async () => {
+    it('gets idempotent requests again if it closes kept connections', async () => {
       await start()
       const { token } = sandbox.issueToken({ user: 'jane' })
       await using cluster = await connect({

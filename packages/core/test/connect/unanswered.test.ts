@@ -7,8 +7,8 @@ import { withResolvers } from '../adapters/https/with-resolvers.ts'
 let plain: PlainServer | undefined
 afterEach(() => plain?.[Symbol.asyncDispose]())
 
-describe.each(['pool', 'https', 'http2'] as const)('a request on its way (%s)', (transport) => {
-  it('leaves the wire when its cluster is closed, though another shares the credential', async () => {
+describe.each(['pool', 'https', 'http2'] as const)('a request in flight (%s)', (transport) => {
+  it('is aborted when its cluster is closed, even if another shares the credential', async () => {
     await using sandbox = await startSandbox()
     const user = { exec: await sandbox.plugin({ user: 'jane' }) }
     const kubeconfig = sandbox.writeKubeconfig({ user })
@@ -32,8 +32,8 @@ describe.each(['pool', 'https', 'http2'] as const)('a request on its way (%s)', 
   })
 })
 
-describe.each(['pool', 'https'] as const)('a request without an answer (%s)', (transport) => {
-  it('is an error when the server hands over the connection unasked', async () => {
+describe.each(['pool', 'https'] as const)('a request without a response (%s)', (transport) => {
+  it('is an error if the server upgrades the connection unasked', async () => {
     plain = await startPlainServer(
       ({ socket }) => {
         socket.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n')
@@ -44,7 +44,7 @@ describe.each(['pool', 'https'] as const)('a request without an answer (%s)', (t
     await expect(cluster.fetch('/odd')).rejects.toMatchObject({ code: 'ERR_SERVER_UNREACHABLE' })
   })
 
-  it('ends at the server when its own body fails', async () => {
+  it('is aborted at the server if its body fails', async () => {
     const gone = withResolvers<boolean>()
     const begun = withResolvers<void>()
     plain = await startPlainServer(

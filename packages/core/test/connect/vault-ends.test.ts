@@ -87,7 +87,7 @@ const ENDS: Readonly<
   'invalid fields': {
     handler: () => ({ server: 'nowhere' }),
     calls: 1,
-    says: /; corp failed: server is no http/,
+    says: /; corp failed: server is not an http/,
   },
   'an error that counts as permanent': {
     handler: () => {
@@ -102,7 +102,7 @@ const ENDS: Readonly<
     calls: 1,
     says: /; corp failed: caPath "\/nowhere\/ca.crt" cannot be used: /,
   },
-  'a CA that is none': {
+  'an invalid CA': {
     handler: () => ({ server: sandbox.url, caData: NO_CERTIFICATE }),
     calls: 1,
     says: /; corp failed: certificate 1 in caData cannot be parsed/,
@@ -112,7 +112,7 @@ const ENDS: Readonly<
     calls: 1,
     says: /; corp failed: certificatePath "\/nowhere\/c" cannot be used: it does not exist/,
   },
-  'a certificate that is none': {
+  'an invalid certificate': {
     handler: () => ({
       server: sandbox.url,
       certificateData: NO_CERTIFICATE,
@@ -125,7 +125,7 @@ const ENDS: Readonly<
 
 describe('when the only login ends with', () => {
   it.each(Object.entries(ENDS))(
-    '%s, connect() fails at once with its last words',
+    '%s, connect() fails at once with its last error',
     async (_, { handler, options = {}, calls, says }) => {
       const corp = counted(handler)
       const vault = new Vault().onLogin(corp.handler, { id: 'corp', ...options })
@@ -192,7 +192,7 @@ describe('requests without a login', () => {
       .toBe(200)
   })
 
-  it('wait for a handler that still tries, though another has failed', async () => {
+  it('wait for a handler that still tries, although another has failed', async () => {
     const refuser = counted(() => {
       throw new PermanentError('wrong password')
     })
@@ -237,7 +237,7 @@ describe('connect() after a connect() that failed', () => {
     expect(pauses[2]).toBeGreaterThan((pauses[0] ?? 0) * 2)
   }, 20_000)
 
-  it('takes another handler', async () => {
+  it('accepts another handler', async () => {
     const vault = new Vault().onLogin(() => undefined, { id: 'nothing' })
     await failure(connect({ vault }))
     vault.onLogin(() => good(), { id: 'good' })
@@ -262,7 +262,7 @@ describe('connect() after a connect() that failed', () => {
   })
 })
 
-it('a vault without handlers fails at once where there is nothing to fall back on', async () => {
+it('a vault without handlers fails at once if there is nothing to fall back on', async () => {
   using program = new ProgramFolder()
   program.start()
   vi.stubEnv('HOME', program.folder)

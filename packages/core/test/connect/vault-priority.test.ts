@@ -49,21 +49,21 @@ describe('the first request', () => {
     expect(users).toEqual(Array(200).fill('high'))
   })
 
-  it('gets it by default too, if it comes before any timer can ring', async () => {
+  it('gets it by default too, if it arrives before any timer fires', async () => {
     const vault = new Vault()
       .onLogin(() => login('low'), { id: 'low' })
       .onLogin(() => immediate().then(() => login('high', 10)), { id: 'high' })
     expect(await firstUser(vault)).toBe('high')
   })
 
-  it('waits for a higher priority no longer than the grace', async () => {
+  it('waits for a higher priority no longer than the grace period', async () => {
     const vault = new Vault({ priorityGraceMs: 50 })
       .onLogin(() => login('low'), { id: 'low' })
       .onLogin(never, { id: 'never' })
     expect(await firstUser(vault)).toBe('low')
   })
 
-  it('waits for nothing without a grace', async () => {
+  it('does not wait without a grace period', async () => {
     let isAsked = false
     const vault = new Vault({ priorityGraceMs: 0 })
       .onLogin(() => login('low'), { id: 'low' })
@@ -95,14 +95,14 @@ describe('the first request', () => {
         throw new TemporaryError('busy', { delayMs: 600_000 })
       },
     ],
-  ])('goes on when the other handler %s', async (_, other) => {
+  ])('continues when the other handler %s', async (_, other) => {
     const vault = new Vault(LONG_GRACE)
       .onLogin(() => login('low'), { id: 'low' })
       .onLogin(other, { id: 'other' })
     expect(await firstUser(vault)).toBe('low')
   })
 
-  it('of many gets the same login as the others', async () => {
+  it('gets the same login as others at the same time', async () => {
     let answer: (() => void) | undefined
     const vault = new Vault(LONG_GRACE)
       .onLogin(() => login('low'), { id: 'low' })

@@ -45,7 +45,7 @@ describe('a login handler that returns a signing key', () => {
     await cluster.close()
   })
 
-  it('must bring the certificate, and no private key beside it', async () => {
+  it('must return the certificate, and no private key', async () => {
     const { signingKey, certificate } = await openScene()
     const vault = new Vault({ freezeLimitMs: 300 })
     const server = 'https://127.0.0.1:1'

@@ -20,7 +20,7 @@ const infoOf = (from: Sandbox, token: string) => ({ server: from.url, caData: fr
 const users = () => sandbox.requests.map(({ user }) => user)
 
 describe('a cluster with login handlers', () => {
-  it('logs in, sends, and logs in again when the server refuses; the request does not notice', async () => {
+  it('logs in, and logs in again after a refusal without failing the request', async () => {
     const reasons: string[] = []
     const vault = new Vault()
     vault.onLogin(
@@ -39,7 +39,7 @@ describe('a cluster with login handlers', () => {
     expect(reasons).toEqual(['first', 'depleted'])
   })
 
-  it('goes on with the next login while one is refused', async () => {
+  it('continues with the next login while one is refused', async () => {
     const vault = new Vault()
     vault.onLogin(() => ({ ...infoOf(sandbox, 'nonsense'), priority: 10 }), { id: 'bad' })
     vault.onLogin(() => infoOf(sandbox, sandbox.issueToken({ user: 'good' }).token), { id: 'good' })
@@ -71,7 +71,7 @@ describe('a cluster with login handlers', () => {
     expect(new Set(other.requests.map(({ user }) => user))).toEqual(new Set(['two']))
   })
 
-  it('takes a login with a CA that does not fit for refused, and tries the next', async () => {
+  it('treats a login with a wrong CA as refused, and tries the next', async () => {
     await using other = await startSandbox()
     const token = sandbox.issueToken({ user: 'jane' }).token
     const vault = new Vault()
@@ -115,7 +115,7 @@ describe('a cluster with login handlers', () => {
       .toBe('two')
   })
 
-  it('reads the files of a login again when they change, and asks the handler only for a new certificate', async () => {
+  it('reads the files of a login again when they change, and calls the handler only for a new certificate', async () => {
     const files = {
       certificatePath: join(sandbox.folder, 'c'),
       privateKeyPath: join(sandbox.folder, 'k'),
@@ -150,7 +150,7 @@ describe('a cluster with login handlers', () => {
     expect((await cluster.fetch('/version')).status).toBe(200)
   })
 
-  it('says what every handler did when nobody can log in, and the vault can be used again', async () => {
+  it('reports what every handler did if none can log in, and the vault can be used again', async () => {
     const events: CredentialEvent[] = []
     let isOpen = false
     const vault = new Vault()
@@ -174,7 +174,7 @@ describe('a cluster with login handlers', () => {
     expect((await cluster.fetch('/api/v1/namespaces')).status).toBe(200)
   })
 
-  it('refuses a URL of a server that no login is for, also with an Authorization of its own', async () => {
+  it('rejects a URL of a server that no login is for, even with its own Authorization', async () => {
     await using other = await startSandbox()
     const vault = new Vault()
     vault.onLogin(() => infoOf(sandbox, sandbox.issueToken({ user: 'one' }).token), { id: 'one' })
@@ -196,7 +196,7 @@ describe('a cluster with login handlers', () => {
     expect(status).toBe(200)
   })
 
-  it('takes ready-made logins: a plugin of a kubeconfig runs again after a refusal', async () => {
+  it('works with ready-made logins: a plugin of a kubeconfig runs again after a refusal', async () => {
     const exec = await sandbox.plugin({ user: 'jane' })
     const kubeconfig = sandbox.writeKubeconfig({ user: { exec } })
     const vault = new Vault()
@@ -211,11 +211,11 @@ describe('a cluster with login handlers', () => {
     expect(sandbox.pluginRuns).toBe(2)
   })
 
-  it('keeps a program alive that waits for a login, and lets it end after that', async () => {
+  it('keeps the process alive while it waits for a login, and lets it exit after that', async () => {
     const program = new URL('../fixtures/waits-for-login.mjs', import.meta.url)
     const { stdout } = await promisify(execFile)(process.execPath, [fileURLToPath(program)])
     expect(stdout).toMatch(
-      /^ERR_LOGIN_FAILED .*corp failed: there is no field "tokn"; server is no/,
+      /^ERR_LOGIN_FAILED .*corp failed: there is no field "tokn"; server is not/,
     )
   })
 })

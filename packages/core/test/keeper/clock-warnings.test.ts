@@ -8,7 +8,7 @@ let sandbox: Sandbox
 afterEach(() => sandbox?.close())
 
 describe('a credential that arrives expired', () => {
-  it('is used with a warning, and the difference of the clocks is named once the server has answered', async () => {
+  it('is used with a warning, and the clock skew is reported once the server has responded', async () => {
     // The server's clock is an hour behind, so that its tokens seem to have expired long ago.
     sandbox = await startSandbox({ clockSkewMs: -3_600_000 })
     const exec = await sandbox.plugin({ user: 'jane', lifetimeMs: 60_000 })
@@ -30,7 +30,7 @@ describe('a credential that arrives expired', () => {
   })
 })
 
-describe('a difference of the clocks', () => {
+describe('clock skew', () => {
   it.each([
     [1000, undefined],
     [-2000, undefined],

@@ -37,14 +37,14 @@ beforeEach(() => {
   keeper = new Keeper(source, { clock: new FakeClock(1_000_000), crypto })
 })
 
-describe('at a person’s wish, a keeper', () => {
+describe('at the request of a user, a keeper', () => {
   const hold = async (token: string): Promise<void> => {
     const lease = keeper.lease()
     source.asks.at(-1)?.answer(token)
     await lease
   }
 
-  it('fetches anew while the old credential serves', async () => {
+  it('acquires a new credential while requests use the old one', async () => {
     await hold('A')
     const renewed = keeper.renew()
     expect((await keeper.lease()).authorization).toBe('Bearer A')
@@ -54,7 +54,7 @@ describe('at a person’s wish, a keeper', () => {
     expect(source.asks).toHaveLength(2)
   })
 
-  it('says why there is nothing new, and goes on with the old credential', async () => {
+  it('rejects with the reason if the run fails, and keeps the old credential', async () => {
     await hold('A')
     const renewed = keeper.renew()
     source.asks[1]?.fail(new PluginExitedError('hand', 3))
@@ -62,7 +62,7 @@ describe('at a person’s wish, a keeper', () => {
     expect((await keeper.lease()).authorization).toBe('Bearer A')
   })
 
-  it('joins the run in flight, and lets one who waits leave', async () => {
+  it('joins the run in flight, and lets a waiting caller abort', async () => {
     const lease = keeper.lease()
     const leaving = new AbortController()
     const gone = keeper.renew(leaving.signal)
@@ -74,7 +74,7 @@ describe('at a person’s wish, a keeper', () => {
     expect(source.asks).toHaveLength(1)
   })
 
-  it('forgets what it holds, and opens nothing on its connections again', async () => {
+  it('drops its credential, and does not reuse its connections', async () => {
     await hold('A')
     const old = await keeper.lease()
     keeper.forget()
@@ -85,7 +85,7 @@ describe('at a person’s wish, a keeper', () => {
     expect([next.authorization, next.derived === old.derived]).toEqual(['Bearer A', false])
   })
 
-  it('is told when it is closed', async () => {
+  it('rejects waiting callers when it is closed', async () => {
     await hold('A')
     const renewed = keeper.renew()
     await keeper.close()

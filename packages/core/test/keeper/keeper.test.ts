@@ -68,7 +68,7 @@ describe('a keeper', () => {
     expect(lease.authorization).toBe('Bearer A')
   })
 
-  it('lets a caller leave alone, and keeps the answer for the others', async () => {
+  it('lets one caller abort, and keeps the result for the others', async () => {
     const leaving = new AbortController()
     const gone = keeper.lease(leaving.signal) as Promise<unknown>
     const stays = keeper.lease()
@@ -79,7 +79,7 @@ describe('a keeper', () => {
     expect((await stays).authorization).toBe('Bearer A')
   })
 
-  it('keeps the answer also when the last caller has left', async () => {
+  it('keeps the result even if the last caller has aborted', async () => {
     const leaving = new AbortController()
     const gone = keeper.lease(leaving.signal) as Promise<unknown>
     leaving.abort(new Error('left'))
@@ -90,7 +90,7 @@ describe('a keeper', () => {
     expect(source.asks).toHaveLength(1)
   })
 
-  it('gives everybody the error of a failed run, with the time of the next try, and runs no more until then', async () => {
+  it('rejects all callers with the error of a failed run and the time of the next try, and does not run until then', async () => {
     const waiting = [keeper.lease(), keeper.lease()] as Promise<unknown>[]
     source.asks[0]?.fail(new PluginExitedError('hand', 3))
     for (const each of waiting)
@@ -103,7 +103,7 @@ describe('a keeper', () => {
     expect((await again).authorization).toBe('Bearer B')
   })
 
-  it('gives who waited the error of that run, also when the pause is over by the time they hear of it', async () => {
+  it('rejects waiting callers with the error of their run, even if the pause is over by then', async () => {
     keeper = new Keeper(source, { clock, crypto }, { backoffFirstMs: 1 })
     const waiting = keeper.lease() as Promise<unknown>
     source.asks[0]?.fail(new PluginExitedError('hand', 3))
@@ -113,7 +113,7 @@ describe('a keeper', () => {
     expect(source.asks).toHaveLength(1)
   })
 
-  it('refreshes ahead of the expiry in the background, and nobody waits', async () => {
+  it('refreshes ahead of expiry in the background, while no caller waits', async () => {
     const first = keeper.lease()
     source.asks[0]?.answer('A', clock.now() + 60_000)
     await first
@@ -137,7 +137,7 @@ describe('a keeper', () => {
     expect((await woken).authorization).toBe('Bearer B')
   })
 
-  it('ends with close: the run is stopped, who waits is told, nothing works after', async () => {
+  it('stops the run, rejects waiting callers and refuses further calls after close()', async () => {
     const waiting = keeper.lease() as Promise<unknown>
     await keeper.close()
     await expect(waiting).rejects.toBeInstanceOf(ClosedError)
@@ -162,7 +162,7 @@ describe('a refused lease', () => {
     return lease
   }
 
-  it('is replaced by one run for all who were refused', async () => {
+  it('is replaced by one run for all refused requests', async () => {
     const old = await hold('A')
     const better = Array.from({ length: 100 }, () => keeper.replace(old, refusal))
     source.asks[1]?.answer('B')
@@ -172,7 +172,7 @@ describe('a refused lease', () => {
     expect(source.asks[1]?.refusal).toEqual(refusal)
   })
 
-  it('that is old gets the newer credential without a run', async () => {
+  it('is replaced by the newer credential without a run, if it is old', async () => {
     const old = await hold('A')
     const first = keeper.replace(old, refusal)
     source.asks[1]?.answer('B')
@@ -181,7 +181,7 @@ describe('a refused lease', () => {
     expect(source.asks).toHaveLength(2)
   })
 
-  it('that expired while a request was on its way is replaced by the run that another request began', async () => {
+  it('is replaced by the run of another request, if it expired while its request was in flight', async () => {
     const first = keeper.lease()
     source.asks[0]?.answer('A', clock.now() + 60_000)
     const old = await first
@@ -195,7 +195,7 @@ describe('a refused lease', () => {
     expect(source.asks).toHaveLength(2)
   })
 
-  it('has no replacement when the plugin gives the same again', async () => {
+  it('has no replacement if the plugin returns the same credential', async () => {
     const old = await hold('A')
     const better = keeper.replace(old, refusal)
     source.asks[1]?.answer('A')
@@ -203,7 +203,7 @@ describe('a refused lease', () => {
     expect(keeper.lease()).toMatchObject({ ticket: old.ticket })
   })
 
-  it('has no replacement when the plugin fails, and the old one still goes out', async () => {
+  it('has no replacement if the plugin fails, and is still used', async () => {
     const old = await hold('A')
     const better = keeper.replace(old, refusal)
     source.asks[1]?.fail(new PluginExitedError('hand', 1))
@@ -211,7 +211,7 @@ describe('a refused lease', () => {
     expect(keeper.lease()).toMatchObject({ authorization: 'Bearer A' })
   })
 
-  it('keeps what was built on the connection when only the token changed, and closes it with the keeper', async () => {
+  it('keeps its connections if only the token changed, and closes them with the keeper', async () => {
     const old = await hold('A')
     const ended: string[] = []
     const make = () => ({
@@ -227,7 +227,7 @@ describe('a refused lease', () => {
     expect(ended.at(-1)).toBe('destroy')
   })
 
-  it('keeps connections also when a token expired before the next one came', async () => {
+  it('keeps its connections even if the token expired before the next one arrived', async () => {
     const first = keeper.lease()
     source.asks[0]?.answer('A', clock.now() + 60_000)
     const old = await first
@@ -238,7 +238,7 @@ describe('a refused lease', () => {
     expect(old.derived.isRetired).toBe(false)
   })
 
-  it('tells its story as events', async () => {
+  it('reports its life as events', async () => {
     const old = await hold('A')
     const better = keeper.replace(old, refusal)
     source.asks[1]?.answer('B')
@@ -271,7 +271,7 @@ describe('a listener of a keeper', () => {
     return { heard, unsubscribe }
   }
 
-  it('is called before observers, also those that came first', async () => {
+  it('is called before observers, even those that were added first', async () => {
     const heard: string[] = []
     keeper.watch(({ type }) => heard.push(type))
     keeper.subscribe({ onStarted: () => heard.push('listener') })
@@ -279,7 +279,7 @@ describe('a listener of a keeper', () => {
     expect(heard).toEqual(['borrowed', 'listener', 'run-started'])
   })
 
-  it('learns of every start, end and retirement with the state already changed', async () => {
+  it('is called for every start, end and retirement, with the state already changed', async () => {
     const { heard } = listen()
     const first = keeper.lease()
     source.asks[0]?.answer('A')
@@ -296,7 +296,7 @@ describe('a listener of a keeper', () => {
     expect(heard.indexOf('retired, held: Bearer B')).toBe(heard.indexOf('event retired') - 1)
   })
 
-  it('learns of a failure, also an unexpected one, and of nothing after it left or the keeper closed', async () => {
+  it('is called for failures, including unexpected ones, and never after it was removed or the keeper closed', async () => {
     const { heard, unsubscribe } = listen()
     const renewed = keeper.renew()
     source.asks[0]?.fail(new TypeError('oops'))
@@ -353,7 +353,7 @@ describe('a source that can be watched', () => {
     expect(order).toEqual(['watch', 'acquire', 'stop'])
   })
 
-  it('is read again right after a run during which it changed, also when no further request comes', async () => {
+  it('is read again right after a run during which it changed, even without a further request', async () => {
     const { watched, order, reads, write } = watchedFile()
     keeper = new Keeper(watched, { clock, crypto })
     const first = keeper.lease()
@@ -394,7 +394,7 @@ describe('an unexpected error of a source', () => {
     expect(JSON.stringify(event)).not.toContain('a-token-1234')
   })
 
-  it('is none after the end', async () => {
+  it('is not reported after close()', async () => {
     const lease = Promise.resolve(keeper.lease())
     const ended = keeper.close()
     source.asks[0]?.fail(new TypeError('aborted'))

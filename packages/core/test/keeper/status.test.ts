@@ -7,7 +7,7 @@ const refusal = { status: 401, headers: {} }
 const START = 1_000_000_000
 
 describe('the status of a vault', () => {
-  it('has every handler before anybody has asked, and nothing made up', async () => {
+  it('lists every handler before the first request, without made-up values', async () => {
     const { vault } = openScene({ a: () => undefined, b: () => ({ server, token: 't' }) })
     expect(vault.status()).toEqual({
       source: { kind: 'vault', name: 'login handlers' },
@@ -26,7 +26,7 @@ describe('the status of a vault', () => {
     await vault.close()
   })
 
-  it('tells of a login where it leads, when it was, how long it took and when it ends', async () => {
+  it('has the server, time, duration and expiry of a login', async () => {
     const { vault, clock } = openScene({
       corp: ({ attempt }) => {
         if (attempt === 1) throw new TemporaryError('busy', { delayMs: 3000 })
@@ -59,7 +59,7 @@ describe('the status of a vault', () => {
     await vault.close()
   })
 
-  it('tells who waits and since when, and what a handler that keeps trying said last', async () => {
+  it('has the number of waiting requests, since when they wait, and the last error of a handler that keeps trying', async () => {
     const { vault, clock } = openScene({
       busy: () => {
         throw new TemporaryError('the token is hunter2hunter2', { delayMs: 10_000 })
@@ -92,7 +92,7 @@ describe('the status of a vault', () => {
     expect(vault.status()).toMatchObject({ state: 'closed', waiting: 0 })
   })
 
-  it('counts refusals by handler, and tells until when each is left alone', async () => {
+  it('counts refusals by handler, and has the end of each exclusion', async () => {
     const { vault, clock } = openScene({
       bad: () => ({ server, token: 'bad', priority: 5 }),
       twin: () => ({ server, token: 'bad' }),
@@ -106,7 +106,7 @@ describe('the status of a vault', () => {
     const [bad, twin, good] = vault.status().logins
     const excludedUntil = START + 30_000
     expect(bad).toMatchObject({ state: 'refused', refusals: 1, excludedUntil })
-    // It gave the same, which is known to be refused; nobody has sent it.
+    // It returned the same credential, which is known to be refused; no request has sent it.
     expect(twin).toMatchObject({ state: 'refused', refusals: 0, excludedUntil })
     expect(good).toMatchObject({ state: 'ready', refusals: 0 })
     expect(good).not.toHaveProperty('excludedUntil')
@@ -115,7 +115,7 @@ describe('the status of a vault', () => {
     await vault.close()
   })
 
-  it('keeps what a handler failed with, in words', async () => {
+  it("keeps the message of a handler's failure", async () => {
     const { vault } = openScene({
       locked: () => {
         throw new PermanentError('Bearer abcdefghijklmnop is locked')
@@ -136,7 +136,7 @@ describe('the status of a vault', () => {
     await vault.close()
   })
 
-  it('is plain data that survives being written down and sent elsewhere', async () => {
+  it('is plain data that survives JSON and structuredClone', async () => {
     const { vault } = openScene({
       bad: () => ({ server, token: 'bad' }),
       none: () => undefined,

@@ -2,11 +2,11 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { loginViaClientNode } from 'kubecred/logins'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { describeNodeNeeds } from '../../src/logins/client-node.ts'
+import { describeUnmetEngines } from '../../src/logins/client-node.ts'
 import { expectNoLeak } from '../fixtures/no-leak.ts'
 import { CONTEXT, oneContext, ProgramFolder } from './scene.ts'
 
-describe('the client-node of the program itself', () => {
+describe("the program's client-node", () => {
   let program: ProgramFolder
   beforeEach(() => {
     program = new ProgramFolder()
@@ -19,12 +19,12 @@ describe('the client-node of the program itself', () => {
   })
   const log = () => loginViaClientNode(CONTEXT)
 
-  it('is not there: does not apply, although ours could be found from here', async () => {
+  it('does not apply if it is missing, although ours could be found from here', async () => {
     program.start()
     expect(await log()).toBeUndefined()
   })
 
-  it('is found from the main script, from a folder that was started, and from what a link leads to', async () => {
+  it('is found from the main script, from a started folder, and through a symlink', async () => {
     program.link('@kubernetes/client-node')
     for (const script of ['main.mjs', 'src/deep/main.mjs', '.']) {
       program.start(script)
@@ -37,7 +37,7 @@ describe('the client-node of the program itself', () => {
     expect((await log())?.server).toBe('https://one')
   })
 
-  it('is found by a link as pnpm makes them', async () => {
+  it('is found through a symlink as pnpm makes them', async () => {
     const store = 'node_modules/.pnpm/@kubernetes+client-node@1.4.0'
     program.write(`${store}/main`, '')
     program.link(
@@ -53,7 +53,7 @@ describe('the client-node of the program itself', () => {
     expect((await log())?.server).toBe('https://one')
   })
 
-  it('is not looked for in the current folder, which anybody may have filled', async () => {
+  it('is not looked up in the current folder, whose content is not trusted', async () => {
     using hostile = new ProgramFolder()
     const name = 'node_modules/@kubernetes/client-node'
     hostile.write(`${name}/package.json`, '{"main": "index.js"}')
@@ -65,7 +65,7 @@ describe('the client-node of the program itself', () => {
     expect(globalThis).not.toHaveProperty('wasRun')
   })
 
-  it('is looked for in the current folder where there is no main script, as Node does', async () => {
+  it('is looked up in the current folder without a main script, as Node does', async () => {
     program.link('@kubernetes/client-node')
     const cwd = vi.spyOn(process, 'cwd').mockReturnValue(program.folder)
     const { argv } = process
@@ -88,7 +88,7 @@ describe('the client-node of the program itself', () => {
   it.each([
     ['throws when it is loaded', 'throw new Error("for another Node")', 'for another Node'],
     ['has no KubeConfig', 'module.exports = {}', 'it has no KubeConfig'],
-  ])('says so when it %s', async (_, code, reason) => {
+  ])('fails with the reason if it %s', async (_, code, reason) => {
     const name = 'node_modules/@kubernetes/client-node'
     program.write(`${name}/package.json`, '{"main": "index.js"}')
     program.write(`${name}/index.js`, code)
@@ -105,7 +105,7 @@ describe('the client-node of the program itself', () => {
     ['itself', {}, '>=99', '@kubernetes/client-node needs Node >=99'],
     ['a dependency', { dependencies: { needy: '1' } }, undefined, 'needy needs Node >= 98.1'],
   ])(
-    'is not loaded where %s needs a newer Node: a package that breaks then may end the process',
+    'is not loaded if %s needs a newer Node, because a failing import may end the process',
     async (_, more, node, reason) => {
       const name = 'node_modules/@kubernetes/client-node'
       const manifest = {
@@ -127,15 +127,15 @@ describe('the client-node of the program itself', () => {
   )
 
   it.each(['>=20', '>=20.19.0', '>= 4', '^18 || >=20', '*', 'nonsense'])(
-    'may be loaded where it needs Node %s',
+    'may be loaded if it needs Node %s',
     (node) => {
       const other = 'node_modules/elsewhere/package.json'
       program.write(other, JSON.stringify({ name: 'elsewhere', engines: { node } }))
-      expect(describeNodeNeeds('elsewhere', join(program.folder, other))).toBeUndefined()
+      expect(describeUnmetEngines('elsewhere', join(program.folder, other))).toBeUndefined()
     },
   )
 
-  it('reads the kubeconfig anew at each login', async () => {
+  it('reads the kubeconfig again at each login', async () => {
     program.link('@kubernetes/client-node')
     program.start()
     expect((await log())?.server).toBe('https://one')
@@ -150,28 +150,25 @@ describe('the client-node of the program itself', () => {
 
   it.each([
     ['that is not there', undefined, /no such file/],
-    ['that is no YAML', 'users: [{user: {token: s3cret-71c0\n\n', /no YAML \(line \d+\)/],
+    ['that is not YAML', 'users: [{user: {token: s3cret-71c0\n\n', /not valid YAML \(line \d+\)/],
     ['that is empty', '', /it threw a TypeError/],
     [
       'with a cluster without a server',
       'clusters: [{name: s3, cluster: {}}]',
       /clusters\[0\]\.cluster is missing|server is missing/,
     ],
-  ])(
-    'says so when it cannot read a kubeconfig %s, without a piece of it',
-    async (_, text, reason) => {
-      program.link('@kubernetes/client-node')
-      program.start()
-      const path = join(program.folder, 'other')
-      if (text !== undefined) writeFileSync(path, text)
-      vi.stubEnv('KUBECONFIG', path)
-      const error = await log().catch((each) => each)
-      expect(error).toMatchObject({
-        code: 'ERR_LOGIN_TOOL_FAILED',
-        message: expect.stringMatching(reason),
-        hint: expect.stringContaining('loginWithKubeconfig'),
-      })
-      expectNoLeak([error], ['s3cret-71c0'])
-    },
-  )
+  ])('fails without quoting it if it cannot read a kubeconfig %s', async (_, text, reason) => {
+    program.link('@kubernetes/client-node')
+    program.start()
+    const path = join(program.folder, 'other')
+    if (text !== undefined) writeFileSync(path, text)
+    vi.stubEnv('KUBECONFIG', path)
+    const error = await log().catch((each) => each)
+    expect(error).toMatchObject({
+      code: 'ERR_LOGIN_TOOL_FAILED',
+      message: expect.stringMatching(reason),
+      hint: expect.stringContaining('loginWithKubeconfig'),
+    })
+    expectNoLeak([error], ['s3cret-71c0'])
+  })
 })

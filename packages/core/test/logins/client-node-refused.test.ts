@@ -15,7 +15,7 @@ describe('a KubeConfig that cannot be used', () => {
     return loginViaClientNode(CONTEXT, { kubeConfig })
   }
 
-  it('without a context does not apply, and the next login can be asked', async () => {
+  it('does not apply without a context, so that the next login can be tried', async () => {
     using program = new ProgramFolder()
     const kubeconfig = program.kubeconfig('k', oneContext({ server }, {}))
     const kubeConfig = new KubeConfig()
@@ -25,7 +25,7 @@ describe('a KubeConfig that cannot be used', () => {
     expect(info?.server).toBe(server)
   })
 
-  it('of which client-node made up an address, because it found nothing, does not apply', async () => {
+  it('does not apply if client-node found nothing and made up an address', async () => {
     using program = new ProgramFolder()
     vi.stubEnv('HOME', program.folder)
     vi.stubEnv('KUBECONFIG', '')
@@ -34,14 +34,14 @@ describe('a KubeConfig that cannot be used', () => {
     vi.unstubAllEnvs()
     expect(kubeConfig.getCurrentCluster()?.server).toBe('http://localhost:8080')
     expect(await loginViaClientNode(CONTEXT, { kubeConfig })).toBeUndefined()
-    // Somebody who means that address has said more about it.
+    // A program that really uses that address has set more fields.
     kubeConfig.clusters[0] = { name: 'mine', server: 'http://localhost:8080', skipTLSVerify: true }
     kubeConfig.contexts[0] = { name: 'loaded-context', cluster: 'mine', user: 'user' }
     const meant = await loginViaClientNode(CONTEXT, { kubeConfig })
     expect(meant?.server).toBe('http://localhost:8080')
   })
 
-  it('with names that lead nowhere is an error', async () => {
+  it('is an error if its names do not exist', async () => {
     const kubeConfig = new KubeConfig()
     kubeConfig.loadFromString(JSON.stringify(oneContext({ server }, {})))
     kubeConfig.setCurrentContext('nowhere')
@@ -56,7 +56,7 @@ describe('a KubeConfig that cannot be used', () => {
     })
   })
 
-  it('of a provider: oidc is ours, removed ones and unknown ones are errors that help', async () => {
+  it('supports the auth provider oidc; removed and unknown ones are errors with a hint', async () => {
     const config = { 'idp-issuer-url': 'https://i', 'client-id': 'x', 'id-token': 'a.b.c' }
     const info = await login({ authProvider: { name: 'oidc', config } })
     expect(info?.login.connection.user.oidc?.idToken?.expose()).toBe('a.b.c')
@@ -69,7 +69,7 @@ describe('a KubeConfig that cannot be used', () => {
     })
   })
 
-  it('with an authenticator of the program is an error, unless a token makes it unused', async () => {
+  it('is an error with an authenticator of the program, unless it has a token', async () => {
     const kubeConfig = new KubeConfig()
     kubeConfig.addAuthenticator({
       isAuthProvider: () => true,
@@ -78,16 +78,16 @@ describe('a KubeConfig that cannot be used', () => {
     kubeConfig.loadFromClusterAndUser({ name: 'c', server, skipTLSVerify: false }, { name: 'u' })
     await expect(loginViaClientNode(CONTEXT, { kubeConfig })).rejects.toMatchObject({
       code: 'ERR_NOT_SUPPORTED',
-      message: 'user "u" of the KubeConfig logs in by an authenticator that was added to it',
+      message: 'user "u" of the KubeConfig logs in with an authenticator that was added to it',
     })
     kubeConfig.users[0] = { name: 'u', token: 't' }
     expect((await loginViaClientNode(CONTEXT, { kubeConfig }))?.server).toBe(server)
   })
 
-  it('that is none is a TypeError, and so is an option that does not exist', async () => {
+  it('is a TypeError if it is not a KubeConfig, and so is an unknown option', async () => {
     for (const kubeConfig of [{}, null, 'x'] as never[]) {
       await expect(loginViaClientNode(CONTEXT, { kubeConfig })).rejects.toThrow(
-        /takes a KubeConfig/,
+        /must be a KubeConfig/,
       )
     }
     const misspelt = { kubeconfig: '/k' } as never
@@ -109,18 +109,18 @@ describe('a KubeConfig that cannot be used', () => {
   })
 })
 
-describe('what the caller says', () => {
+describe('options of loginViaClientNode()', () => {
   const kubeConfig = new KubeConfig()
   kubeConfig.loadFromString(JSON.stringify(oneContext({ server: 'https://one' }, {})))
 
-  it('priority, and whether the proxies of the environment count', async () => {
+  it('set the priority, and whether the proxies of the environment are used', async () => {
     const plain = await loginViaClientNode(CONTEXT, { kubeConfig })
     expect(plain?.login).toMatchObject({ priority: 10, trustEnv: true })
-    const told = await loginViaClientNode(CONTEXT, { kubeConfig, priority: 3, trustEnv: false })
-    expect(told?.login).toMatchObject({ priority: 3, trustEnv: false })
+    const info = await loginViaClientNode(CONTEXT, { kubeConfig, priority: 3, trustEnv: false })
+    expect(info?.login).toMatchObject({ priority: 3, trustEnv: false })
   })
 
-  it('an abort before or meanwhile', async () => {
+  it('respect an abort before and during the login', async () => {
     const controller = new AbortController()
     const { signal } = controller
     const login = loginViaClientNode({ signal }, { kubeConfig })

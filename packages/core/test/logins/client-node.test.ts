@@ -43,20 +43,20 @@ describe('what a KubeConfig holds', () => {
     expect(await userSeen(kubeConfigOf(sandbox, { token }))).toBe('jane')
   })
 
-  it('a user name and a password; empty ones are nobody', async () => {
+  it('a username and a password; empty ones are anonymous', async () => {
     const basic = { username: 'jane', password: 's3cret-71c0' }
     expect(await userSeen(kubeConfigOf(sandbox, basic))).toBe('jane')
     const empty = kubeConfigOf(sandbox, { username: '', password: '' })
     expect(await userSeen(empty)).toBe('system:anonymous')
   })
 
-  it('a token wins over a user name', async () => {
+  it('a token, which takes precedence over a username', async () => {
     const { token } = sandbox.issueToken({ user: 'token' })
     const kc = kubeConfigOf(sandbox, { token, username: 'jane', password: 's3cret-71c0' })
     expect(await userSeen(kc)).toBe('token')
   })
 
-  it('a certificate and its key, as data and as files, also beside a CA file', async () => {
+  it('a certificate and its key, as data and as files, also with a CA file', async () => {
     const { certificate, key } = await sandbox.issueCertificate({ user: 'jane' })
     const data = { certData: base64(certificate), keyData: base64(key) }
     expect(await userSeen(kubeConfigOf(sandbox, data))).toBe('jane')
@@ -65,7 +65,7 @@ describe('what a KubeConfig holds', () => {
     expect(await userSeen(kubeConfigOf(sandbox, files, ca))).toBe('jane')
   })
 
-  it('a plugin, which runs our way: once for many requests, and again when its token is refused', async () => {
+  it('a plugin, which runs once for many requests, and again when its token is refused', async () => {
     const exec = await sandbox.plugin({ user: 'jane' })
     const kubeConfig = new KubeConfig()
     kubeConfig.loadFromFile(sandbox.writeKubeconfig({ user: { exec } }))
@@ -79,7 +79,7 @@ describe('what a KubeConfig holds', () => {
     expect(sandbox.pluginRuns).toBe(2)
   })
 
-  it('a plugin that our policy refuses does not run', async () => {
+  it('a plugin, which does not run if the policy denies it', async () => {
     const exec = await sandbox.plugin({ user: 'jane' })
     const kubeConfig = new KubeConfig()
     kubeConfig.loadFromFile(sandbox.writeKubeconfig({ user: { exec } }))
@@ -94,7 +94,7 @@ describe('what a KubeConfig holds', () => {
     expect(sandbox.pluginRuns).toBe(0)
   })
 
-  it('a plugin beside its kubeconfig, and a token file, of which client-node keeps nothing', async () => {
+  it('a plugin next to its kubeconfig, and a token file, which client-node drops', async () => {
     const exec = await sandbox.plugin({ user: 'jane' })
     inFile('plug', `#!/bin/sh\nexec "${exec.command}" "$@"\n`)
     chmodSync(join(sandbox.folder, 'plug'), 0o700)
@@ -131,7 +131,7 @@ describe('what a KubeConfig holds', () => {
     expect(sandbox.requests.map(({ user }) => user)).toEqual(['pod-1', undefined, 'pod-2'])
   })
 
-  it('the name that TLS checks, no check at all, a proxy, the namespace of the context', async () => {
+  it('tls-server-name, insecure TLS, a proxy and the namespace of the context', async () => {
     const { token } = sandbox.issueToken({ user: 'jane' })
     const named = kubeConfigOf(sandbox, { token }, { tlsServerName: SERVER_NAME })
     expect(await userSeen(named)).toBe('jane')
@@ -146,7 +146,7 @@ describe('what a KubeConfig holds', () => {
     expect(info?.defaultNamespace).toBe('ns')
   })
 
-  it('what its owner changes: the next login takes the new token, or the new context', async () => {
+  it('changes by the program: the next login uses the new token, or the new context', async () => {
     const kubeConfig = kubeConfigOf(sandbox, { token: sandbox.issueToken({ user: 'one' }).token })
     const vault = new Vault().onLogin((context) => loginViaClientNode(context, { kubeConfig }))
     await using cluster = await connect({ vault })

@@ -20,7 +20,7 @@ afterEach(async () => {
   await sandbox.close()
 })
 
-/** Logs in with a vault; the ids of its handlers, and who the server saw. */
+/** Logs in with a vault. Returns the ids of its handlers, and the user that the server saw. */
 async function logIn(vault = new Vault({ freezeLimitMs: 20_000 })) {
   const events: CredentialEvent[] = []
   const observer = (event: CredentialEvent): void => void events.push(event)
@@ -34,16 +34,16 @@ async function logIn(vault = new Vault({ freezeLimitMs: 20_000 })) {
 const FAKE = 'node_modules/@kubernetes/client-node'
 
 describe('a vault without any handler', () => {
-  it('asks for the kubeconfig and the service account, where the program has no client-node', async () => {
+  it('uses the kubeconfig and the service account if the program has no client-node', async () => {
     expect(await logIn()).toMatchObject({ ids: ['kubeconfig', 'service-account'], user: 'jane' })
   })
 
-  it('asks only client-node, where the program has it', async () => {
+  it('uses only client-node if the program has it', async () => {
     program.link('@kubernetes/client-node')
     expect(await logIn()).toEqual({ ids: ['client-node'], logs: [], user: 'jane' })
   })
 
-  it('does without client-node, and says so, where it cannot be loaded', async () => {
+  it('continues without client-node, with a warning, if it cannot be loaded', async () => {
     program.write(`${FAKE}/package.json`, '{"main": "index.js"}')
     program.write(`${FAKE}/index.js`, 'throw new Error("for another Node")')
     const { ids, logs, user } = await logIn()
@@ -51,7 +51,7 @@ describe('a vault without any handler', () => {
     expect(logs).toEqual([expect.stringMatching(/for another Node; .* are read without it/)])
   })
 
-  it('does without client-node where that refuses what kubectl reads', async () => {
+  it('continues without client-node if that rejects what kubectl reads', async () => {
     program.link('@kubernetes/client-node')
     vi.stubEnv('KUBECONFIG', `${process.env['KUBECONFIG']}:/nowhere`)
     const { logs, user } = await logIn()
@@ -59,7 +59,7 @@ describe('a vault without any handler', () => {
     expect(logs).toEqual([expect.stringContaining('no such file')])
   })
 
-  it('asks nobody else where client-node has nothing', async () => {
+  it('uses no other login if client-node has no configuration', async () => {
     const name = `${FAKE}/index.js`
     program.write(`${FAKE}/package.json`, '{"main": "index.js"}')
     const nothing = `{ getCurrentContext() {}, getContextObject() {}, getCurrentCluster() {}, getCurrentUser() {}, loadFromDefault() {} }`
@@ -68,7 +68,7 @@ describe('a vault without any handler', () => {
     expect(sandbox.requests).toEqual([])
   })
 
-  it('says why nobody is logged in', async () => {
+  it('says why no handler could log in', async () => {
     const wrong = oneContext({ server: 'https://one' }, { token: 'x', username: 'y' })
     vi.stubEnv('KUBECONFIG', program.kubeconfig('k', wrong))
     await expect(logIn()).rejects.toThrow(
@@ -81,7 +81,7 @@ describe('a vault with a handler', () => {
   it.each([
     ['returns nothing', () => undefined, /; mine returned nothing$/],
     ['returns it too late', () => new Promise<undefined>(() => {}), /; mine has not answered$/],
-  ])('asks nobody else, although it %s', async (_, handler, said) => {
+  ])('uses no other login, although it %s', async (_, handler, said) => {
     program.link('@kubernetes/client-node')
     const vault = new Vault({ freezeLimitMs: 200 }).onLogin(handler, { id: 'mine' })
     await expect(logIn(vault)).rejects.toThrow(said)

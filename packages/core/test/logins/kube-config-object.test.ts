@@ -98,7 +98,7 @@ describe('an entry of a KubeConfig', () => {
     })
   })
 
-  it('is found in its file, whatever client-node dropped', () => {
+  it('is found in its file, with the fields that client-node dropped', () => {
     const file = readFile(
       { ...CLUSTER_IN_FILE, 'disable-compression': true },
       { ...USER_IN_FILE, tokenFile: 'token', 'as-groups': ['g'] },

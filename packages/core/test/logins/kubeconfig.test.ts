@@ -23,17 +23,17 @@ afterEach(() => program[Symbol.dispose]())
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
 const PEM = '-----BEGIN X-----\nAA==\n-----END X-----\n'
 
-describe('where the kubeconfig is looked for', () => {
+describe('the kubeconfig', () => {
   it.each([
     ['absent', {}],
     ['empty', { KUBECONFIG: '' }],
-  ])('nowhere: with KUBECONFIG %s and no file at home, it does not apply', async (_, env) => {
+  ])('does not apply with KUBECONFIG %s and no file in the home folder', async (_, env) => {
     expect(await loginWithKubeconfig(CONTEXT, { env })).toBeUndefined()
     const home = { ...env, HOME: program.folder }
     expect(await loginWithKubeconfig(CONTEXT, { env: home })).toBeUndefined()
   })
 
-  it('KUBECONFIG is enough, without a home', async () => {
+  it('is read from KUBECONFIG, even without a home folder', async () => {
     const KUBECONFIG = program.kubeconfig('k', oneContext({ server: 'https://one' }, {}))
     const info = await loginWithKubeconfig(CONTEXT, { env: { KUBECONFIG } })
     expect(info?.server).toBe('https://one')
@@ -42,20 +42,20 @@ describe('where the kubeconfig is looked for', () => {
   it.each([
     ['absent', {}],
     ['empty', { KUBECONFIG: '' }],
-  ])('at home, with KUBECONFIG %s', async (_, env) => {
+  ])('is read from the home folder with KUBECONFIG %s', async (_, env) => {
     program.kubeconfig('.kube/config', oneContext({ server: 'https://home' }, {}))
     const home = { ...env, HOME: program.folder }
     expect((await loginWithKubeconfig(CONTEXT, { env: home }))?.server).toBe('https://home')
   })
 
-  it('KUBECONFIG that names only absent files does not apply, as with kubectl; an explicit one fails', async () => {
+  it('does not apply if KUBECONFIG names only missing files, as with kubectl; an explicit one fails', async () => {
     const path = join(program.folder, 'nowhere')
     expect(await loginWithKubeconfig(CONTEXT, { env: { KUBECONFIG: path } })).toBeUndefined()
     const explicit = loginWithKubeconfig(CONTEXT, { kubeconfig: path, env: {} })
     await expect(explicit).rejects.toMatchObject({ code: 'ERR_KUBECONFIG_NOT_FOUND' })
   })
 
-  it('never in the pod: that is another login', async () => {
+  it('is never the service account of the pod, which is another login', async () => {
     pod.folder = program.folder
     program.write('token', 'x')
     const env = { KUBERNETES_SERVICE_HOST: '10.0.0.1', KUBERNETES_SERVICE_PORT: '443' }
@@ -63,20 +63,20 @@ describe('where the kubeconfig is looked for', () => {
   })
 })
 
-describe('what is in the kubeconfig', () => {
+describe('the content of the kubeconfig', () => {
   const read = (content: object) => {
     const kubeconfig = program.kubeconfig('k', content)
     return loginWithKubeconfig(CONTEXT, { kubeconfig, env: {} })
   }
 
-  it('a broken one fails and says where, without a piece of it', async () => {
+  it('fails with its position if it is broken, without quoting it', async () => {
     const KUBECONFIG = program.write('k', 'users: [{user: {token: s3cret-71c0')
     const error = await loginWithKubeconfig(CONTEXT, { env: { KUBECONFIG } }).catch((each) => each)
     expect(error).toMatchObject({ code: 'ERR_KUBECONFIG_SYNTAX', path: KUBECONFIG })
     expect(error.message).not.toContain('s3cret')
   })
 
-  it('an empty one does not apply; an explicit one fails and names the context', async () => {
+  it('does not apply if it is empty; an explicit one fails and names the context', async () => {
     const KUBECONFIG = program.kubeconfig('k', { contexts: [] })
     expect(await loginWithKubeconfig(CONTEXT, { env: { KUBECONFIG } })).toBeUndefined()
     const content = { ...oneContext({ server: 'https://one' }, {}), 'current-context': '' }
@@ -86,7 +86,7 @@ describe('what is in the kubeconfig', () => {
     })
   })
 
-  it('the least: a server, and nobody', async () => {
+  it('can be just a server, anonymously', async () => {
     const info = await read(oneContext({ server: 'https://one' }, {}))
     expect(info?.login).toMatchObject({
       priority: 10,
@@ -97,7 +97,7 @@ describe('what is in the kubeconfig', () => {
     expect(info?.login.connection.user).toEqual({ name: 'u' })
   })
 
-  it('everything, with files: relative ones start at the file, wherever the program runs', async () => {
+  it('can name files, relative to the kubeconfig wherever the program runs', async () => {
     const cluster = {
       server: 'https://one',
       'certificate-authority': 'ca.crt',
@@ -128,7 +128,7 @@ describe('what is in the kubeconfig', () => {
     expect(connection?.cluster.proxyUrl?.expose()).toBe('http://proxy:3128')
   })
 
-  it('everything, with data', async () => {
+  it('can hold data', async () => {
     const info = await read(
       oneContext(
         { server: 'https://one', 'certificate-authority-data': base64(PEM) },
@@ -147,7 +147,7 @@ describe('what is in the kubeconfig', () => {
     expect(JSON.stringify(info)).toBe('{"server":"https://one"}')
   })
 
-  it('the token of an auth-provider: of oidc it is used, of a removed one the error says what to write', async () => {
+  it('can have an auth-provider: oidc is used, and for a removed one the error says what to write', async () => {
     const config = { 'idp-issuer-url': 'https://i', 'client-id': 'x', 'id-token': 'a.b.c' }
     const oidc = { 'auth-provider': { name: 'oidc', config } }
     const info = await read(oneContext({ server: 'https://one' }, oidc))
@@ -159,14 +159,14 @@ describe('what is in the kubeconfig', () => {
     })
   })
 
-  it('a user who is to act as somebody else says so wherever it is shown', async () => {
+  it('shows the impersonated user wherever it is printed', async () => {
     const user = { token: 'x', as: 'less', 'as-groups': ['few'] }
     const info = await read(oneContext({ server: 'https://one' }, user))
     expect(info?.login.connection.user.impersonate).toMatchObject({ user: 'less', groups: ['few'] })
     expect(JSON.parse(JSON.stringify(info))).toEqual({ server: 'https://one', as: 'less' })
   })
 
-  it('what is odd about it is logged, once', async () => {
+  it('is logged with its warnings, once', async () => {
     const context = loggingContext()
     const kubeconfig = program.kubeconfig('k', oneContext({ server: 'http://one' }, { token: 'x' }))
     await loginWithKubeconfig(context, { kubeconfig, env: {} })
@@ -185,17 +185,17 @@ describe('several kubeconfigs', () => {
     return loginWithKubeconfig(CONTEXT, { env: { KUBECONFIG: files.join(delimiter) } })
   }
 
-  it('one has the name of the context, another the rest', async () => {
+  it('may have the current context in one and the rest in another', async () => {
     const info = await read(pick('current-context'), pick('contexts', 'clusters', 'users'))
     expect(info?.server).toBe('https://one')
   })
 
-  it('one has the contexts, another clusters and users', async () => {
+  it('may have contexts in one and clusters and users in another', async () => {
     const info = await read(pick('current-context', 'contexts'), pick('clusters', 'users'))
     expect(info?.login.connection.user.token?.expose()).toBe('one')
   })
 
-  it('of two with the same name the first wins', async () => {
+  it('are merged so that the first entry of a name is used', async () => {
     const info = await read(whole, oneContext({ server: 'https://two' }, { token: 'two' }, 'two'))
     expect(info?.server).toBe('https://one')
     expect(info?.defaultNamespace).toBe('default')
@@ -203,8 +203,8 @@ describe('several kubeconfigs', () => {
   })
 })
 
-describe('what the caller says', () => {
-  it('priority, proxies of the environment, and everything that connect() takes', async () => {
+describe('options of loginWithKubeconfig()', () => {
+  it('set priority and proxies, and everything that connect() takes', async () => {
     const kubeconfig = program.kubeconfig('k', oneContext({ server: 'https://one' }, {}))
     const options = {
       kubeconfig,
@@ -220,7 +220,7 @@ describe('what the caller says', () => {
     expect(info?.login.connection.user.token?.expose()).toBe('t')
   })
 
-  it('an abort before or while the file is read', async () => {
+  it('respect an abort before and while the file is read', async () => {
     const kubeconfig = program.kubeconfig('k', oneContext({ server: 'https://one' }, {}))
     const controller = new AbortController()
     const { signal } = controller
@@ -231,7 +231,7 @@ describe('what the caller says', () => {
   })
 })
 
-it('logs in at a server', async () => {
+it('loginWithKubeconfig() logs in at a server', async () => {
   await using sandbox = await startSandbox()
   const { token } = sandbox.issueToken({ user: 'jane' })
   const kubeconfig = sandbox.writeKubeconfig({ user: { token } })

@@ -23,39 +23,45 @@ function log(script: string, options: KubectlLoginOptions = {}, context = CONTEX
 
 const print = (text: string): string => `process.stdout.write(${JSON.stringify(text)})`
 
-describe('what is printed', () => {
+describe('the output of kubectl', () => {
   it.each([
     ['nothing', '', /printed nothing$/],
-    ['garbage', `token: ${SECRET}`, /printed no kubeconfig: unexpected text/],
+    ['garbage', `token: ${SECRET}`, /printed something that is not a kubeconfig: unexpected text/],
     ['half of it', `{"users": [{"user": {"token": "${SECRET}`, /the text ends too early/],
-    ['something else', `["${SECRET}"]`, /printed no kubeconfig: the file must be a mapping/],
+    [
+      'something else',
+      `["${SECRET}"]`,
+      /printed something that is not a kubeconfig: the file must be a mapping/,
+    ],
     ['another manifest', `{"kind": "Secret", "data": {"x": "${SECRET}"}}`, /kind must be "Config"/],
     [
       'wrong types',
       `{"users": [{"name": "u", "user": {"token": ["${SECRET}"]}}]}`,
       /token must be text/,
     ],
-  ])('%s is an error without a piece of it', async (_, printed, reason) => {
+  ])('is an error that does not quote it: %s', async (_, printed, reason) => {
     const error = await log(print(printed)).catch((it) => it)
     expect(error).toMatchObject({
       code: 'ERR_LOGIN_TOOL_FAILED',
       message: expect.stringMatching(reason),
-      hint: expect.stringContaining('by hand'),
+      hint: expect.stringContaining('in a terminal'),
     })
     expectNoLeak([error], [SECRET])
   })
 
-  it('bytes that are no text are an error', async () => {
+  it('is an error if it is not text', async () => {
     const script = `process.stdout.write(Buffer.from([0x7b, 0xff, 0xfe, 0x00]))`
-    await expect(log(script)).rejects.toThrow(/printed no kubeconfig: it is no UTF-8 text/)
+    await expect(log(script)).rejects.toThrow(
+      /printed something that is not a kubeconfig: it is not UTF-8 text/,
+    )
   })
 
-  it('too much is an error, and the program is ended', async () => {
+  it('is an error if it is too large, and the program is stopped', async () => {
     const script = `const more = () => process.stdout.write('x'.repeat(1 << 20), more); more()`
     await expect(log(script)).rejects.toThrow(/printed more than 8388608 bytes and was stopped$/)
   })
 
-  it('is asked for without a shell, the file in an argument of its own', async () => {
+  it('is read without a shell, with the file as a separate argument', async () => {
     const script = `require('node:fs').writeFileSync(__dirname + '/args', JSON.stringify(process.argv.slice(2)))
       ${print(JSON.stringify(oneContext({ server: 'https://one' }, {})))}`
     const info = await log(script, { kubeconfig: '/k; touch x $(y)' })
@@ -73,7 +79,7 @@ describe('what is printed', () => {
   it.each([
     ['pathExec', './bin/signer'],
     ['pathSocket', 'run/signer'],
-  ])('a relative %s is never looked for in the current folder', async (name, path) => {
+  ])('does not resolve a relative %s against the current folder', async (name, path) => {
     const config = { [name]: path, pin: '4711471' }
     const user = { 'auth-provider': { name: 'externalSigner', config } }
     const content = JSON.stringify(oneContext({ server: 'https://one' }, user))
@@ -82,12 +88,12 @@ describe('what is printed', () => {
     expect(String(error)).not.toContain('4711471')
   })
 
-  it('a relative path of a file that we do not know is an error', async () => {
+  it('is an error if a path is relative and its file is unknown', async () => {
     const user = { tokenFile: 'token' }
     const content = JSON.stringify(oneContext({ server: 'https://one' }, user))
     await expect(log(print(content))).rejects.toMatchObject({
       code: 'ERR_LOGIN_TOOL_FAILED',
-      message: expect.stringMatching(/names a file of user "u" by a relative path/),
+      message: expect.stringMatching(/printed a relative path for user "u"/),
     })
     // Another entry of that name is not where it came from.
     program.kubeconfig(
@@ -101,8 +107,8 @@ describe('what is printed', () => {
   })
 })
 
-describe('how it ends', () => {
-  it('with a status: the error has the last line of what it said, scrubbed', async () => {
+describe('kubectl', () => {
+  it('that exits with a status is an error with the last line of stderr, scrubbed', async () => {
     const script = `${print(SECRET)}
       process.stderr.write('one\\n\\x1b[31mtwo token=${SECRET}\\n')
       process.exitCode = 3`
@@ -121,22 +127,19 @@ describe('how it ends', () => {
     ['cut off', `${SECRET.slice(5)}"]}}|...`, /exit code 1$/],
     ['an anchor', `yaml: unknown anchor '${SECRET}' referenced`, /unknown anchor '…' referenced$/],
     ['a value', `line 3: cannot unmarshal !!str \`${SECRET}\` into int`, /!!str `…` into int$/],
-  ])(
-    'with a status: what kubectl quotes of the kubeconfig is taken out (%s)',
-    async (_, said, shown) => {
-      const script = `process.stderr.write(${JSON.stringify(said)}); process.exitCode = 1`
-      const error = await log(script).catch((it) => it)
-      expect(error.message).toMatch(shown)
-      expectNoLeak([error], [SECRET])
-    },
-  )
+  ])('has its quotations of the kubeconfig removed from stderr (%s)', async (_, said, shown) => {
+    const script = `process.stderr.write(${JSON.stringify(said)}); process.exitCode = 1`
+    const error = await log(script).catch((it) => it)
+    expect(error.message).toMatch(shown)
+    expectNoLeak([error], [SECRET])
+  })
 
-  it('killed', async () => {
+  it('that is killed is an error', async () => {
     const script = `process.kill(process.pid, 'SIGKILL')`
     await expect(log(script)).rejects.toThrow(/was ended by SIGKILL$/)
   })
 
-  it('never: it is stopped, with its children', async () => {
+  it('that never ends is stopped, with its children', async () => {
     const script = `const { pid } = require('node:child_process').spawn('sleep', ['600'])
       require('node:fs').writeFileSync(__dirname + '/pid', String(pid))
       setInterval(() => {}, 1000)`
@@ -145,7 +148,7 @@ describe('how it ends', () => {
     await expect.poll(() => isRunning(pid)).toBe(false)
   })
 
-  it('by an abort, which ends it at once', async () => {
+  it('is stopped at once by an abort', async () => {
     const pidFile = join(program.folder, 'pid')
     const controller = new AbortController()
     const { signal } = controller
@@ -160,7 +163,7 @@ describe('how it ends', () => {
     await expect(log(script, {}, { signal })).rejects.toThrow('enough')
   })
 
-  it('before it began: what cannot be run is an error', async () => {
+  it('that cannot be run is an error', async () => {
     const command = program.write('kubectl', 'no program', 0o600)
     await expect(loginViaKubectl(CONTEXT, { command })).rejects.toMatchObject({
       code: 'ERR_LOGIN_TOOL_FAILED',
@@ -174,7 +177,7 @@ describe('how it ends', () => {
   })
 })
 
-it('a program that everybody can change is used with a warning', async () => {
+it('a kubectl that every user can change is used with a warning', async () => {
   const context = loggingContext()
   const { chmodSync } = await import('node:fs')
   const content = print(JSON.stringify(oneContext({ server: 'https://one' }, {})))

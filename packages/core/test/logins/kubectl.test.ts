@@ -26,9 +26,9 @@ const envOf = (more: Record<string, string> = {}) => ({
 })
 
 describe.skipIf(!hasKubectl)(
-  'what an installed kubectl says (needs kubectl: apt-get install kubernetes-client)',
+  'the configuration of an installed kubectl (needs kubectl: apt-get install kubernetes-client)',
   () => {
-    it('is a login: a token, a plugin that we run, a file that is read again', async () => {
+    it('is used to log in: with a token, a plugin, and a file that is read again', async () => {
       await using sandbox = await startSandbox()
       const env = envOf()
       const userSeen = (kubeconfig: string) =>
@@ -50,7 +50,7 @@ describe.skipIf(!hasKubectl)(
       expect(sandbox.requests.at(-1)?.user).toBe('two')
     })
 
-    it('is what our own reader says, with relative paths, of several files, for any context', async () => {
+    it('matches our own parser, with relative paths, several files and any context', async () => {
       const user = {
         'client-certificate': 'c.crt',
         'client-key': '../k.key',
@@ -91,7 +91,7 @@ describe.skipIf(!hasKubectl)(
       }
     })
 
-    it('is nothing without a kubeconfig or a current context, so that the next login can be asked', async () => {
+    it('does not apply without a kubeconfig or a current context, so that the next login can be tried', async () => {
       expect(await loginViaKubectl(CONTEXT, { env: envOf() })).toBeUndefined()
       const whole = oneContext({ server: 'https://one' }, {})
       program.kubeconfig('.kube/config', { ...whole, 'current-context': '' })
@@ -103,7 +103,7 @@ describe.skipIf(!hasKubectl)(
       expect(info?.server).toBe('https://one')
     })
 
-    it('is an error where the caller named what is not there', async () => {
+    it('is an error if the caller named something that does not exist', async () => {
       program.kubeconfig('.kube/config', oneContext({ server: 'https://one' }, {}))
       await expect(
         loginViaKubectl(CONTEXT, { env: envOf(), context: '--raw=false' }),
@@ -134,7 +134,7 @@ describe.skipIf(!hasKubectl)(
   },
 )
 
-describe('a kubectl that is not there', () => {
+describe('a missing kubectl', () => {
   it('does not apply', async () => {
     const env = { ...envOf(), PATH: program.folder }
     expect(await loginViaKubectl(CONTEXT, { env })).toBeUndefined()
@@ -145,7 +145,7 @@ describe('a kubectl that is not there', () => {
     expect(next?.server).toBe('https://one')
   })
 
-  it('is not looked for in the current folder', async () => {
+  it('is not looked up in the current folder', async () => {
     program.write('kubectl', '#!/bin/sh\nexit 1\n', 0o700)
     const env = { ...envOf(), PATH: `.${delimiter}${delimiter}` }
     expect(await loginViaKubectl(CONTEXT, { env })).toBeUndefined()
@@ -153,7 +153,7 @@ describe('a kubectl that is not there', () => {
 })
 
 describe('options', () => {
-  it('that do not exist or make no sense are a TypeError', async () => {
+  it('that are unknown or invalid are a TypeError', async () => {
     const misspelt = { kubeconfg: '/k' } as never
     await expect(loginViaKubectl(CONTEXT, misspelt)).rejects.toThrow(/did you mean kubeconfig\?/)
     for (const timeoutMs of [0, -1, 0.5, Number.NaN, 2 ** 31]) {

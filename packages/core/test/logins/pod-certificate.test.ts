@@ -32,7 +32,7 @@ function podEnv(): Record<string, string> {
 }
 
 describe('the certificate of a pod', () => {
-  it('does not apply where there is none', async () => {
+  it('does not apply without one', async () => {
     const { folder } = program
     const options = { path: `${folder}/none.pem`, folder, env: podEnv() }
     expect(await loginWithPodCertificate(CONTEXT, options)).toBeUndefined()
@@ -58,7 +58,7 @@ describe('the certificate of a pod', () => {
     expect(vault.status()?.logins[0]).toMatchObject({ holds: ['certificate'], priority: 30 })
   })
 
-  it('takes a CA from elsewhere, and says so where it has none', async () => {
+  it('takes a CA from another file, and fails without one', async () => {
     const { folder } = program
     const path = await writeBundle('jane')
     const caPath = program.write('elsewhere.crt', sandbox.caPem)

@@ -20,7 +20,7 @@ export function loggingContext(): LoginMethodContext & { readonly lines: string[
 
 type Login = (context: LoginContext) => Promise<ConnectionInfo | undefined>
 
-/** Logs in and sends a request; who the server says it was. */
+/** Logs in and sends a request. Returns the user that the server saw. */
 export async function userOf(
   sandbox: Sandbox,
   login: Login,

@@ -53,7 +53,7 @@ describe('the service account of a pod', () => {
     expect(context.lines).toEqual([expect.stringContaining("the system's are")])
   })
 
-  it('the server is the one of the environment, where it says one', async () => {
+  it('takes the server from the environment, if it has one', async () => {
     program.write('token', 'x')
     const { folder } = program
     const serverOf = async (env: Record<string, string>) =>
@@ -64,7 +64,7 @@ describe('the service account of a pod', () => {
     expect(await serverOf({ [host]: '' })).toBe('https://kubernetes.default.svc')
   })
 
-  it('takes a priority, and may leave the proxies of the environment alone', async () => {
+  it('takes a priority, and may ignore the proxies of the environment', async () => {
     program.write('token', 'x')
     const options = { folder: program.folder, env: {}, priority: 3, trustEnv: false }
     const info = await loginWithServiceAccount(CONTEXT, options)
@@ -81,7 +81,7 @@ describe('the service account of a pod', () => {
   })
 })
 
-it('logs in at a server, and where no account is mounted the next login does', async () => {
+it('a service account logs in at a server, and the next login does if none is mounted', async () => {
   await using sandbox = await startSandbox()
   const { folder } = program
   program.write('token', sandbox.issueToken({ user: 'pod' }).token)
@@ -102,7 +102,7 @@ it('logs in at a server, and where no account is mounted the next login does', a
   expect(await log()).toBe('jane')
 })
 
-it('a kubeconfig beside it is not looked at', async () => {
+it('a service account login does not read a kubeconfig', async () => {
   const KUBECONFIG = program.kubeconfig('k', oneContext({ server: 'https://one' }, {}))
   const env = { KUBECONFIG }
   expect(await loginWithServiceAccount(CONTEXT, { folder: program.folder, env })).toBeUndefined()

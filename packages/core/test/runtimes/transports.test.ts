@@ -35,7 +35,7 @@ const EXPECTED = {
     default: '200',
     https: '200',
     http2: '200',
-    pool: `ERR_NOT_SUPPORTED the transport 'pool' needs undici, which Bun replaces by its own`,
+    pool: `ERR_NOT_SUPPORTED the transport 'pool' needs undici, which Bun replaces with its own`,
   },
   deno: {
     default: '200',

@@ -20,7 +20,7 @@ const infoOf = (sandbox: Sandbox, user: string) => ({
   token: sandbox.issueToken({ user }).token,
 })
 
-/** Two contexts, with users that are nobody. */
+/** Two contexts whose users have no usable credential. */
 function twoContexts(): KubeConfig {
   const kc = new KubeConfig()
   kc.loadFromOptions({
@@ -38,7 +38,7 @@ function twoContexts(): KubeConfig {
   return kc
 }
 
-it('has the logins of each context from the vault, and never those of another', async () => {
+it("attach() uses the vault's logins of each context, and never those of another", async () => {
   const vault = new Vault()
   vault.onLogin(() => infoOf(one, 'ann'), { id: 'one' })
   vault.onLogin(() => infoOf(two, 'bob'), { id: 'two' })
@@ -54,14 +54,14 @@ it('has the logins of each context from the vault, and never those of another', 
   expect(attachment.status()).toMatchObject({ by: 'kubecred' })
 })
 
-/** Somebody who may act as others. */
+/** A user that may impersonate others. */
 const masterOf = (sandbox: Sandbox) => ({
   server: sandbox.url,
   caData: sandbox.caPem,
   token: sandbox.issueToken({ user: 'root', groups: ['system:masters'] }).token,
 })
 
-it('acts as whom the user of each context is to act as, whichever login it has', async () => {
+it('attach() impersonates as the user of each context says, whichever login it has', async () => {
   const vault = new Vault()
   vault.onLogin(() => masterOf(one), { id: 'one' })
   vault.onLogin(() => masterOf(two), { id: 'two' })
@@ -84,7 +84,7 @@ it('acts as whom the user of each context is to act as, whichever login it has',
   expect(distinct(two.requests.map(({ user }) => user))).toEqual(['visitor'])
 })
 
-it('acts with the groups that only the file of the KubeConfig knows', async () => {
+it('attach() impersonates with the groups that only the file of the KubeConfig has', async () => {
   const kubeconfig = one.writeKubeconfig({
     user: { token: 'not-used', impersonate: 'guest', impersonateGroups: ['readers'] },
   })
@@ -102,7 +102,7 @@ it('acts with the groups that only the file of the KubeConfig knows', async () =
   })
 })
 
-it('ends who waits for the first login when it is closed, and the login with them', async () => {
+it('attachment.close() rejects requests that wait for the first login, and aborts the login', async () => {
   let asked: AbortSignal | undefined
   const vault = new Vault()
   vault.onLogin(

@@ -3,7 +3,7 @@ import { connect } from 'kubecred'
 import { Vault } from 'kubecred/vault'
 import { expect, it } from 'vitest'
 
-it('hands out headers for the server it shows, also when requests moved on while somebody waited', async () => {
+it('headers() returns headers for cluster.server, even if requests moved to another server while it waited', async () => {
   const one = await startSandbox()
   const two = await startSandbox()
   let logins = 0
@@ -42,7 +42,7 @@ it('hands out headers for the server it shows, also when requests moved on while
   const better = cluster.reportRefused(refused).catch(() => false)
   await asking
   const waiting = cluster.headers()
-  // A path goes to whoever is logged in: the server of now is another one.
+  // A path goes to any server that is logged in: the current server changes.
   await cluster.fetch('/api/v1/namespaces')
   expect(cluster.server).toBe(two.url)
   proceed()

@@ -17,7 +17,7 @@ const infoOf = (sandbox: Sandbox, user: string) => ({
   token: sandbox.issueToken({ user }).token,
 })
 
-it('hands out plain values for the server it shows, and says once when no login is for that any more', async () => {
+it('exposed values are for cluster.server, with one error when no login is for it any more', async () => {
   let isMoved = false
   const vault = new Vault({ freezeLimitMs: 1000 })
   vault.onLogin(() => (isMoved ? infoOf(two, 'new') : infoOf(one, 'old')), { id: 'it' })
@@ -34,7 +34,7 @@ it('hands out plain values for the server it shows, and says once when no login 
   expect((await cluster.tlsOptions()).ca).toBe(two.caPem)
 })
 
-it('hands out the CA of the newest login, although no request was sent', async () => {
+it('tlsOptions() has the CA of the newest login, although no request was sent', async () => {
   const vault = new Vault()
   vault.onLogin(() => infoOf(one, 'it'), { id: 'it' })
   await using cluster = await connect({ vault })
@@ -48,7 +48,7 @@ it('hands out the CA of the newest login, although no request was sent', async (
   expect(one.caPem).not.toBe(before)
 })
 
-it('shows the server that a path went to, whatever URLs were asked for', async () => {
+it('cluster.server is the server that the last path went to, whatever URLs were requested', async () => {
   const vault = new Vault()
   vault.onLogin(() => ({ ...infoOf(one, 'one'), priority: 1 }), { id: 'one' })
   vault.onLogin(() => infoOf(two, 'two'), { id: 'two' })

@@ -28,7 +28,7 @@ const WAYS: Readonly<Record<string, (cluster: Cluster) => Promise<number>>> = {
 }
 
 it.each(Object.entries(WAYS))(
-  'with %s, all tries of a request share the time it may wait for logins',
+  'with %s, all tries of a request share one deadline for logins',
   async (_, send) => {
     await using sandbox = await startSandbox()
     await using cluster = await connect({ vault: vaultFor(sandbox) })
@@ -37,8 +37,8 @@ it.each(Object.entries(WAYS))(
     const lease = vi.spyOn(access, 'lease')
     const replace = vi.spyOn(access, 'replace')
     const patiences = (): unknown[] => [
-      ...lease.mock.calls.map(([, wish]) => wish?.patience),
-      ...replace.mock.calls.map(([, , , wish]) => wish?.patience),
+      ...lease.mock.calls.map(([, options]) => options?.patience),
+      ...replace.mock.calls.map(([, , , options]) => options?.patience),
     ]
     expect(await send(cluster)).toBe(200)
     expect(replace).toHaveBeenCalledTimes(2)

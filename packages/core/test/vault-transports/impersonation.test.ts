@@ -37,8 +37,8 @@ function connectAs(users: readonly User[], options: ConnectOptions = {}, cluster
 
 const users = () => sandbox.requests.map(({ tokenUser, user }) => `${tokenUser} is ${user}`)
 
-describe('whom a login acts as', () => {
-  it('changes with its credential, never before or after it', async () => {
+describe('the impersonation of a login', () => {
+  it('changes together with its credential', async () => {
     const [first, second] = ['first', 'second'].map((user) => ({
       token: sandbox.issueToken({ ...MASTER, user }).token,
       impersonate: `guest of ${user}`,
@@ -55,7 +55,7 @@ describe('whom a login acts as', () => {
     )
   })
 
-  it('counts only with its credential, not with one that the caller brings', async () => {
+  it('applies only to its credential, not to one of the caller', async () => {
     await using cluster = await connectAs([{ ...master(), impersonate: 'less' }])
     const { token } = sandbox.issueToken({ user: 'ann' })
     await cluster.fetch('/version', { headers: { authorization: `Bearer ${token}` } })
@@ -69,8 +69,8 @@ describe('whom a login acts as', () => {
   })
 })
 
-describe('whom the options of connect() name', () => {
-  it('is whom all logins act as, and in place of whom they name', async () => {
+describe('the impersonation in the options of connect()', () => {
+  it('applies to all logins, in place of their own', async () => {
     const login = { ...master(), impersonate: 'less', impersonateGroups: ['few'] }
     await using cluster = await connectAs([login], { as: 'least', asGroups: ['fewer'] })
     expect(cluster.status()).toMatchObject({ as: 'least' })
@@ -82,14 +82,14 @@ describe('whom the options of connect() name', () => {
     expect(users()).toEqual(['root is least'])
   })
 
-  it('must be somebody: groups alone are an error before anybody logs in', async () => {
+  it('needs a user: groups alone are an error before any login', async () => {
     const connecting = connectAs([master()], { asGroups: ['few'] })
     await expect(connecting).rejects.toMatchObject({ code: 'ERR_KUBECONFIG_INVALID' })
   })
 })
 
-describe('the plain values of a login that acts as somebody', () => {
-  it('say so in the headers', async () => {
+describe('the exposed values of a login that impersonates a user', () => {
+  it('have the impersonation in the headers', async () => {
     const login = { ...master(), impersonate: 'less', impersonateGroups: ['a', 'b'] }
     await using cluster = await connectAs([login])
     expect(await cluster.headers()).toEqual({
@@ -100,7 +100,7 @@ describe('the plain values of a login that acts as somebody', () => {
     expect(await cluster.tlsOptions()).not.toHaveProperty('key')
   })
 
-  it('are not handed out where a certificate without the headers would have more rights', async () => {
+  it('are not returned if a certificate without the headers would have more rights', async () => {
     const login = { ...(await sandbox.issueCertificate(MASTER)), impersonate: 'less' }
     await using cluster = await connectAs([login])
     await expect(cluster.headers()).rejects.toMatchObject({ code: 'ERR_NOT_SUPPORTED' })
@@ -124,14 +124,14 @@ describe('compression', () => {
     return seen
   }
 
-  it('is asked for unless the cluster of the login says not to', async () => {
+  it('is requested unless the cluster of the login disables it', async () => {
     expect(await encodings({}, {})).toEqual(['gzip', 'gzip', 'gzip'])
     const off = { 'disable-compression': true }
     // What the caller asks for, the caller gets.
     expect(await encodings({}, off)).toEqual([undefined, undefined, 'gzip'])
   })
 
-  it('is not asked for where the options of connect() say so', async () => {
+  it('is not requested if the options of connect() disable it', async () => {
     const seen = await encodings({ disableCompression: true }, {})
     expect(seen).toEqual([undefined, undefined, 'gzip'])
   })

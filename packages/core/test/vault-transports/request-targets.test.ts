@@ -26,7 +26,7 @@ afterEach(async () => {
 const paths = (): string[] => sandbox.requests.map(({ path }) => path)
 const foreign = { code: 'ERR_FOREIGN_ORIGIN' }
 
-describe('on a vault, a path is appended to that of the login, a URL is whole', () => {
+describe('on a vault, a path is appended to that of the login, and a URL is used as it is', () => {
   it('with HTTP/2', async () => {
     const client = openHttp2(cluster)
     const { host } = new URL(sandbox.url)

@@ -11,7 +11,7 @@ const refusal = { status: 401, headers: {} }
 const DOWN_MS = 60_000
 const PER_SECOND = 5
 
-/** A server whose authenticator can be down: then it refuses everybody. */
+/** A server whose authenticator can be down: then it refuses every credential. */
 class Server {
   isUp = true
   requests = 0
@@ -76,7 +76,7 @@ async function playOutage(nextToken: (login: number) => string) {
 }
 
 describe('while an authenticator is down for a minute', () => {
-  it('a credential that stays the same is tried a few times, and everybody is served when it is back', async () => {
+  it('an unchanged credential is tried a few times, and all requests succeed when it is back', async () => {
     const { ends, downtime, logins, asked } = await playOutage(() => 'same')
     expect(ends).toHaveLength(asked)
     // Those of the first moment, and one try after 30 s.
@@ -88,7 +88,7 @@ describe('while an authenticator is down for a minute', () => {
     for (const { code, tookMs } of ends) {
       if (code === 'served') continue
       expect(code).toBe('ERR_LOGIN_FAILED')
-      // The limit is that of one wait: who made the try in between has had two.
+      // The limit is that of one wait: the request that tried the credential in between waited twice.
       expect([60_000, 90_000]).toContain(tookMs)
     }
     // After 30 s and another 60 s it is tried, and serves without a pause from then on.
@@ -96,7 +96,7 @@ describe('while an authenticator is down for a minute', () => {
     expect(new Set(afterwards.map(({ tookMs }) => tookMs))).toEqual(new Set([0]))
   })
 
-  it('new credentials come ever more rarely, and the first after it serves everybody who waits', async () => {
+  it('logins become less frequent, and the first one after the outage serves all waiting requests', async () => {
     const { ends, downtime, logins, asked } = await playOutage((login) => `token-${login}`)
     expect(ends).toHaveLength(asked)
     // At 0, 1, 3, 7, 15, 31 and 63 s.
@@ -109,7 +109,7 @@ describe('while an authenticator is down for a minute', () => {
   })
 })
 
-describe('a real server that refuses everybody for a while', () => {
+describe('a real server that refuses every credential for a while', () => {
   let sandbox: Sandbox
   beforeEach(async () => {
     // Only the wall clock is held: timers and sockets stay real.
@@ -125,7 +125,7 @@ describe('a real server that refuses everybody for a while', () => {
     vi.setSystemTime(Date.now() + seconds * 1000)
   }
 
-  it('is left alone, tried by one request at a time, and used again without a restart', async () => {
+  it('is avoided, tried by one request at a time, and used again without a restart', async () => {
     const { token } = sandbox.issueToken({ user: 'static' })
     let logins = 0
     const vault = new Vault({ freezeLimitMs: 300 }).onLogin(
@@ -149,7 +149,7 @@ describe('a real server that refuses everybody for a while', () => {
     }
     expect(await fetch()).toBe('200')
     sandbox.respondWith(() => ({ status: 401, body: {} }))
-    // What is on its way together is refused together, once each.
+    // Requests in flight together are refused together, once each.
     const first = await storm(50)
     expect(first.ends).toEqual(new Set(['ERR_LOGIN_FAILED']))
     expect(first.sent).toBeLessThanOrEqual(50)

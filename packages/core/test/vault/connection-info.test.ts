@@ -52,13 +52,13 @@ describe('a ConnectionInfo', () => {
     ['a date, which is its first moment', '2030-12-31', Date.UTC(2030, 11, 31)],
     ['milliseconds since the epoch', 1_924_992_000_000, 1_924_992_000_000],
     ["no end in Go's words", '0001-01-01T00:00:00Z', undefined],
-  ])('ends at %s', (_, expiration, expected) => {
+  ])('expires at %s', (_, expiration, expected) => {
     expect(new ConnectionInfo({ server, expiration }).expiresAt).toBe(expected)
   })
 
   it.each([
     ['no server', {}, 'server is missing'],
-    ['a server without a scheme', { server: 'localhost' }, /^server is no http/],
+    ['a server without a scheme', { server: 'localhost' }, /^server is not an http/],
     [
       'path and data of a CA',
       { server, caPath: '/ca', caData: pem },
@@ -88,33 +88,33 @@ describe('a ConnectionInfo', () => {
       { server, privateKeyPath: '/k' },
       'the private key has no certificate',
     ],
-    ['a user name without a password', { server, username: 'u' }, 'username has no password'],
-    ['a number as text', { server, token: 5 }, 'token is no text'],
+    ['a username without a password', { server, username: 'u' }, 'username has no password'],
+    ['a number as token', { server, token: 5 }, 'token is not a string'],
     ['text as a flag', { server, insecure: 'yes' }, 'insecure is not true or false'],
-    ['text as a priority', { server, priority: 'high' }, 'priority is no number'],
-    ['a time that is none', { server, expiration: 'tomorrow' }, /^expiration is no time/],
-    ['a date that is none', { server, expiration: '2030-02-30' }, /^expiration is no time/],
+    ['a string as priority', { server, priority: 'high' }, 'priority is not a number'],
+    ['an invalid time', { server, expiration: 'tomorrow' }, /^expiration is not a time/],
+    ['an invalid date', { server, expiration: '2030-02-30' }, /^expiration is not a time/],
     [
       'seconds',
       { server, expiration: 1_924_992_000 },
       /^expiration is a number of seconds: pass mi/,
     ],
-    ['the number 0', { server, expiration: 0 }, /^expiration is no time/],
-    ['no number', { server, expiration: Number.NaN }, /^expiration is no time/],
-    ['a Date that is none', { server, expiration: new Date('x') }, /^expiration is no time/],
+    ['the number 0', { server, expiration: 0 }, /^expiration is not a time/],
+    ['NaN', { server, expiration: Number.NaN }, /^expiration is not a time/],
+    ['an invalid Date', { server, expiration: new Date('x') }, /^expiration is not a time/],
     [
       'a field in the words of another language',
       { server, ca_path: '/ca' },
       'there is no field "ca_path"',
     ],
     ['a token over plain http', { server: 'http://one', token: 't' }, /^server is plain http/],
-  ])('is refused with %s, and says which field', (_, fields, expected) => {
+  ])('is rejected with %s, and names the field', (_, fields, expected) => {
     expect(problemsOf(fields)).toEqual([
       typeof expected === 'string' ? expected : expect.stringMatching(expected),
     ])
   })
 
-  it('tells all its problems at once', () => {
+  it('reports all its problems at once', () => {
     expect(problemsOf({ token: '', insecure: 1 })).toHaveLength(3)
   })
 

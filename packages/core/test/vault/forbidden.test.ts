@@ -5,7 +5,7 @@ const server = 'https://one.test:6443'
 const forbidden = { status: 403, headers: {} }
 
 describe('a 403 that counts as a refusal, on a vault', () => {
-  it('asks the same handler once for something newer, and nobody else', async () => {
+  it('calls the same handler once for a newer credential, and no other handler', async () => {
     const tokens = ['old', 'new']
     const { vault } = openScene({
       first: () => ({ server, priority: 1, token: tokens.shift() ?? 'new' }),
@@ -17,7 +17,7 @@ describe('a 403 that counts as a refusal, on a vault', () => {
     await vault.close()
   })
 
-  it('leaves the login in use where there is nothing newer: one thing forbidden does not end all others', async () => {
+  it('keeps the login in use if there is no newer one: one forbidden request does not affect others', async () => {
     const { vault, events } = openScene({ only: () => ({ server, token: 'same' }) })
     const lease = await vault.lease()
     expect(await vault.replace(lease, forbidden)).toBeUndefined()
@@ -28,12 +28,12 @@ describe('a 403 that counts as a refusal, on a vault', () => {
   })
 })
 
-describe('what a handler is told of a refusal', () => {
-  it('is the status that the server gave, also when it is asked again later', async () => {
-    const told: (number | undefined)[] = []
+describe('what a handler receives about a refusal', () => {
+  it("is the server's status, even if it is called again later", async () => {
+    const statuses: (number | undefined)[] = []
     const { vault, clock, settle } = openScene({
       only: ({ refused }) => {
-        told.push(refused?.status)
+        statuses.push(refused?.status)
         return { server, token: 'same' }
       },
     })
@@ -44,8 +44,8 @@ describe('what a handler is told of a refusal', () => {
       clock.advance(1000)
     }
     await settle()
-    expect(told.length).toBeGreaterThan(2)
-    expect([...new Set(told.slice(1))]).toEqual([0])
+    expect(statuses.length).toBeGreaterThan(2)
+    expect([...new Set(statuses.slice(1))]).toEqual([0])
     await vault.close()
     await waiting
   })

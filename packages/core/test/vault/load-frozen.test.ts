@@ -20,7 +20,7 @@ const logIn = (sandbox: Sandbox, user: string): ConnectionFields => ({
   token: sandbox.issueToken({ user }).token,
 })
 
-it('counts everybody who waits for a login, and lets them hold up nobody who has one', async () => {
+it('counts requests that wait for a login, which do not delay requests that have one', async () => {
   const vault = new Vault({ queueLimit: 20 })
   let logins = 0
   vault.onLogin(

@@ -10,7 +10,7 @@ import { LoginPace } from './login-pace.ts'
 
 const RETRY_DELAY_MS = 100
 /** After three refusals the pauses are 1, 2 and 4 s. */
-const MOST_REVOCATIONS = 3
+const MAX_REVOCATIONS = 3
 
 /** Which request, and whether it may only go to one server. */
 export const ID_HEADER = 'x-load-id'
@@ -64,9 +64,9 @@ export class MovingLogin {
     return drawn < 0.2 ? undefined : this.#issue()
   }
 
-  /** The server takes back what was returned last; not for ever, since each time the next login comes later. */
+  /** Revokes what was returned last; a limited number of times, because each time the next login comes later. */
   revoke(): void {
-    if (this.#last === undefined || this.#revocations >= MOST_REVOCATIONS) return
+    if (this.#last === undefined || this.#revocations >= MAX_REVOCATIONS) return
     this.#revocations += 1
     this.sandbox.revoke(this.#last)
   }

@@ -10,14 +10,14 @@ import { ID_HEADER, MovingLogin, seededRandom, watchServer } from './load-scene.
 const SEED = Number(process.env['KUBECRED_SEED'] ?? Date.now() % 2 ** 31)
 const SECONDS = inject('isLong') ? 30 : 5
 const RATE = 2000
-/** For one server, the other, or any: those who wait for one must not use up the load of all. */
-const MOST_IN_FLIGHT = 500
+/** For each of one server, the other, or any: requests that wait for one must not use up the load of all. */
+const MAX_IN_FLIGHT = 500
 const FREEZE_MS = 3000
-/** How long it may take to let go of a request after it was called off: a turn of a busy machine or two. */
+/** How long the rejection of an aborted request may take on a busy machine. */
 const SLACK_MS = 1000
 
 /** Nobody waits longer than this, whatever happens: several logins may be refused one after the other. */
-const LONGEST_MS = 90_000
+const MAX_TEST_MS = 90_000
 const TIME_UP = new Error('the time of this request is up')
 
 let one: Sandbox
@@ -78,7 +78,7 @@ it(`answers or explains everything under load, while logins come and go (seed ${
       const request = draw(`r${drawn}`, random)
       const others = inFlight.get(request.only) ?? 0
       // What cannot be taken now is not sent later either.
-      if (others >= MOST_IN_FLIGHT) continue
+      if (others >= MAX_IN_FLIGHT) continue
       inFlight.set(request.only, others + 1)
       only.set(request.id, request.only)
       const sending: Promise<void> = send(cluster, request).then((ended) => {
@@ -120,7 +120,7 @@ async function send(cluster: Cluster, request: Sent): Promise<Ended> {
   const limit = setTimeout(() => {
     abortedAt = performance.now()
     own.abort(TIME_UP)
-  }, limitMs ?? LONGEST_MS)
+  }, limitMs ?? MAX_TEST_MS)
   const end = (): Pick<Ended, 'tookMs' | 'lateMs'> => {
     clearTimeout(limit)
     const now = performance.now()

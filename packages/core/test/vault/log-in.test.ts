@@ -35,7 +35,7 @@ async function play(handler: LoginHandler, options: LoginOptions = {}, seconds =
 }
 
 describe('a login', () => {
-  it('is one attempt when it succeeds, or when there is nothing to say', async () => {
+  it('is one attempt if it succeeds or returns nothing', async () => {
     expect((await (await play(() => info, {}, 1)).ended) as object).toHaveProperty('value')
     const { ended, seen } = await play(() => undefined, {}, 5)
     expect(await ended).toEqual({ value: undefined })
@@ -62,7 +62,7 @@ describe('a login', () => {
     ])
   })
 
-  it('is tried for ever without a limit, with pauses that grow to a minute', async () => {
+  it('is retried without a limit, with pauses that grow to a minute', async () => {
     const { seen, closing, ended } = await play(
       () => {
         throw new Error('no')
@@ -76,7 +76,7 @@ describe('a login', () => {
     expect(await ended).toMatchObject({ error: { message: 'closed' } })
   })
 
-  it('ends for good with a PermanentError, a wrong type, and by option with any error', async () => {
+  it('fails for good with a PermanentError, an invalid return value, or by option any error', async () => {
     for (const [handler, options, reason] of [
       [
         () => {
@@ -103,7 +103,7 @@ describe('a login', () => {
     }
   })
 
-  it('counts as nothing when its errors are ignored', async () => {
+  it('counts as returning nothing if its errors are ignored', async () => {
     const { ended } = await play(
       () => {
         throw new Error('any')
@@ -132,7 +132,7 @@ describe('a login', () => {
     }
   })
 
-  it('that never returns is ended by its time limit, and told so', async () => {
+  it('is aborted by its time limit if it never returns, with that reason', async () => {
     const { ended, seen } = await play(() => new Promise(() => {}), { timeoutMs: 5000 }, 10)
     expect(await ended).toMatchObject({
       error: { outcomes: [{ reason: 'it took longer than 5000 ms' }] },
@@ -140,7 +140,7 @@ describe('a login', () => {
     expect(seen[0]?.signal.aborted).toBe(true)
   })
 
-  it('does not wait for an attempt that its time limit would not allow', async () => {
+  it('does not wait for an attempt beyond its time limit', async () => {
     const { ended, seen } = await play(
       () => {
         throw new TemporaryError('busy', { delayMs: 60_000 })
@@ -152,7 +152,7 @@ describe('a login', () => {
     expect(seen).toHaveLength(1)
   })
 
-  it('does not starve the program when a handler fails at once and asks for no pause', async () => {
+  it('does not block the event loop if a handler fails at once without a pause', async () => {
     const { seen, closing } = await play(
       () => {
         throw new TemporaryError('again', { delayMs: 0 })
@@ -164,7 +164,7 @@ describe('a login', () => {
     closing.abort(new Error('closed'))
   })
 
-  it('takes secrets out of what a handler says', async () => {
+  it("removes secrets from a handler's error", async () => {
     const { ended } = await play(
       () => {
         throw new PermanentError('Bearer abcdefghijkl was not accepted\u001b[2J')

@@ -1,6 +1,6 @@
 const FIRST_PAUSE_MS = 1000
-const LONGEST_RUN_PAUSE_MS = 300_000
-const LONGEST_ATTEMPT_PAUSE_MS = 60_000
+const MAX_RUN_PAUSE_MS = 300_000
+const MAX_ATTEMPT_PAUSE_MS = 60_000
 
 /** Checks when one handler is asked: never twice at once, and never before its pause is over. */
 export class LoginPace {
@@ -22,7 +22,7 @@ export class LoginPace {
     this.#slackMs = slackMs
   }
 
-  /** Whether a login is on its way: an attempt, or the pause before the next. */
+  /** Whether a login is running: an attempt, or the pause before the next. */
   get isBusy(): boolean {
     return this.#isRunning || this.#nextAttemptAt !== undefined
   }
@@ -56,7 +56,7 @@ export class LoginPace {
   willRetry(now: number, delayMs?: number): void {
     this.#isRunning = false
     const doubled = FIRST_PAUSE_MS * 2 ** (this.#attempts - 1)
-    this.#nextAttemptAt = now + (delayMs ?? Math.min(doubled, LONGEST_ATTEMPT_PAUSE_MS))
+    this.#nextAttemptAt = now + (delayMs ?? Math.min(doubled, MAX_ATTEMPT_PAUSE_MS))
   }
 
   ended(now: number, isGood: boolean): void {
@@ -75,6 +75,6 @@ export class LoginPace {
   }
 
   #pauseAfter(count: number): number {
-    return Math.min(FIRST_PAUSE_MS * 2 ** (count - 1), LONGEST_RUN_PAUSE_MS) * (1 - this.#spread)
+    return Math.min(FIRST_PAUSE_MS * 2 ** (count - 1), MAX_RUN_PAUSE_MS) * (1 - this.#spread)
   }
 }

@@ -54,7 +54,7 @@ function open(acquire: OpenedLogin['acquire']) {
 }
 
 describe('what a login opened', () => {
-  it('is given back when everything was closed before it answered', async () => {
+  it('is released if the vault was closed before it opened', async () => {
     let answer: (() => void) | undefined
     const { asked, life, released } = open(
       () => new Promise((resolve) => (answer = () => resolve({ credential: {}, expiresAt: 1 }))),
@@ -67,7 +67,7 @@ describe('what a login opened', () => {
     expect(released()).toBe(1)
   })
 
-  it('is given back when it fails, and whatever it failed with becomes an error of the login', async () => {
+  it('is released if it fails, and its error becomes an error of the login', async () => {
     const { asked, released } = open(() => {
       throw new TypeError('no bytes in Zq8Xw2Vb7NcR5tYu')
     })
@@ -80,15 +80,15 @@ describe('what a login opened', () => {
     expect(released()).toBe(1)
   })
 
-  it('is kept while it serves', async () => {
+  it('is kept while it is used', async () => {
     const { asked, released } = open(async () => ({ credential: {}, expiresAt: 1 }))
     expect(await asked).toMatchObject({ expiresAt: 1 })
     expect(released()).toBe(0)
   })
 })
 
-describe('a change of what a login opened', () => {
-  it('is one if the credential is another, or anything else changed', async () => {
+describe('a change in an opened login', () => {
+  it('counts if the credential differs, or anything else changed', async () => {
     const credential = tokenOf('A')
     const { asked, changes, change } = open(async () => ({ credential, expiresAt: 1 }))
     await asked
@@ -100,7 +100,7 @@ describe('a change of what a login opened', () => {
     expect(changes()).toBe(2)
   })
 
-  it('during a run is one only if the run brings something else', async () => {
+  it('counts during a run only if the run returns another credential', async () => {
     let answer: ((token: string) => void) | undefined
     const { asked, ask, changes, change } = open(
       () =>

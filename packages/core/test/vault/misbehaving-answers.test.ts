@@ -32,7 +32,7 @@ describe('what a handler throws', () => {
       },
       /an? object/,
     ],
-  ])('is told in words: %s', async (_, thrown, words) => {
+  ])('is described: %s', async (_, thrown, words) => {
     let logins = 0
     const { vault, pass, answer, askAgain } = ask(
       () => {
@@ -53,7 +53,7 @@ describe('what a handler throws', () => {
     await vault.close()
   })
 
-  it('is shown without the secret in it, also when it is thrown synchronously', async () => {
+  it('is shown without its secret, even if it is thrown synchronously', async () => {
     const secret = 'Bearer s3cr3t-of-the-corporation'
     const { vault, pass, answer, events } = ask(
       () => {
@@ -96,46 +96,57 @@ describe('what a handler returns', () => {
     ['an empty string', '', /not a string/],
     ['false', false, /not a boolean/],
     ['a number', 7, /not a number/],
-    ['a list', [good], /not a list/],
+    ['an array', [good], /not an array/],
     ['a function', () => good, /not a function/],
     ['an empty object', {}, /server is missing/],
     ['a map', new Map(Object.entries(good)), /server is missing/],
     ['an object whose fields are on its prototype', new Hidden(), /server is missing/],
-    ['a token with a line break', { server, token: 'a\r\nX-Evil: 1' }, /no HTTP header can carry/],
-    ['a token that is no text', { server, token: { toString: () => 'x' } }, /token is no text/],
+    [
+      'a token with a line break',
+      { server, token: 'a\r\nX-Evil: 1' },
+      /not allowed in an HTTP header/,
+    ],
+    [
+      'a token that is not a string',
+      { server, token: { toString: () => 'x' } },
+      /token is not a string/,
+    ],
     ['fields that do not exist', { server, tokn: 'x' }, /there is no field "tokn"/],
     ['a plain address with a token', { server: 'http://one.test', token: 't' }, /plain http/],
-  ])('is refused with its reason, and not asked for in a hurry: %s', async (_, value, reason) => {
-    let logins = 0
-    const { vault, pass, answer, askAgain } = ask(() => {
-      logins += 1
-      return value as never
-    })
-    for (let second = 0; second < 60; second += 1) {
-      await pass(1000)
-      void askAgain()
-    }
-    expect(await answer).toMatchObject({
-      code: 'ERR_LOGIN_FAILED',
-      message: expect.stringMatching(reason),
-    })
-    // 0, 1, 3, 7, 15, 31 s.
-    expect(logins).toBeLessThanOrEqual(7)
-    await vault.close()
-  })
+  ])(
+    'is rejected with the reason, and the handler is not called again at once: %s',
+    async (_, value, reason) => {
+      let logins = 0
+      const { vault, pass, answer, askAgain } = ask(() => {
+        logins += 1
+        return value as never
+      })
+      for (let second = 0; second < 60; second += 1) {
+        await pass(1000)
+        void askAgain()
+      }
+      expect(await answer).toMatchObject({
+        code: 'ERR_LOGIN_FAILED',
+        message: expect.stringMatching(reason),
+      })
+      // 0, 1, 3, 7, 15, 31 s.
+      expect(logins).toBeLessThanOrEqual(7)
+      await vault.close()
+    },
+  )
 
   it.each([
     ['a promise of a promise', () => Promise.resolve(Promise.resolve(good))],
     ['a frozen instance of a class', () => Object.freeze(new Login())],
     ['an object without a prototype', () => Object.assign(Object.create(null), good)],
     ['a proxy of a good one', () => new Proxy({ ...good }, {})],
-  ])('is taken if it has the fields: %s', async (_, handler) => {
+  ])('is accepted if it has the fields: %s', async (_, handler) => {
     const { vault, answer } = ask(handler as LoginHandler)
     expect(await answer).toMatchObject({ authorization: 'Bearer good' })
     await vault.close()
   })
 
-  it('can be a proxy that throws: that is a failure like any other', async () => {
+  it('can be a proxy that throws, which is a failure like any other', async () => {
     let logins = 0
     const { vault, pass, answer } = ask(() => {
       logins += 1

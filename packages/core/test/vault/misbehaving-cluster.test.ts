@@ -16,7 +16,7 @@ const logInAs = (user: string): ConnectionFields => ({
 })
 
 describe('a handler that uses the cluster it logs in for', () => {
-  it('gets a LoginError when it waits for itself, and everybody goes on when it does better', async () => {
+  it('gets a LoginError when it waits for itself, and all requests continue once it succeeds', async () => {
     let cluster: Cluster | undefined
     const errors: unknown[] = []
     let logins = 0
@@ -42,7 +42,7 @@ describe('a handler that uses the cluster it logs in for', () => {
     await cluster.close()
   })
 
-  it('is served while another login is good', async () => {
+  it('can send requests while another login is usable', async () => {
     let cluster: Cluster | undefined
     const inner: number[] = []
     let logins = 0
@@ -67,7 +67,7 @@ describe('a handler that uses the cluster it logs in for', () => {
     await cluster.close()
   })
 
-  it('may close it: everybody is told, and nothing hangs', async () => {
+  it('may close it: all requests are rejected, and nothing hangs', async () => {
     let cluster: Cluster | undefined
     let logins = 0
     let closed = 0
@@ -98,7 +98,7 @@ describe('a handler that uses the cluster it logs in for', () => {
 })
 
 describe('a token of ten megabytes', () => {
-  it('ends in an answer or an error of its request, and holds up nobody', async () => {
+  it('ends in a response or an error of its request, and delays no other request', async () => {
     const huge = { server: sandbox.url, caData: sandbox.caPem, token: 'x'.repeat(10_000_000) }
     const vault = new Vault({ freezeLimitMs: 1000 }).onLogin(() => huge, { id: 'huge' })
     await using cluster = await connect({ vault })
@@ -106,7 +106,7 @@ describe('a token of ten megabytes', () => {
       .fetch('/api/v1/namespaces', { signal: AbortSignal.timeout(10_000) })
       .then(({ status }) => ({ status }))
       .catch((error: { code: string }) => ({ code: error.code }))
-    // Node's own server says 431, or just hangs up while the rest is on its way.
+    // Node's server responds 431, or closes the connection while the rest is in flight.
     expect([{ status: 431 }, { code: 'ERR_SERVER_UNREACHABLE' }]).toContainEqual(outcome)
     expect(sandbox.requests).toEqual([])
   })

@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000
 const never = (): Promise<never> => new Promise(() => {})
 
 describe('a handler that never returns', () => {
-  it('costs requests their own limit and no more, is told of the end, and does not hold it up', async () => {
+  it('delays requests no longer than their limit, is aborted by close(), and does not delay it', async () => {
     const seen: LoginContext[] = []
     const { vault, pass, answer, askAgain, clock } = ask((context) => {
       seen.push(context)
@@ -27,14 +27,14 @@ describe('a handler that never returns', () => {
     expect(clock.now() - startedAt).toBe(60_000)
     const second = askAgain()
     await pass(1000)
-    // It is still busy: nobody asks it twice.
+    // It is still running: it is not called a second time.
     expect(seen).toHaveLength(1)
     await vault.close()
     expect(await second).toMatchObject({ code: 'ERR_CLOSED' })
     expect(seen[0]?.signal.aborted).toBe(true)
   })
 
-  it('is given up after timeoutMs, asked again by later requests, and may do better then', async () => {
+  it('is aborted after timeoutMs, called again for later requests, and may succeed then', async () => {
     const seen: LoginContext[] = []
     const { vault, pass, answer, askAgain } = ask(
       (context) => {
@@ -59,7 +59,7 @@ describe('a handler that never returns', () => {
 })
 
 describe('a handler that ignores its signal', () => {
-  it('is left behind: what it returns after its time is dropped', async () => {
+  it('is abandoned: what it returns after its time limit is dropped', async () => {
     const answers: ((info: typeof good) => void)[] = []
     const { vault, pass, answer, askAgain, events } = ask(
       () => new Promise((resolve) => answers.push(resolve)),
@@ -89,17 +89,17 @@ describe('a handler that ignores its signal', () => {
     await settle()
     await vault.close()
     expect(await answer).toMatchObject({ code: 'ERR_CLOSED' })
-    const told = events.length
+    const countBefore = events.length
     finish?.(good)
     await settle()
     expect(() => vault.lease()).toThrow(/closed/)
     expect(vault.status()).toMatchObject({ state: 'closed', waiting: 0 })
-    expect(events).toHaveLength(told)
+    expect(events).toHaveLength(countBefore)
   })
 })
 
-describe('a handler that returns the same refused credential for ever', () => {
-  it('is asked ever more rarely, and the server is tried ever more rarely, while requests never stop', async () => {
+describe('a handler that keeps returning the same refused credential', () => {
+  it('is called less and less often, and so is the server, while requests never stop', async () => {
     let logins = 0
     let tries = 0
     const { vault, clock, events } = openScene({
@@ -129,12 +129,12 @@ describe('a handler that returns the same refused credential for ever', () => {
     expect(new Set(failures.map((error) => (error as LoginError).code))).toEqual(
       new Set(['ERR_LOGIN_FAILED']),
     )
-    // What is told stays in proportion to what happens.
+    // The number of events stays in proportion to what happens.
     expect(events.length).toBeLessThan(20 * (logins + tries + failures.length))
     await vault.close()
   })
 
-  it('costs nothing while nobody needs it', async () => {
+  it('costs nothing while there are no requests', async () => {
     let logins = 0
     const { vault, clock } = openScene({
       same: () => {

@@ -14,20 +14,20 @@ import { openScene } from './vault-scene.ts'
 const FREEZE_MS = 60_000
 const QUEUE_LIMIT = 6
 const FORGIVEN_AFTER_MS = 60_000
-/** The vault looks no more often than this: so long somebody may wait for what is there or cannot come, or be overtaken. */
-const LOOK_MS = 20
+/** The vault checks its handlers no more often than this, so a request may wait this much longer, or be overtaken. */
+const CHECK_MS = 20
 
 export type Command =
   | ({ readonly do: 'answer'; readonly handler: Handler } & Script)
   | { readonly do: 'finish'; readonly handler: Handler; readonly isGood: boolean }
-  | { readonly do: 'request'; readonly wish: (typeof SERVERS)[number] | undefined }
+  | { readonly do: 'request'; readonly origin: (typeof SERVERS)[number] | undefined }
   | { readonly do: 'cancel' | 'refuse' | 'accept'; readonly which: number }
   | { readonly do: 'wait'; readonly milliseconds: number }
   | { readonly do: 'close' }
 
 interface Asked {
   readonly name: string
-  readonly wish: string | undefined
+  readonly origin: string | undefined
   readonly until: number
   readonly abort: AbortController
   /** Since when there has been something for it. */
@@ -96,7 +96,7 @@ export class World {
       case 'finish':
         return this.#handlers.finish(command.handler, command.isGood)
       case 'request':
-        void this.#request(command.wish)
+        void this.#request(command.origin)
         return
       case 'cancel':
         return this.#cancel(command.which)
@@ -112,14 +112,19 @@ export class World {
     }
   }
 
-  async #request(wish: string | undefined): Promise<void> {
+  async #request(origin: string | undefined): Promise<void> {
     this.#count += 1
-    const name = `request ${this.#count} for ${wish ?? 'any server'}`
-    const asked: Asked = { name, wish, until: this.#now + FREEZE_MS, abort: new AbortController() }
-    const expected = this.#expect(wish)
+    const name = `request ${this.#count} for ${origin ?? 'any server'}`
+    const asked: Asked = {
+      name,
+      origin,
+      until: this.#now + FREEZE_MS,
+      abort: new AbortController(),
+    }
+    const expected = this.#expect(origin)
     try {
       const { signal } = asked.abort
-      const lease = this.#scene.vault.lease(signal, wish === undefined ? {} : { origin: wish })
+      const lease = this.#scene.vault.lease(signal, origin === undefined ? {} : { origin: origin })
       const isAtOnce = !(lease instanceof Promise)
       if (isAtOnce !== (expected === 'lease')) {
         this.#complain(asked, `was ${isAtOnce ? 'served' : 'not served'}, and not ${expected}`)
@@ -134,18 +139,18 @@ export class World {
   }
 
   /** What must become of a request that comes now: a lease, a place in the queue, or an error. */
-  #expect(wish: string | undefined): string {
+  #expect(origin: string | undefined): string {
     if (this.#isClosed) return 'ERR_CLOSED'
-    if (this.#model.choices(wish, this.#now).length > 0) return 'lease'
+    if (this.#model.choices(origin, this.#now).length > 0) return 'lease'
     const returnedNothing = (id: string) => this.#handlers.returnedNothing(id)
-    if (this.#model.isForeign(wish, this.#now, returnedNothing)) return 'ERR_FOREIGN_ORIGIN'
+    if (this.#model.isForeign(origin, this.#now, returnedNothing)) return 'ERR_FOREIGN_ORIGIN'
     return this.#waiting.size >= QUEUE_LIMIT ? 'ERR_LOGIN_QUEUE_FULL' : 'wait'
   }
 
   #served(asked: Asked, lease: Lease): void {
     const server = lease.endpoint?.cluster.server
     const login = this.#model
-      .choices(asked.wish, this.#now)
+      .choices(asked.origin, this.#now)
       .find((each) => `Bearer ${each.token}` === lease.authorization && each.server === server)
     if (login === undefined) {
       this.#complain(asked, `got ${lease.authorization} for ${server}, which is not for it now`)
@@ -153,7 +158,7 @@ export class World {
     }
     for (const earlier of this.#waiting) {
       if (earlier === asked) break
-      if (earlier.wish === asked.wish && earlier.possibleSince === undefined)
+      if (earlier.origin === asked.origin && earlier.possibleSince === undefined)
         this.#complain(asked, `was served before ${earlier.name}`)
     }
     this.#model.taken(login, this.#now)
@@ -179,24 +184,24 @@ export class World {
   #checkEnd(asked: Asked, outcomes: readonly LoginOutcome[]): void {
     const early = asked.until - this.#now
     const { lastOverAt = Number.NEGATIVE_INFINITY } = asked
-    const isOver = this.#isOver(asked) || this.#now - lastOverAt <= LOOK_MS
+    const isOver = this.#isOver(asked) || this.#now - lastOverAt <= CHECK_MS
     if (early !== 0 && !isOver) this.#complain(asked, `gave up ${early} ms early`)
     for (const [at, id] of HANDLERS.entries()) {
       const mayBe = this.#model.outcomesOf(id, this.#now)
       const { handler, result = '' } = outcomes[at] ?? {}
       if (handler !== id || !mayBe.includes(result))
-        this.#complain(asked, `was told that ${handler} is ${result}, and not ${id} ${mayBe}`)
+        this.#complain(asked, `got ${result} for ${handler}, expected ${mayBe} for ${id}`)
     }
   }
 
-  /** Whether no handler can give it anything any more. */
-  #isOver({ wish }: Asked): boolean {
+  /** Whether no handler can serve it any more. */
+  #isOver({ origin }: Asked): boolean {
     return HANDLERS.every(
-      (id) => this.#handlers.isOver(id) || this.#model.isElsewhere(id, wish, this.#now),
+      (id) => this.#handlers.isOver(id) || this.#model.isElsewhere(id, origin, this.#now),
     )
   }
 
-  /** After every step: nobody waits longer than they may, or for something that is there. */
+  /** After every step: no request waits beyond its limit, or for something that is available. */
   #check(): void {
     for (const asked of this.#waiting) this.#checkWaiting(asked, this.#now)
     const { waiting } = this.#scene.vault.status()
@@ -206,14 +211,14 @@ export class World {
 
   #checkWaiting(asked: Asked, now: number): void {
     if (now >= asked.until) this.#complain(asked, 'waits longer than it may')
-    const isPossible = this.#model.choices(asked.wish, now).length > 0
+    const isPossible = this.#model.choices(asked.origin, now).length > 0
     asked.possibleSince = isPossible ? (asked.possibleSince ?? now) : undefined
-    if (now - (asked.possibleSince ?? now) >= LOOK_MS)
+    if (now - (asked.possibleSince ?? now) >= CHECK_MS)
       this.#complain(asked, 'waits for something that is there')
     const isOver = this.#isOver(asked)
     if (isOver) asked.lastOverAt = now
     asked.overSince = isOver ? (asked.overSince ?? now) : undefined
-    if (now - (asked.overSince ?? now) >= LOOK_MS)
+    if (now - (asked.overSince ?? now) >= CHECK_MS)
       this.#complain(asked, 'waits though nothing can come')
   }
 
@@ -233,7 +238,7 @@ export class World {
     const given = this.#pickGiven(which)
     if (given === undefined) return
     const { lease, login } = given
-    // First the model: whoever waits goes on at once.
+    // First the model: waiting requests continue at once.
     this.#model.accepted(login)
     this.#scene.vault.accept(lease)
     const age = this.#now - (this.#firstSeenAt.get(keyOf(login)) ?? this.#now)

@@ -13,7 +13,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
     weight: 6,
     arbitrary: fc.record({
       do: fc.constant('request' as const),
-      wish: fc.constantFrom(undefined, undefined, ...SERVERS),
+      origin: fc.constantFrom(undefined, undefined, ...SERVERS),
     }),
   },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('refuse' as const), which }) },
@@ -66,7 +66,7 @@ it('does what a simple model of it says, whatever handlers, servers and callers 
 
 it('reports the next login, and not a late refusal, when a login has expired', async () => {
   const answer = { do: 'answer', handler: 'a', server: SERVERS[0], priority: 0 } as const
-  const request = { do: 'request', wish: undefined } as const
+  const request = { do: 'request', origin: undefined } as const
   const wait = { do: 'wait', milliseconds: 30_000 } as const
   const refuse = { do: 'refuse', which: 0 } as const
   const world = new World()

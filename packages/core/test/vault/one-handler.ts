@@ -14,7 +14,7 @@ export function ask(handler: LoginHandler, options: LoginOptions = {}) {
   return { ...scene, pass, answer, askAgain: () => settled(scene.vault.lease()) }
 }
 
-/** What a request got, without a rejection that nobody handles. */
+/** What a request got, without an unhandled rejection. */
 export function settled(lease: Lease | Promise<Lease>): Promise<unknown> {
   return Promise.resolve(lease).catch((error: unknown) => error)
 }

@@ -34,7 +34,7 @@ export interface Script {
   readonly priority: number
 }
 
-/** Login handlers that do as they are told, and complain when they are asked too often. */
+/** Login handlers that follow a script, and complain if they are called too often. */
 export class ScriptedHandlers {
   /** What a handler returned last, whether the vault has noticed or not. */
   readonly returned = new Map<string, ModelLogin>()
@@ -62,13 +62,13 @@ export class ScriptedHandlers {
     this.#hanging.get(id)?.(isGood)
   }
 
-  /** Whether its last login gave nothing, and no other is on its way. */
+  /** Whether its last login ended without a credential, and no other is running. */
   isOver(id: Handler): boolean {
     const pace = this.#paces.get(id)
     return pace?.hasFailed === true && !pace.isBusy
   }
 
-  /** Whether its last login returned nothing, and no other is on its way. */
+  /** Whether its last login returned nothing, and no other is running. */
   returnedNothing(id: string): boolean {
     return this.#silent.has(id) && this.#paces.get(id)?.isBusy === false
   }
@@ -127,7 +127,7 @@ export class ScriptedHandlers {
     const stale = answer === 'stale' ? (this.#stale.get(id) ?? 0) + 1 : 0
     this.#stale.set(id, stale)
     if (answer === 'stale') {
-      // It may be the clock that is wrong: it is used all the same, for a while.
+      // The clock may be wrong: it is used for a while anyway.
       const lifetimeMs = Math.max(STALE_LIFE_MS, 1000 * 2 ** (stale - 1))
       this.returned.set(id, { token, server, priority, expiresAt: now + lifetimeMs })
       return { server, token, priority, expiration: new Date(now - 1000) }
@@ -139,7 +139,7 @@ export class ScriptedHandlers {
   }
 }
 
-/** So that no two handlers answer in the same breath: then who came first would be anybody's guess. */
+/** Gives each handler its own turn of the event loop, so that the order in which they return is known. */
 async function ownTurn(id: Handler): Promise<void> {
   for (let turn = 0; turn <= 2 * HANDLERS.indexOf(id); turn += 1) {
     await new Promise((resolve) => setImmediate(resolve))

@@ -20,14 +20,14 @@ const hiding: readonly (readonly [string, () => unknown])[] = [
 ]
 
 describe('what a handler threw', () => {
-  it.each(hiding)('shows nothing that hides %s', (_, make) => {
+  it.each(hiding)('does not show %s', (_, make) => {
     const cause = printableCause(make(), [])
     expect(inspect(cause, { showHidden: true, depth: 9 })).not.toContain(secret)
     expect(JSON.stringify(cause)).not.toContain(secret)
     expect(String(cause)).toContain('no')
   })
 
-  it('is kept as it is where there is nothing to hide', () => {
+  it('is kept if it holds no secret', () => {
     for (const error of [
       new Error('no'),
       new TypeError('no', { cause: new Error('why') }),

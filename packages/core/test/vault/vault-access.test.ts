@@ -6,7 +6,7 @@ const server = 'https://one.test'
 const refusal = { status: 401, headers: {} }
 
 describe('a vault', () => {
-  it('logs in when somebody asks, once for all who ask', async () => {
+  it('logs in on the first request, once for all requests', async () => {
     let logins = 0
     const { vault } = openScene({
       corp: async () => {
@@ -23,7 +23,7 @@ describe('a vault', () => {
     await vault.close()
   })
 
-  it('goes on to the next credential after a refusal, then waits for the re-login', async () => {
+  it('uses the next credential after a refusal, then waits for the next login', async () => {
     const tokens = { a: ['a1', 'a2'], b: ['b1'] }
     const { vault, clock } = openScene({
       a: async () => ({ server, token: tokens.a.shift() ?? 'a9', priority: 5 }),
@@ -41,7 +41,7 @@ describe('a vault', () => {
     await vault.close()
   })
 
-  it('freezes when nothing is left, and thaws with the first good answer', async () => {
+  it('freezes if no credential is left, and thaws with the first usable one', async () => {
     let answer: ((token: string) => void) | undefined
     let count = 0
     const { vault, events } = openScene({
@@ -63,7 +63,7 @@ describe('a vault', () => {
     await vault.close()
   })
 
-  it('fails at once with what every handler said when all logins have ended, and heals later', async () => {
+  it('fails at once with the outcome of every handler when all logins have ended, and recovers later', async () => {
     let isUp = false
     let calls = 0
     const { vault, clock, events } = openScene({
@@ -99,7 +99,7 @@ describe('a vault', () => {
     await vault.close()
   })
 
-  it('waits for a slow login, and asks a handler that failed no second time meanwhile', async () => {
+  it('waits for a slow login, and does not call a failed handler again meanwhile', async () => {
     const calls = { refuser: 0, busy: 0, slow: 0 }
     const { vault, clock } = openScene({
       refuser: async () => {
@@ -131,7 +131,7 @@ describe('a vault', () => {
     await vault.close()
   })
 
-  it('gives up with what every handler said when the limit of a request passes', async () => {
+  it('fails with the outcome of every handler when a request reaches its limit', async () => {
     const { vault, clock } = openScene({
       nothing: async () => undefined,
       hangs: () => new Promise(() => {}),
@@ -153,7 +153,7 @@ describe('a vault', () => {
     await vault.close()
   })
 
-  it('fails a request that no handler can serve, also when another login ends meanwhile', async () => {
+  it('fails a request that no handler can serve, even if another login ends meanwhile', async () => {
     let logins = 0
     const { vault, clock } = openScene({
       here: async () => {
@@ -180,7 +180,7 @@ describe('a vault', () => {
     await vault.close()
   })
 
-  it('waits for a handler that still tries when its login at another server has expired', async () => {
+  it('waits for a handler that still tries after its login at another server has expired', async () => {
     let answer: (() => void) | undefined
     const { vault, clock } = openScene({
       moves: ({ reason }) =>
@@ -225,7 +225,7 @@ describe('a vault', () => {
     await vault.close()
   })
 
-  it('uses the first login when its grace ends, also while requests for another server come', async () => {
+  it('uses the first login when the grace period ends, even while requests for another server arrive', async () => {
     const { vault, clock } = openScene(
       {
         ready: async () => ({ server, token: 'ready' }),
@@ -248,7 +248,7 @@ describe('a vault', () => {
     await Promise.all(others)
   })
 
-  it('asks a handler again after the pause that it asked for', async () => {
+  it('calls a handler again after the pause that it asked for', async () => {
     const attempts: number[] = []
     const { vault, clock } = openScene({
       busy: async ({ attempt, elapsedMs }) => {
@@ -267,7 +267,7 @@ describe('a vault', () => {
     await vault.close()
   })
 
-  it('ends those who wait when it is closed', async () => {
+  it('rejects waiting requests when it is closed', async () => {
     const { vault } = openScene({ never: () => new Promise(() => {}) })
     const waiting = Promise.resolve(vault.lease())
     await vault.close()

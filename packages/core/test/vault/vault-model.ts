@@ -1,12 +1,12 @@
 /**
- * What a vault must do, written down once more and as simply as possible.
+ * A model of what a vault must do, as simple as possible.
  *
- * It knows nothing of how the engine does it: it is told what handlers answered, what servers said and how
- * time passed, and says who may be given what.
+ * It does not know how the vault works: it receives what handlers returned, what servers responded and how much time
+ * passed, and says which credential each request may get.
  */
 
 const FIRST_EXCLUSION_MS = 30_000
-const LONGEST_EXCLUSION_MS = 600_000
+const MAX_EXCLUSION_MS = 600_000
 
 /** What a handler returned. */
 export interface ModelLogin {
@@ -37,20 +37,23 @@ export class VaultModel {
     this.#held.set(handler, login)
   }
 
-  /** Those of the highest priority that may be given to somebody who wants this server, or any. */
-  choices(wish: string | undefined, now: number): ModelLogin[] {
+  /** The logins of the highest priority that a request for this server, or any, may get. */
+  choices(origin: string | undefined, now: number): ModelLogin[] {
     const usable = this.#alive(now).filter(
-      (login) => !this.isExcluded(login, now) && (wish ?? login.server) === login.server,
+      (login) => !this.isExcluded(login, now) && (origin ?? login.server) === login.server,
     )
     const highest = Math.max(...usable.map(({ priority }) => priority))
     return usable.filter(({ priority }) => priority === highest)
   }
 
   /** Whether this handler is logged in, at another server than this. */
-  isElsewhere(handler: string, wish: string | undefined, now: number): boolean {
+  isElsewhere(handler: string, origin: string | undefined, now: number): boolean {
     const login = this.#held.get(handler)
     return (
-      wish !== undefined && login !== undefined && now < login.expiresAt && login.server !== wish
+      origin !== undefined &&
+      login !== undefined &&
+      now < login.expiresAt &&
+      login.server !== origin
     )
   }
 
@@ -61,15 +64,15 @@ export class VaultModel {
    * was at this server.
    */
   isForeign(
-    wish: string | undefined,
+    origin: string | undefined,
     now: number,
     returnedNothing: (handler: string) => boolean,
   ): boolean {
-    if (wish === undefined || this.#alive(now).length === 0) return false
+    if (origin === undefined || this.#alive(now).length === 0) return false
     return this.#handlers.every((handler) => {
       const login = this.#held.get(handler)
       const isAlive = login !== undefined && now < login.expiresAt
-      return login?.server !== wish && (isAlive || returnedNothing(handler))
+      return login?.server !== origin && (isAlive || returnedNothing(handler))
     })
   }
 
@@ -77,7 +80,7 @@ export class VaultModel {
     return now < (this.#exclusions.get(token + server)?.until ?? 0)
   }
 
-  /** What may be said of a handler to somebody for whom it has nothing. */
+  /** The outcomes of a handler that an error may report. */
   outcomesOf(handler: string, now: number): string[] {
     const login = this.#held.get(handler)
     const others = ['nothing', 'failed', 'running']
@@ -110,7 +113,7 @@ export class VaultModel {
     this.#everRefused.add(token + server)
     const known = this.#exclusions.get(token + server) ?? { refusals: 0, until: 0, isTried: false }
     if (now < known.until && !known.isTried) return
-    const pause = Math.min(FIRST_EXCLUSION_MS * 2 ** known.refusals, LONGEST_EXCLUSION_MS)
+    const pause = Math.min(FIRST_EXCLUSION_MS * 2 ** known.refusals, MAX_EXCLUSION_MS)
     this.#exclusions.set(token + server, {
       refusals: known.refusals + 1,
       until: now + pause,

@@ -24,7 +24,7 @@ async function openStatic({
   }
 }
 
-/** A vault whose time moves when told. */
+/** A vault with a fake clock. */
 export function openScene(
   handlers: Readonly<Record<string, LoginHandler | [LoginHandler, LoginOptions]>>,
   policy: Partial<VaultPolicy> = {},

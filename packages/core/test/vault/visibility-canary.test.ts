@@ -74,7 +74,7 @@ async function keyPem(): Promise<{ certificate: string; key: string }> {
 }
 
 describe('no secret is seen', () => {
-  it('in anything about logins that carry one in every field, are refused and are spoken of', async () => {
+  it('in anything about logins that have one in every field and are refused and reported', async () => {
     await using sandbox = await startSandbox()
     const pair = await keyPem()
     const secrets = [
@@ -112,7 +112,7 @@ describe('no secret is seen', () => {
     const proxyUrl = `http://jane:${SECRETS.proxy}@127.0.0.1:9`
     vault.onLogin(returnsOnce({ ...all, proxyUrl }), { id: 'proxied', attempts: 2, backoffMs: 1 })
     seen.others.push(new ConnectionInfo(all), [new ConnectionInfo(all)])
-    // What is wrong is told without its value.
+    // An invalid field is reported without its value.
     vault.onLogin(
       () => ({ ...at, token: `${SECRETS.token}\n`, scheme: 5 as never, proxyUrl: '' }),
       {
@@ -139,7 +139,7 @@ describe('no secret is seen', () => {
     await seen.check(secrets)
   })
 
-  it('in what a handler throws or logs of what it gave before', async () => {
+  it('in what a handler throws or logs about an earlier credential', async () => {
     await using sandbox = await startSandbox()
     const seen = await Seen.start()
     const vault = new Vault({ freezeLimitMs: 400 })
@@ -154,7 +154,7 @@ describe('no secret is seen', () => {
         logger.info(`refused: ${given.join(', ')}`)
         logger.error(`refused: ${given.join(', ')}`)
         const Thrower = throwers[attempt % 3] ?? Error
-        throw new Thrower(`nobody takes ${given.join(' or ')}`, { cause: clientError('x') })
+        throw new Thrower(`the issuer rejects ${given.join(' or ')}`, { cause: clientError('x') })
       },
       { id: 'careless', backoffMs: 1, attempts: 3 },
     )
@@ -163,13 +163,13 @@ describe('no secret is seen', () => {
     seen.others.push(cluster.status(), vault.status())
     await cluster.close()
     expect(seen.others[0]).toMatchObject({ code: 'ERR_LOGIN_FAILED' })
-    expect(String(seen.others[0])).toContain('nobody takes [secret]')
+    expect(String(seen.others[0])).toContain('the issuer rejects [secret]')
     const logs = seen.events.filter(({ type }) => type === 'log')
     expect(logs[0]).toMatchObject({ message: 'refused: [secret]' })
     await seen.check([...given, ATTACHED])
   })
 
-  it('in a cause: a harmless error is kept as it is, any other one is a copy without what hangs on it', async () => {
+  it('in a cause: a harmless error is kept, any other is replaced by a copy without its properties', async () => {
     const { printableCause } = await import('../../src/vault/log-in.ts')
     const plain = new PermanentError('the door is locked', { cause: new Error('rusty') })
     expect(printableCause(plain, [])).toBe(plain)

@@ -8,8 +8,8 @@ const server = 'https://one.test'
 const refusal = { status: 401, headers: {} }
 const START = 1_000_000_000
 
-describe('the error of a request that waited in vain', () => {
-  it('says of a handler that keeps trying how often it failed, why, and when it tries again', async () => {
+describe('the error of a request that got no login', () => {
+  it('says for a handler that keeps trying how often it failed, why, and when it tries again', async () => {
     const { vault, clock } = openScene(
       {
         busy: () => {
@@ -43,7 +43,7 @@ describe('the error of a request that waited in vain', () => {
     await vault.close()
   })
 
-  it('says of a refused one when it is tried again, and of an ignored error what it was', async () => {
+  it('says for a refused credential when it is tried again, and for an ignored error what it was', async () => {
     const { vault, clock } = openScene(
       {
         refused: () => ({ server, token: 'same' }),

@@ -57,7 +57,7 @@ it.each([
   ['first', [...TROUBLE, ...MORE_TROUBLE, ...FIRST]],
   ['none', [...TROUBLE, ...MORE_TROUBLE]],
 ] as const)(
-  'log: %s tells of logins that go well as far as it says, and always of trouble',
+  'log: %s decides which successful logins are reported, and failures always are',
   async (log, expected) => {
     const { heard, logins } = await hear(log)
     expect(heard.sort()).toEqual([...expected].sort())
@@ -66,7 +66,7 @@ it.each([
   },
 )
 
-it('takes no other word', () => {
+it('log rejects any other value', () => {
   for (const log of ['some', '', 'ALL', true, null]) {
     expect(() => new Vault({ log: log as 'all' })).toThrow(
       /log must be one of all, first, none, got/,

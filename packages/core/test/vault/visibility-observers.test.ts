@@ -7,7 +7,7 @@ const refusal = { status: 401, headers: {} }
 const typesOf = (events: readonly CredentialEvent[]) => events.map(({ type }) => type)
 
 describe('the events of a vault', () => {
-  it('tell nothing of freezing to somebody whose signal has ended already', async () => {
+  it('have no freeze for a request whose signal is already aborted', async () => {
     const { vault, events } = openScene({ never: () => new Promise(() => {}) })
     await Promise.resolve(vault.lease(AbortSignal.abort())).catch(() => {})
     expect(typesOf(events)).not.toContain('frozen')
@@ -15,7 +15,7 @@ describe('the events of a vault', () => {
     await vault.close()
   })
 
-  it('reach everybody although one observer throws, at once or later', async () => {
+  it('reach all observers although one throws or rejects', async () => {
     const { vault, events } = openScene({ corp: () => ({ server, token: 't' }) })
     vault.watch(() => {
       throw new Error('bad observer')
@@ -29,7 +29,7 @@ describe('the events of a vault', () => {
     await vault.close()
   })
 
-  it('reach an observer once that watches twice, until it has left twice', async () => {
+  it('reach an observer that was added twice only once, until it is removed twice', async () => {
     const { vault } = openScene({ corp: () => ({ server, token: 't' }) })
     const heard: string[] = []
     const observer = ({ type }: CredentialEvent): void => void heard.push(type)

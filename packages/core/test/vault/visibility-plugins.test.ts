@@ -31,7 +31,7 @@ async function vaultWithPlugin(options: Parameters<Sandbox['plugin']>[0], freeze
 }
 
 describe('a plugin that a login runs', () => {
-  it('is seen by itself, from its start to its end, and its login too', async () => {
+  it('is reported from its start to its end, and so is its login', async () => {
     const { vault, exec } = await vaultWithPlugin({ user: 'jane', stderr: 'touch the key\n' })
     const cluster = await connect({ vault, observer })
     expect((await cluster.fetch(PATH)).status).toBe(200)
@@ -49,7 +49,7 @@ describe('a plugin that a login runs', () => {
     expect(of('login').at(2)).toMatchObject({ server: sandbox.url, holds: ['token'] })
     sandbox.revoke('jane')
     expect((await cluster.fetch(PATH)).status).toBe(200)
-    // The refusal belongs to the login: who counts refusals must not find two.
+    // The refusal belongs to the login: it must not be counted twice.
     expect(events.filter(({ type }) => type === 'refused')).toMatchObject([
       { source: { kind: 'login', name: 'file' }, status: 401, server: sandbox.url },
     ])
@@ -60,7 +60,7 @@ describe('a plugin that a login runs', () => {
     expect(typesOf('exec').at(-1)).toBe('released')
   })
 
-  it('is counted once, also when a connection without a vault shares it and both are watched', async () => {
+  it('is counted once, even if a connection without a vault shares it and both are observed', async () => {
     const metrics = await makeMetrics()
     const { vault, kubeconfig } = await vaultWithPlugin({ user: 'jane' })
     const env = { HOME: sandbox.folder, PATH: process.env['PATH'] }
@@ -78,7 +78,7 @@ describe('a plugin that a login runs', () => {
     ])
   })
 
-  it('that fails is seen to fail, with its own error; requests that wait are not let go for it', async () => {
+  it('is reported with its own error if it fails, and waiting requests keep waiting', async () => {
     const { vault } = await vaultWithPlugin({ user: 'jane', exitCode: 3 }, 1500)
     const failure = await connect({ vault, observer }).catch((error: unknown) => error)
     expect(failure).toMatchObject({
@@ -101,7 +101,7 @@ describe('a plugin that a login runs', () => {
   })
 })
 
-it('what a login merely reads is not told as something that happened besides', async () => {
+it('reading the files of a login is not reported as a separate event', async () => {
   const { token } = sandbox.issueToken({ user: 'jane' })
   const vault = new Vault().onLogin(
     () => ({ server: sandbox.url, caData: sandbox.caPem, token, username: 'j', password: 'p' }),

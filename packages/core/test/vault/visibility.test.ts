@@ -13,7 +13,7 @@ const only = <T extends CredentialEvent['type']>(events: readonly CredentialEven
   events.filter((event) => event.type === type) as Extract<CredentialEvent, { type: T }>[]
 
 describe('the events of a vault', () => {
-  it('tell a first login in order: asked, frozen, logged in, thawed', async () => {
+  it('report a first login in order: started, frozen, logged in, thawed', async () => {
     const { vault, events } = openScene({
       corp: () => ({ server, token: 't', priority: 7, expiration: new Date(START + 600_000) }),
     })
@@ -61,7 +61,7 @@ describe('the events of a vault', () => {
     await vault.close()
   })
 
-  it('tell a refusal once, by handler and server, then that nothing is left, then the new login', async () => {
+  it('report a refusal once, with handler and server, then the depletion, then the new login', async () => {
     const tokens = ['one', 'two']
     const { vault, events } = openScene({ corp: () => ({ server, token: tokens.shift() ?? 'x' }) })
     const first = await vault.lease()
@@ -88,7 +88,7 @@ describe('the events of a vault', () => {
     await vault.close()
   })
 
-  it('tell of depletion, freezing and refusal once, however long it lasts and however often handlers are asked', async () => {
+  it('report depletion, freeze and refusal once, however long it lasts and however often handlers run', async () => {
     const { vault, clock, events } = openScene({ same: () => ({ server, token: 'same' }) })
     const first = await vault.lease()
     vault.accept(first)
@@ -105,14 +105,14 @@ describe('the events of a vault', () => {
     // The exclusion ends: one tries it, and the server takes it. Only now the others may go on.
     await pass(clock, 7)
     vault.accept(await Promise.race(waiting))
-    // At once: nobody waits for what is good again.
+    // At once: no request waits for a credential that is accepted again.
     await Promise.all(waiting)
     expect(only(events, 'depleted')).toHaveLength(1)
     expect(only(events, 'thawed')).toHaveLength(1)
     await vault.close()
   })
 
-  it('tell of a thaw when a server takes what was refused, not when somebody tries it', async () => {
+  it('report a thaw when a server accepts a refused credential, not when a request tries it', async () => {
     const { vault, clock, events } = openScene({ same: () => ({ server, token: 'same' }) })
     vault.reject(await vault.lease(), refusal)
     const waiting = vault.lease()
@@ -125,7 +125,7 @@ describe('the events of a vault', () => {
     await vault.close()
   })
 
-  it('tell that a credential has expired, before the login that follows', async () => {
+  it('report an expired credential before the login that follows', async () => {
     let logins = 0
     const { vault, clock, events } = openScene({
       short: () => {
@@ -156,7 +156,7 @@ describe('the events of a vault', () => {
     await vault.close()
   })
 
-  it('tell of an end that nobody noticed until the next login was there', async () => {
+  it('report an expiry that was not noticed until the next login', async () => {
     let answer: (() => void) | undefined
     let logins = 0
     const { vault, clock, events } = openScene({
@@ -179,7 +179,7 @@ describe('the events of a vault', () => {
     await vault.close()
   })
 
-  it('tell no end when a credential is replaced in time, or the vault is closed', async () => {
+  it('report no expiry if a credential is replaced in time, or the vault is closed', async () => {
     let logins = 0
     const { vault, clock, events } = openScene({
       short: () => {
@@ -199,7 +199,7 @@ describe('the events of a vault', () => {
     expect(only(events, 'depleted')).toEqual([])
   })
 
-  it('tell of a thaw also when everybody who waited has given up', async () => {
+  it('report a thaw even if all waiting requests have given up', async () => {
     let isUp = false
     const { vault, clock, events } = openScene(
       {

@@ -10,9 +10,10 @@ export interface AttachOptions
   > {
   /**
    * The files to look up what client-node dropped when it read them; KUBECONFIG or `~/.kube/config` unless given.
-   * A file that cannot be read is as if it were not there.
+   * A file that cannot be read is as if it were not there. For a KubeConfig that was loaded from a string, pass
+   * `{ text, folder }`.
    */
-  readonly kubeconfig?: string | readonly string[] | undefined
+  readonly kubeconfig?: ConnectOptions['kubeconfig']
   /**
    * Login handlers, in place of what the KubeConfig says about its users. It still says where requests go: the
    * server must be one that a login names.

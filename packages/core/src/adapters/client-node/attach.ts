@@ -1,5 +1,6 @@
 import { checkPolicy } from '../../connect/connect-options.ts'
 import { checkOptionNames } from '../../errors/option-names.ts'
+import { checkKubeconfigOption } from '../../kubeconfig/inline-kubeconfig.ts'
 import { checkVersion } from '../../version.ts'
 import { ATTACH_OPTIONS, type AttachOptions, type KubeConfigLike } from './attach-options.ts'
 import { type Attachment, KubeConfigAttachment } from './attachment.ts'
@@ -26,6 +27,7 @@ export function attach(kc: KubeConfigLike, options: AttachOptions = {}): Attachm
   checkShape(kc)
   checkOptionNames(options, 'attach()', ATTACH_OPTIONS)
   checkPolicy(options.policy ?? {})
+  checkKubeconfigOption(options.kubeconfig)
   options.signal?.throwIfAborted()
   const holder = kc as KubeConfigLike & { [ATTACHED]?: KubeConfigAttachment }
   const known = holder[ATTACHED]

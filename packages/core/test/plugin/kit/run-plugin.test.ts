@@ -154,7 +154,9 @@ describe('a failure is written to standard error only:', () => {
   ])('%s', async (_, body, words) => {
     const { status, out, err } = await runBody(body)
     expect([status, out]).toEqual([1, ''])
-    expect(err).toMatch(/^Plugin(?:OutputInvalid|Certificate)Error: credential plugin "plugin-\d+\.mjs" /)
+    expect(err).toMatch(
+      /^Plugin(?:OutputInvalid|Certificate)Error: credential plugin "plugin-\d+\.mjs" /,
+    )
     expect(err).toContain(words)
     expect(err.split('\n')).toHaveLength(3)
   })

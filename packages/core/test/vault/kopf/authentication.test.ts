@@ -9,7 +9,7 @@ import { outcome, passTime } from './pass-time.ts'
 const server = 'https://one.test'
 
 describe('a vault', () => {
-  it('without handlers has no credentials, and says so in time', async () => {
+  it('without handlers has no credentials, and fails in time', async () => {
     const { vault, clock } = openScene({})
     const asked = outcome(vault.lease())
     await passTime(clock, 61)
@@ -55,7 +55,7 @@ describe('a failed login', () => {
   const failures = (events: readonly CredentialEvent[]) =>
     events.flatMap((event) => (event.type === 'run-failed' ? [event.error] : []))
 
-  it('tells each handler’s failure as it happens, with what it threw as the cause', async () => {
+  it('reports each handler’s failure as it happens, with what it threw as the cause', async () => {
     const { vault, events } = openScene({
       one: () => {
         throw new PermanentError('boo!')

@@ -10,7 +10,7 @@ const CERTIFICATE = pem('CERTIFICATE', 'BBBB')
 const KEY = pem('PRIVATE KEY', 'CCCC')
 
 describe('a ConnectionInfo', () => {
-  it('keeps every field that it is given', () => {
+  it('keeps every field', () => {
     const info = new ConnectionInfo({
       server,
       insecure: true,
@@ -43,7 +43,7 @@ describe('a ConnectionInfo', () => {
     ])
   })
 
-  it('takes certificates and key as data, without a file', () => {
+  it('accepts certificates and key as data, without a file', () => {
     const { cluster, user } = new ConnectionInfo({
       server,
       caData: CA,
@@ -56,7 +56,7 @@ describe('a ConnectionInfo', () => {
     expect(key?.from === 'data' && key.data.expose()).toBe(KEY)
   })
 
-  it('takes certificates and key as paths, without data', () => {
+  it('accepts certificates and key as paths, without data', () => {
     const { cluster, user } = new ConnectionInfo({
       server,
       caPath: '/ca/path',
@@ -70,7 +70,7 @@ describe('a ConnectionInfo', () => {
     })
   })
 
-  it('cannot be changed by who made it, or by who holds it', () => {
+  it('cannot be changed through the object it was made from, or by its holder', () => {
     const fields = { server, token: 'one' }
     const info = new ConnectionInfo(fields)
     fields.token = 'two'

@@ -41,7 +41,7 @@ async function send(fields: Partial<ConnectionFields>) {
 }
 
 describe('the Authorization header', () => {
-  it('is Basic with a user name and a password', async () => {
+  it('is Basic with a username and a password', async () => {
     const encoded = Buffer.from('jane:secret').toString('base64')
     expect(await send({ username: 'jane', password: 'secret' })).toEqual([200, `Basic ${encoded}`])
   })
@@ -61,19 +61,19 @@ describe('the Authorization header', () => {
     expect(await send({ scheme: 'bearer', token })).toEqual([200, `bearer ${token}`])
   })
 
-  it('is the token’s with a token and a user name, and the request is sent', async () => {
+  it('is that of the token with a token and a username, and the request is sent', async () => {
     const { token } = sandbox.issueToken({ user: 'jane' })
     const sent = await send({ token, username: 'jane', password: 'wrong' })
     expect(sent).toEqual([200, `Bearer ${token}`])
   })
 
-  it('is absent with nothing', async () => {
+  it('is absent without a credential', async () => {
     expect(await send({})).toEqual([403, undefined])
   })
 })
 
 describe('the server’s certificate', () => {
-  it('is not checked with insecure, and only then', async () => {
+  it('is not verified with insecure, and only then', async () => {
     const { token } = sandbox.issueToken({ user: 'jane' })
     expect(await send({ token, insecure: true })).toEqual([200, `Bearer ${token}`])
     await using other = await startSandbox()
@@ -82,7 +82,7 @@ describe('the server’s certificate', () => {
     expect(seen).toHaveLength(1)
   })
 
-  it('is checked under the name of tlsServerName', async () => {
+  it('is verified against tlsServerName', async () => {
     const { token } = sandbox.issueToken({ user: 'jane' })
     expect(await send({ token, tlsServerName: SERVER_NAME })).toEqual([200, `Bearer ${token}`])
     await using cluster = await logIn({ token, tlsServerName: 'elsewhere.test' })
@@ -144,12 +144,12 @@ describe('certificates and key', () => {
 })
 
 describe('the User-Agent', () => {
-  it('is ours with its version', async () => {
+  it('is kubecred with its version', async () => {
     await send({})
     expect(seen.at(-1)?.['user-agent']).toMatch(/^kubecred\/\d+\.\d+\.\d+/)
   })
 
-  it('is the caller’s where they set one', async () => {
+  it('is the caller’s if they set one', async () => {
     await using cluster = await logIn({})
     await cluster.fetch('/version', { headers: { 'user-agent': 'mine/1' } })
     expect(seen.at(-1)?.['user-agent']).toBe('mine/1')
@@ -182,7 +182,7 @@ describe('a proxy', () => {
     expect(await askedWith({})).toEqual(['ERR_SERVER_UNREACHABLE', 0])
   })
 
-  it('is the one of proxyUrl: a POST goes through it', async () => {
+  it('is that of proxyUrl, and a POST goes through it', async () => {
     await using proxy = await startConnectProxy({ to: port(), login: 'user:hidden' })
     const { token } = sandbox.issueToken({ user: 'jane' })
     const proxyUrl = `http://user:hidden@127.0.0.1:${proxy.port}`

@@ -66,7 +66,7 @@ const usersOf = (method: string) =>
     .map(({ user, status }) => [user, status])
 
 describe.each(WAYS)('6.4: with a $kind ($transport)', (way) => {
-  it('6.4: a watch goes on when another request finds its credential refused', async () => {
+  it('6.4: a watch continues when the credential is refused to another request', async () => {
     const { cluster, logins } = await open(way)
     await using _ = cluster
     const next = await watch(cluster)
@@ -81,7 +81,7 @@ describe.each(WAYS)('6.4: with a $kind ($transport)', (way) => {
     expect(usersOf('GET')).toEqual([['login-1', 200]])
   })
 
-  it('6.4: a watch goes on past the end of its credential, while others use the next', async () => {
+  it('6.4: a watch continues after its credential expires, while other requests use the next', async () => {
     const { cluster } = await open(way, 600)
     await using _ = cluster
     const next = await watch(cluster)
@@ -97,7 +97,7 @@ describe.each(WAYS)('6.4: with a $kind ($transport)', (way) => {
     expect(await next()).toContain('"name":"after"')
   })
 
-  it('6.4: a write that is being answered is neither cut nor sent twice', async () => {
+  it('6.4: a write in flight is neither cut off nor sent twice', async () => {
     const { cluster } = await open(way)
     await using _ = cluster
     let isHeld = false

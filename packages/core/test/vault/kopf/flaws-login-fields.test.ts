@@ -30,7 +30,7 @@ function write(name: string, text: string): string {
   return path
 }
 
-describe('need 2: a kubeconfig is read whole', () => {
+describe('need 2: a kubeconfig is fully supported', () => {
   it.each(['exec', 'tokenFile', 'relative certificates'] as const)('need 2: %s', async (what) => {
     const { certificate, key } = await sandbox.issueCertificate({ user: 'relative certificates' })
     write('pki/one.crt', certificate)
@@ -51,7 +51,7 @@ describe('need 2: a kubeconfig is read whole', () => {
     await using cluster = await connect({ vault })
     expect((await cluster.fetch(PATH)).status).toBe(200)
     expect(lastUser()).toBe(what)
-    // Need 1: the end that the plugin told is the end of the login.
+    // Need 1: the expiry of the plugin's credential is that of the login.
     if (what !== 'exec') return
     const [login] = vault.status()?.logins ?? []
     expect(login?.expiresAt).toBeLessThanOrEqual(Date.now() + 60_000)
@@ -59,7 +59,7 @@ describe('need 2: a kubeconfig is read whole', () => {
 })
 
 describe('need 3: a rotated token file', () => {
-  it('need 3: is noticed without a 401, in the pod as anywhere', async () => {
+  it('need 3: is noticed without a 401, in a pod and elsewhere', async () => {
     const folder = join(sandbox.folder, 'account')
     write('account/ca.crt', sandbox.caPem)
     write('account/namespace', 'ours\n')
@@ -83,8 +83,8 @@ describe('need 3: a rotated token file', () => {
   })
 })
 
-describe('need 8: what was refused is known by its secret', () => {
-  it('need 8: the scheme written out makes it no other credential', async () => {
+describe('need 8: a refused credential is recognised by its secret', () => {
+  it('need 8: an explicit default scheme does not make it another credential', async () => {
     const { token } = sandbox.issueToken({ user: 'jane' })
     let logins = 0
     const vault = new Vault({ freezeLimitMs: 300 }).onLogin(
@@ -103,7 +103,7 @@ describe('need 8: what was refused is known by its secret', () => {
   })
 })
 
-describe('need 9: a login that cannot be used', () => {
+describe('need 9: an invalid login', () => {
   const BROKEN = '-----BEGIN CERTIFICATE-----\nbm9uc2Vuc2U=\n-----END CERTIFICATE-----\n'
   const unusable: Readonly<Record<string, [Partial<ConnectionFields>, RegExp]>> = {
     'a CA file that is not there': [{ caData: undefined, caPath: '/nowhere/ca' }, /nowhere/],
@@ -118,12 +118,12 @@ describe('need 9: a login that cannot be used', () => {
       /certificate/,
     ],
     'a certificate without a key': [{ certificatePath: '/nowhere/crt' }, /no private key/],
-    'a user name without a password': [{ username: 'jane' }, /username has no password/],
+    'a username without a password': [{ username: 'jane' }, /username has no password/],
     'a proxy that is none': [{ proxyUrl: 'nonsense://p' }, /proxy/],
   }
 
   it.each(Object.keys(unusable))(
-    'need 9: with %s gives way to the next, and is told',
+    'need 9: with %s is skipped for the next one, and reported',
     async (name) => {
       const [fields, says] = unusable[name] ?? [{}, /./]
       const events: CredentialEvent[] = []
@@ -147,7 +147,7 @@ describe('need 9: a login that cannot be used', () => {
 })
 
 describe('need 10: secrets', () => {
-  it('need 10: are in nothing that can be printed, whatever happens to them', async () => {
+  it('need 10: are in nothing that can be printed, whatever happens', async () => {
     const secrets: string[] = []
     const shown: unknown[] = []
     const vault = new Vault({ freezeLimitMs: 10_000 })

@@ -10,7 +10,7 @@ const refusal = { status: 401, headers: {} }
 const START = 1_000_000_000
 
 describe('5.5: an empty vault', () => {
-  it('5.5: has the handlers asked again by everybody who comes later', async () => {
+  it('5.5: calls the handlers again for later requests', async () => {
     let logins = 0
     const { vault, clock } = openScene(
       {
@@ -38,8 +38,8 @@ describe('5.5: an empty vault', () => {
   })
 })
 
-describe('need 1: renewal ahead of time', () => {
-  it('need 1: the handler is asked before the end, in the background, and nobody waits', async () => {
+describe('need 1: renewal ahead of expiry', () => {
+  it('need 1: the handler is called before the expiry, in the background, while no request waits', async () => {
     const asked: [string, number][] = []
     const { vault, clock, events } = openScene({
       corp: ({ reason }) => {
@@ -63,7 +63,7 @@ describe('need 1: renewal ahead of time', () => {
     await vault.close()
   })
 
-  it('need 1: a login that arrives expired is not asked for with every request', async () => {
+  it('need 1: a handler that returns an expired login is not called for every request', async () => {
     let logins = 0
     const { vault, clock } = openScene({
       late: () => {
@@ -98,7 +98,7 @@ describe('need 5: bounded logins', () => {
   })
 
   // Not yet: the limit begins anew with every login that is refused.
-  it('need 5: a request that is refused with every login ends when its time is up', async () => {
+  it('need 5: a request that is refused with every login fails at its deadline', async () => {
     let logins = 0
     const { vault, clock } = openScene({
       fresh: () => {
@@ -119,13 +119,13 @@ describe('need 5: bounded logins', () => {
 
 /** One request to a server that refuses everything, sent again as transports do. */
 async function keepSending(vault: VaultAccess): Promise<void> {
-  const wish = { patience: {} }
-  let lease = await vault.lease(undefined, wish)
-  for (;;) lease = (await vault.replace(lease, refusal, undefined, wish)) ?? lease
+  const options = { patience: {} }
+  let lease = await vault.lease(undefined, options)
+  for (;;) lease = (await vault.replace(lease, refusal, undefined, options)) ?? lease
 }
 
 describe('need 6: handlers do not harm each other', () => {
-  it('need 6: they run side by side, and the first good answer serves at once', async () => {
+  it('need 6: they run in parallel, and the first usable login is used at once', async () => {
     const started: string[] = []
     const never = (name: string) => () => {
       started.push(name)
@@ -147,8 +147,8 @@ describe('need 6: handlers do not harm each other', () => {
   it.each([
     ['throws', { fails: () => Promise.reject(new PermanentError('no')) }],
     ['returns a wrong type', { fails: () => 'text' as never }],
-    ['throws for ever', { fails: () => Promise.reject(new Error('no')) }],
-  ])('need 6: one that %s takes nothing from what another returned', async (_, bad) => {
+    ['always throws', { fails: () => Promise.reject(new Error('no')) }],
+  ])('need 6: one that %s does not affect what another returned', async (_, bad) => {
     const { vault, clock } = openScene({ ...bad, good: () => ({ server, token: 'good' }) })
     expect((await vault.lease()).authorization).toBe('Bearer good')
     await passTime(clock, 100)
@@ -156,7 +156,7 @@ describe('need 6: handlers do not harm each other', () => {
     await vault.close()
   })
 
-  it('need 6: one that hangs is ended by its time limit, and asked again later', async () => {
+  it('need 6: one that hangs is aborted by its time limit, and called again later', async () => {
     const asked: LoginContext[] = []
     const { vault, clock } = openScene({
       hangs: [
@@ -177,7 +177,7 @@ describe('need 6: handlers do not harm each other', () => {
 })
 
 describe('need 7: each handler by itself', () => {
-  it('need 7: one whose credential is refused is asked again although another serves', async () => {
+  it('need 7: one whose credential is refused is called again although another is in use', async () => {
     let logins = 0
     const { vault } = openScene({
       preferred: () => {
@@ -195,8 +195,7 @@ describe('need 7: each handler by itself', () => {
     await vault.close()
   })
 
-  // Not yet: who holds nothing is asked only when nobody holds anything.
-  it('need 7: one that could not renew in time is asked again although another serves', async () => {
+  it('need 7: one that could not renew in time is called again although another is in use', async () => {
     let isDown = false
     let logins = 0
     const { vault, clock } = openScene({
@@ -225,7 +224,7 @@ describe('need 7: each handler by itself', () => {
   })
 
   // Not yet: as above.
-  it('need 7: one that could not log in at first is asked again although another serves', async () => {
+  it('need 7: one that could not log in at first is called again although another is in use', async () => {
     let isDown = true
     const { vault, clock } = openScene({
       preferred: () => {

@@ -9,7 +9,7 @@ import { outcome, passTime } from './pass-time.ts'
 const server = 'https://one.test'
 const refusal = { status: 401, headers: {} }
 
-describe('need 8: what was refused is known by its secret', () => {
+describe('need 8: a refused credential is recognised by its secret', () => {
   const disguises: Readonly<Record<string, Partial<ConnectionFields>>> = {
     'another end': { expiration: '2100-01-01T00:00:00Z' },
     'another priority': { priority: 7 },
@@ -20,25 +20,28 @@ describe('need 8: what was refused is known by its secret', () => {
     'the port written out': { server: `${server}:443` },
   }
 
-  it.each(Object.keys(disguises))('need 8: %s makes it no other credential', async (name) => {
-    let logins = 0
-    const { vault, clock } = openScene(
-      {
-        one: () => {
-          logins += 1
-          return { server, token: 'same', ...(logins > 1 && disguises[name]) }
+  it.each(Object.keys(disguises))(
+    'need 8: %s does not make it another credential',
+    async (name) => {
+      let logins = 0
+      const { vault, clock } = openScene(
+        {
+          one: () => {
+            logins += 1
+            return { server, token: 'same', ...(logins > 1 && disguises[name]) }
+          },
         },
-      },
-      { freezeLimitMs: 20_000 },
-    )
-    const replaced = outcome(vault.replace(await vault.lease(), refusal))
-    await passTime(clock, 21)
-    expect(logins).toBeGreaterThan(1)
-    expect(await replaced).toMatchObject({ code: 'ERR_LOGIN_FAILED' })
-    await vault.close()
-  })
+        { freezeLimitMs: 20_000 },
+      )
+      const replaced = outcome(vault.replace(await vault.lease(), refusal))
+      await passTime(clock, 21)
+      expect(logins).toBeGreaterThan(1)
+      expect(await replaced).toMatchObject({ code: 'ERR_LOGIN_FAILED' })
+      await vault.close()
+    },
+  )
 
-  it('need 8: another handler makes it no other credential', async () => {
+  it('need 8: another handler does not make it another credential', async () => {
     const { vault, clock } = openScene(
       { one: () => ({ server, token: 'same' }), two: () => ({ server, token: 'same' }) },
       { freezeLimitMs: 20_000 },
@@ -86,7 +89,7 @@ describe('need 8: what was refused is known by its secret', () => {
     await vault.close()
   })
 
-  it('need 8: a success makes the refusal forgotten', async () => {
+  it('need 8: a refusal is forgotten after a success', async () => {
     const { vault, clock } = openScene({ one: () => ({ server, token: 'same' }) })
     vault.reject(await vault.lease(), refusal)
     const again = outcome(vault.lease())
@@ -98,8 +101,8 @@ describe('need 8: what was refused is known by its secret', () => {
   })
 })
 
-describe('need 12: a handler knows why it is asked', () => {
-  it('need 12: it is told reason and refusal, and never a secret', async () => {
+describe('need 12: a handler knows why it is called', () => {
+  it('need 12: it receives reason and refusal, and never a secret', async () => {
     const asked: LoginContext[] = []
     const { vault, clock } = openScene({
       one: (context) => {
@@ -130,7 +133,7 @@ describe('need 12: a handler knows why it is asked', () => {
     await vault.close()
   })
 
-  it('need 12: who watches sees whose login was refused, once, and what followed', async () => {
+  it('need 12: an observer sees whose login was refused, once, and what followed', async () => {
     let logins = 0
     const { vault, events } = openScene({
       one: () => {
@@ -139,8 +142,8 @@ describe('need 12: a handler knows why it is asked', () => {
       },
     })
     await vault.replace(await vault.lease(), refusal)
-    const told = events.map(({ type, source }) => `${source.name}: ${type}`)
-    const story = told.slice(told.indexOf('one: refused'))
+    const reported = events.map(({ type, source }) => `${source.name}: ${type}`)
+    const story = reported.slice(reported.indexOf('one: refused'))
     expect(story.filter((each) => each === 'one: refused')).toHaveLength(1)
     const since = [
       'one: refused',
@@ -156,7 +159,7 @@ describe('need 12: a handler knows why it is asked', () => {
 })
 
 describe('11: priority', () => {
-  it('11.1: is strict: a lower one is used only when the higher are gone', async () => {
+  it('11.1: is strict: a lower one is used only if no higher one is left', async () => {
     const { vault } = openScene({
       high: () => ({ server, token: 'high', priority: 10 }),
       low: () => ({ server, token: 'low', priority: -5 }),
@@ -173,7 +176,7 @@ describe('11: priority', () => {
     await vault.close()
   })
 
-  it('11.1: is random among equals, each as likely as the others', () => {
+  it('11.1: is random among equals, with equal probability', () => {
     const candidates = ['a', 'b', 'c'].map((name) => ({ name, priority: 3 }))
     const all = [...candidates, { name: 'low', priority: 2 }]
     const counts = new Map<string | undefined, number>()

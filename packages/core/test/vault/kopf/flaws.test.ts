@@ -13,7 +13,7 @@ afterEach(() => sandbox.close())
 const PATH = '/api/v1/namespaces'
 const statusOf = async (cluster: Cluster): Promise<number> => (await cluster.fetch(PATH)).status
 
-/** A login service that can be told what to answer, and remembers who asked. */
+/** A login service with configurable answers that remembers its callers. */
 class LoginService {
   readonly asked: LoginContext[] = []
   readonly events: CredentialEvent[] = []
@@ -39,13 +39,13 @@ class LoginService {
   }
 }
 
-describe('4.1: a login that fails does not hang anybody', () => {
+describe('4.1: a failed login does not leave requests hanging', () => {
   it.each([
     ['broken', /corp failed: the door is locked/],
     ['text', /corp failed: a login handler must return a ConnectionInfo or nothing/],
     ['nothing', /corp returned nothing/],
   ] as const)(
-    '4.1: connect() ends in time when the handler’s answer is %s',
+    '4.1: connect() fails in time if the handler’s result is %s',
     async (answer, says) => {
       const service = new LoginService({ freezeLimitMs: 200 })
       service.answer = answer
@@ -57,7 +57,7 @@ describe('4.1: a login that fails does not hang anybody', () => {
   )
 
   it.each(['broken', 'text', 'nothing'] as const)(
-    '4.1: requests end in time when the answer of a re-login is %s, and the next good one is used',
+    '4.1: requests fail in time if the result of the next login is %s, and the next usable one is used',
     async (answer) => {
       const service = new LoginService({ freezeLimitMs: 200 })
       await using cluster = await service.connect()
@@ -76,7 +76,7 @@ describe('4.1: a login that fails does not hang anybody', () => {
 })
 
 describe('5.5: depletion does not stick', () => {
-  it('5.5: what was refused is not sent again so soon, and a new credential heals everything', async () => {
+  it('5.5: a refused credential is not sent again soon, and requests recover with a new one', async () => {
     const service = new LoginService({ freezeLimitMs: 300 })
     await using cluster = await service.connect()
     expect(await statusOf(cluster)).toBe(200)
@@ -94,8 +94,8 @@ describe('5.5: depletion does not stick', () => {
   })
 })
 
-describe('6.5: nobody lives on without a credential and without a word', () => {
-  it('6.5: a watcher that starts anew is told, the state is visible, and it goes on by itself', async () => {
+describe('6.5: a missing credential is always reported', () => {
+  it('6.5: a restarted watch gets the error, the status shows it, and it recovers by itself', async () => {
     const service = new LoginService({ freezeLimitMs: 300 })
     await using cluster = await service.connect()
     const leaving = new AbortController()

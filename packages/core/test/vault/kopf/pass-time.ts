@@ -10,7 +10,7 @@ export async function passTime(clock: FakeClock, seconds: number, stepMs = 1000)
   await settle()
 }
 
-/** What became of a promise, without a rejection that nobody handles. */
+/** How a promise settled, without an unhandled rejection. */
 export function outcome<T>(value: T | Promise<T>): Promise<T | unknown> {
   return Promise.resolve(value).catch((error: unknown) => error)
 }

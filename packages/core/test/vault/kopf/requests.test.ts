@@ -25,7 +25,7 @@ afterEach(() => sandbox.close())
 const statuses = () => sandbox.requests.map(({ status }) => status)
 
 describe('a request', () => {
-  it('with an Authorization of its own has nothing of ours, and its 401 is its own', async () => {
+  it('with its own Authorization has none of our credentials, and its 401 is returned', async () => {
     await using cluster = await connect({ vault })
     const { token } = sandbox.issueToken({ user: 'mine' })
     const own = { headers: { authorization: `Bearer ${token}` } }
@@ -37,7 +37,7 @@ describe('a request', () => {
   })
 
   it.each([400, 403, 404, 409, 429, 500, 503])(
-    'that is answered %i is sent once, and the login stays',
+    'with a response of %i is sent once, and the login is kept',
     async (status) => {
       await using cluster = await connect({ vault })
       sandbox.respondWith(() => ({
@@ -57,7 +57,7 @@ describe('a request', () => {
     },
   )
 
-  it('to a server that is away is an error with its reason, and the login stays', async () => {
+  it('to an unreachable server fails with the reason, and the login is kept', async () => {
     await using cluster = await connect({ vault })
     const restarted = sandbox.restart({ downMs: 200 })
     await expect(
@@ -68,7 +68,7 @@ describe('a request', () => {
     expect(logins).toBe(1)
   })
 
-  it('has the path of its login’s server before its own', async () => {
+  it('has the path of the login’s server as a prefix', async () => {
     const paths: string[] = []
     sandbox.respondWith(({ path }) => {
       paths.push(path)
@@ -91,7 +91,7 @@ describe('a request', () => {
 })
 
 describe('a request that waits for a login', () => {
-  it('leaves when its signal says so; the login goes on for the others', async () => {
+  it('is rejected when its signal is aborted, and the login continues for the others', async () => {
     let answer: (() => void) | undefined
     const slow = new Vault().onLogin(
       async ({ attempt, reason, signal }) => {

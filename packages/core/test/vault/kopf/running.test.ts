@@ -37,14 +37,14 @@ describe('a vault', () => {
     expect(logins).toBe(3)
   })
 
-  it('that is still waiting for its first login is given up with connect(), and tells the handler', async () => {
+  it('that waits for its first login is closed if connect() is aborted, and aborts the handler', async () => {
     const events: CredentialEvent[] = []
-    let told: unknown
+    let abortReason: unknown
     const vault = new Vault().onLogin(
       ({ signal }) =>
         new Promise((_, reject) => {
           signal.addEventListener('abort', () => {
-            told = signal.reason
+            abortReason = signal.reason
             reject(signal.reason)
           })
         }),
@@ -58,7 +58,7 @@ describe('a vault', () => {
     }
     const connecting = connect({ vault, signal: leaving.signal, observer })
     await expect(connecting).rejects.toBe(reason)
-    expect(told).toMatchObject({ code: 'ERR_CLOSED' })
+    expect(abortReason).toMatchObject({ code: 'ERR_CLOSED' })
     expect(vault.status()).toBeUndefined()
     expect(events.at(-1)?.type).toBe('released')
   })

@@ -14,7 +14,7 @@ function answers(...infos: readonly Awaited<ReturnType<LoginHandler>>[]): LoginH
 }
 
 describe('a new vault', () => {
-  it('is empty, and asks nobody before somebody needs it', async () => {
+  it('is empty, and calls no handler before the first request', async () => {
     const { vault, events } = openScene({ one: () => ({ server, token: 't' }) })
     expect(vault.isDepleted).toBe(true)
     await settle()
@@ -31,7 +31,7 @@ describe('a new vault', () => {
     await vault.close()
   })
 
-  it('fails with a LoginError when nothing comes', async () => {
+  it('fails with a LoginError if no handler returns anything', async () => {
     const { vault, clock } = openScene({ one: () => undefined })
     const asked = outcome(vault.lease())
     await passTime(clock, 1)
@@ -40,7 +40,7 @@ describe('a new vault', () => {
     await vault.close()
   })
 
-  it('gives what the handler returned, and the same lease to everybody', async () => {
+  it('returns what the handler returned, as the same lease for all requests', async () => {
     const { vault } = openScene({ one: answers({ server, token: 't', defaultNamespace: 'ns' }) })
     const lease = await vault.lease()
     expect(lease).toMatchObject({
@@ -52,8 +52,8 @@ describe('a new vault', () => {
   })
 })
 
-describe('who waits', () => {
-  it('may leave at once, and the others do not notice', async () => {
+describe('a waiting request', () => {
+  it('can be aborted at once without affecting the others', async () => {
     let answer: ((token: string) => void) | undefined
     const { vault } = openScene({
       slow: () => new Promise((resolve) => (answer = (token) => resolve({ server, token }))),
@@ -72,7 +72,7 @@ describe('who waits', () => {
 })
 
 describe('expiration', () => {
-  it('is not reached a millisecond before', async () => {
+  it('is not reached one millisecond early', async () => {
     const { vault, clock } = openScene({
       one: answers({ server, token: 't', expiration: new Date(1_000_010_000) }),
     })
@@ -82,21 +82,24 @@ describe('expiration', () => {
     await vault.close()
   })
 
-  it.each([0, 1])('leaves out what ended %i ms ago, however preferred it was', async (late) => {
-    const { vault, clock } = openScene({
-      short: answers({ server, token: 'a', priority: 9, expiration: new Date(1_000_010_000) }),
-      long: answers({ server, token: 'b' }),
-    })
-    await vault.lease()
-    await settle()
-    expect((await vault.lease()).authorization).toBe('Bearer a')
-    clock.jumpTo(1_000_010_000 + late)
-    expect((await vault.lease()).authorization).toBe('Bearer b')
-    await vault.close()
-  })
+  it.each([0, 1])(
+    'leaves out a credential that expired %i ms ago, whatever its priority',
+    async (late) => {
+      const { vault, clock } = openScene({
+        short: answers({ server, token: 'a', priority: 9, expiration: new Date(1_000_010_000) }),
+        long: answers({ server, token: 'b' }),
+      })
+      await vault.lease()
+      await settle()
+      expect((await vault.lease()).authorization).toBe('Bearer a')
+      clock.jumpTo(1_000_010_000 + late)
+      expect((await vault.lease()).authorization).toBe('Bearer b')
+      await vault.close()
+    },
+  )
 
   it.each([0, 1])(
-    'of everything, %i ms ago, is a LoginError when nothing new comes',
+    'of all credentials, %i ms ago, is a LoginError if there is no new login',
     async (late) => {
       const { vault, clock } = openScene({
         one: answers({ server, token: 'a', expiration: new Date(1_000_010_000) }),
@@ -112,7 +115,7 @@ describe('expiration', () => {
 })
 
 describe('a refusal', () => {
-  it('that leaves nothing is a LoginError for the request, which names the refusal', async () => {
+  it('is a LoginError that names it, if no credential is left', async () => {
     const { vault, clock } = openScene(
       { one: () => ({ server, token: 'same' }) },
       { freezeLimitMs: 10_000 },
@@ -126,7 +129,7 @@ describe('a refusal', () => {
     await vault.close()
   })
 
-  it('that is only reported keeps nobody waiting, also when nothing is left', async () => {
+  it('that is only reported does not wait, even if no credential is left', async () => {
     const { vault } = openScene({ one: answers({ server, token: 't' }) })
     vault.reject(await vault.lease(), refusal)
     expect(vault.isDepleted).toBe(true)
@@ -134,7 +137,7 @@ describe('a refusal', () => {
     await vault.close()
   })
 
-  it('that comes late, for what was replaced already, leaves the new login alone', async () => {
+  it('that arrives late, for a replaced credential, does not affect the new login', async () => {
     let logins = 0
     const { vault, clock } = openScene({
       one: () => {
@@ -154,7 +157,7 @@ describe('a refusal', () => {
     await vault.close()
   })
 
-  it('makes the next who asks wait, then fail, while the handler has nothing new', async () => {
+  it('makes the next request wait, then fail, while the handler returns nothing new', async () => {
     const { vault, clock } = openScene(
       { one: answers({ server, token: 't' }) },
       { freezeLimitMs: 5000 },
@@ -167,7 +170,7 @@ describe('a refusal', () => {
   })
 })
 
-describe('what is built from a login', () => {
+describe('a resource built from a login', () => {
   const made = (log: string[], name: string) => () => {
     log.push(`made ${name}`)
     return {
@@ -177,7 +180,7 @@ describe('what is built from a login', () => {
     }
   }
 
-  it('is made by who needs it, and ends with the vault', async () => {
+  it('is created when needed, and closed with the vault', async () => {
     const log: string[] = []
     const { vault } = openScene({ one: answers({ server, token: 't' }) })
     const lease = await vault.lease()
@@ -186,7 +189,7 @@ describe('what is built from a login', () => {
     expect(log).toEqual(['made pool', 'destroyed pool'])
   })
 
-  it('is made once for the same purpose', async () => {
+  it('is created once for the same purpose', async () => {
     const log: string[] = []
     const { vault } = openScene({ one: answers({ server, token: 't' }) })
     const first = (await vault.lease()).derived.get('pool', 'one', made(log, 'first'))
@@ -196,7 +199,7 @@ describe('what is built from a login', () => {
     await vault.close()
   })
 
-  it('is made once for each purpose and for each server', async () => {
+  it('is created once for each purpose and each server', async () => {
     const log: string[] = []
     const { vault } = openScene({ one: answers({ server, token: 't' }) })
     const { derived } = await vault.lease()
