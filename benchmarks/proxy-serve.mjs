@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { connect } from 'kubecred'
-import { Proxy as ClusterProxy, serverOptions } from 'kubecred/proxy'
+import { ClusterProxy, serverOptions } from 'kubecred/proxy'
 
 const [kubeconfig, secret] = process.argv.slice(2)
 const cluster = await connect({ kubeconfig })

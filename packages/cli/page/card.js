@@ -1,13 +1,13 @@
 import { now } from './clock.js'
 import { element, setAttribute, setText } from './dom.js'
-import { judge } from './judge.js'
+import { count, formatDuration, formatSource, formatTimeLeft } from './format.js'
+import { describeState } from './identity-state.js'
 import { Ring } from './ring.js'
 import { Strip } from './strip.js'
-import { count, duration, sourceWords, timeLeft } from './words.js'
 
 const FEEDBACK_MS = 8000
 
-/** One identity on the page. */
+/** The card of one identity. */
 export class Card {
   #ring = new Ring()
   #strip = new Strip()
@@ -26,7 +26,7 @@ export class Card {
   #forget = element('button', { type: 'button', class: 'button', text: 'Forget' })
   #view
   #written
-  #moments = []
+  #events = []
   #feedbackTimer
   isVisible = true
 
@@ -60,19 +60,19 @@ export class Card {
     setAttribute(
       this.#renew,
       'title',
-      'Fetch a new credential now. The old one serves until it is there.',
+      'Obtain a new credential now. The old one stays in use until then.',
     )
-    setAttribute(this.#forget, 'title', 'Drop the credential. The next request fetches another.')
+    setAttribute(this.#forget, 'title', 'Drop the credential. The next request obtains a new one.')
   }
 
   get view() {
     return this.#view
   }
 
-  /** Takes what is new; `moments` are those of this identity. */
-  update(view, moments) {
+  /** Shows the current view and events of the identity. */
+  update(view, events) {
     this.#view = view
-    this.#moments = moments
+    this.#events = events
     const written = JSON.stringify(view)
     if (written !== this.#written) {
       this.#written = written
@@ -81,21 +81,21 @@ export class Card {
     if (this.isVisible) this.tick()
   }
 
-  /** Moves what moves with time. */
+  /** Updates what changes with time. */
   tick() {
     const { credential } = this.#view
-    const verdict = judge(this.#view, now())
-    setText(this.#chip, verdict.words)
-    setAttribute(this.node, 'data-mood', verdict.mood)
-    setAttribute(this.node, 'data-busy', verdict.isBusy ? '' : undefined)
+    const state = describeState(this.#view, now())
+    setText(this.#chip, state.text)
+    setAttribute(this.node, 'data-mood', state.mood)
+    setAttribute(this.node, 'data-busy', state.isBusy ? '' : undefined)
     this.#ring.show({ from: credential.acquiredAt, until: credential.expiresAt })
-    this.#strip.draw(this.#moments, credential)
+    this.#strip.draw(this.#events, credential)
     const pause = (credential.nextTryAt ?? 0) - now()
-    setText(this.#nextTry, pause > 0 ? `Next try in ${timeLeft(pause).join(' ')}.` : '')
+    setText(this.#nextTry, pause > 0 ? `Next try in ${formatTimeLeft(pause).join(' ')}.` : '')
   }
 
   #write({ title, credential, holds = [], prompt, refusals, retried, signatures, server }) {
-    const source = sourceWords(credential.source)
+    const source = formatSource(credential.source)
     setText(this.#title, title)
     this.#source.replaceChildren(
       source.kind,
@@ -107,9 +107,9 @@ export class Card {
     setAttribute(this.#title, 'title', server)
     const facts = [
       ['Runs', String(credential.runs)],
-      ['Last run', credential.lastRunMs === undefined ? '–' : duration(credential.lastRunMs)],
+      ['Last run', credential.lastRunMs === undefined ? '–' : formatDuration(credential.lastRunMs)],
       ['Refused', String(refusals)],
-      ['Sent again', String(retried)],
+      ['Retried', String(retried)],
       ...(credential.source.kind === 'signer' || signatures > 0
         ? [['Signed', String(signatures)]]
         : []),
@@ -131,15 +131,15 @@ export class Card {
   async #press(verb, onPress) {
     const button = verb === 'renew' ? this.#renew : this.#forget
     if (button.getAttribute('aria-disabled') === 'true') return
-    // Not `disabled`: that would take the focus away from who uses the keyboard.
+    // Not `disabled`, which would take the focus away from keyboard users.
     setAttribute(button, 'aria-disabled', 'true')
-    this.#say(verb === 'renew' ? 'Fetching…' : 'Forgetting…', 'busy')
+    this.#showFeedback(verb === 'renew' ? 'Refreshing…' : 'Forgetting…', 'busy')
     const { ok, text } = await onPress(verb, this.#view)
     setAttribute(button, 'aria-disabled', undefined)
-    this.#say(text, ok ? 'good' : 'bad')
+    this.#showFeedback(text, ok ? 'good' : 'bad')
   }
 
-  #say(text, mood) {
+  #showFeedback(text, mood) {
     clearTimeout(this.#feedbackTimer)
     setText(this.#feedback, text)
     setAttribute(this.#feedback, 'data-mood', mood)
@@ -148,8 +148,8 @@ export class Card {
   }
 }
 
-/** What a card can be found by. */
-export function searchText({ title, context = '', user = '', server, credential }, words) {
+/** Returns the text that the filter searches. */
+export function searchText({ title, context = '', user = '', server, credential }, stateText) {
   return [
     title,
     context,
@@ -157,7 +157,7 @@ export function searchText({ title, context = '', user = '', server, credential 
     server,
     credential.source.kind,
     credential.source.name,
-    words,
+    stateText,
     count(credential.runs, 'run'),
   ]
     .join('\n')

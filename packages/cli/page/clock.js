@@ -1,16 +1,16 @@
 let offset = 0
 
-/** Sets the clock by the program's: both run on one machine, but not always (ssh -L). */
+/** Sets the clock to the program's, which may run on another machine (ssh -L). */
 export function setClock(programNow) {
   offset = programNow - Date.now()
 }
 
-/** Now, by the clock of the program. */
+/** Returns the current time by the clock of the program. */
 export function now() {
   return Date.now() + offset
 }
 
-/** Whether the reader wants things to stand still. */
-export function wantsStillness() {
+/** Returns whether the user prefers reduced motion. */
+export function prefersReducedMotion() {
   return matchMedia('(prefers-reduced-motion: reduce)').matches
 }

@@ -1,16 +1,16 @@
 import { ask } from './secret.js'
 
-/** The program says something every five seconds; three times nothing means that it is gone. */
-const SILENCE_MS = 15_000
+/** The program sends a snapshot at least every five seconds; after three missing ones the connection is lost. */
+const IDLE_MS = 15_000
 const FIRST_PAUSE_MS = 500
-const LONGEST_PAUSE_MS = 5000
-/** A snapshot of thousands of identities is smaller. */
-const LONGEST_LINE = 32_000_000
+const MAX_PAUSE_MS = 5000
+/** Larger than a snapshot with thousands of identities. */
+const MAX_LINE_LENGTH = 32_000_000
 
 /**
- * Follows the state of the program for as long as the page is open.
+ * Receives the state of the program while the page is open, and reconnects.
  *
- * `onState` hears `live`, `lost` (with the time of the next try) and `stranger` (the secret is another one now).
+ * Calls `onState` with `live`, `lost` (with the time of the next attempt) or `stranger` (the secret is not accepted).
  */
 export class Connection {
   #onSnapshot
@@ -24,7 +24,7 @@ export class Connection {
     this.#onState = onState
   }
 
-  /** Begins, or tries again at once. */
+  /** Connects, or reconnects immediately. */
   open() {
     clearTimeout(this.#timer)
     this.#attempt?.abort()
@@ -37,7 +37,7 @@ export class Connection {
   }
 
   async #follow(attempt) {
-    const watch = new Silence(() => attempt.abort())
+    const timer = new IdleTimer(() => attempt.abort())
     try {
       const response = await ask('/state', { signal: attempt.signal })
       if (response.status === 401) {
@@ -46,7 +46,7 @@ export class Connection {
         return
       }
       if (!response.ok) return
-      for await (const line of lines(response.body, watch)) {
+      for await (const line of lines(response.body, timer)) {
         if (this.#attempt !== attempt) return
         const snapshot = JSON.parse(line)
         this.#pause = FIRST_PAUSE_MS
@@ -54,7 +54,7 @@ export class Connection {
         this.#onSnapshot(snapshot)
       }
     } finally {
-      watch.end()
+      timer.stop()
       attempt.abort()
     }
   }
@@ -62,41 +62,41 @@ export class Connection {
   #lose(attempt) {
     if (this.#attempt !== attempt) return
     const pause = this.#pause
-    this.#pause = Math.min(pause * 2, LONGEST_PAUSE_MS)
+    this.#pause = Math.min(pause * 2, MAX_PAUSE_MS)
     this.#onState({ name: 'lost', retryAt: Date.now() + pause })
     this.#timer = setTimeout(() => this.open(), pause)
   }
 }
 
-class Silence {
-  #onSilence
+class IdleTimer {
+  #onIdle
   #timer
 
-  constructor(onSilence) {
-    this.#onSilence = onSilence
-    this.heard()
+  constructor(onIdle) {
+    this.#onIdle = onIdle
+    this.restart()
   }
 
-  heard() {
+  restart() {
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(this.#onSilence, SILENCE_MS)
+    this.#timer = setTimeout(this.#onIdle, IDLE_MS)
   }
 
-  end() {
+  stop() {
     clearTimeout(this.#timer)
   }
 }
 
-async function* lines(body, watch) {
+async function* lines(body, timer) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader()
   let rest = ''
   for (;;) {
     const { done, value } = await reader.read()
     if (done) return
-    watch.heard()
+    timer.restart()
     const parts = (rest + value).split('\n')
     rest = parts.pop()
-    if (rest.length > LONGEST_LINE) throw new RangeError('a line without an end')
+    if (rest.length > MAX_LINE_LENGTH) throw new RangeError('a line of the stream is too long')
     yield* parts
   }
 }

@@ -1,19 +1,19 @@
 const SVG = 'http://www.w3.org/2000/svg'
 
-/** Finds an element that index.html is known to have. */
+/** Returns an element of index.html. */
 export const byId = (id) => document.getElementById(id)
 
-/** Makes an element: attributes by name, `text` for its text. Never HTML: what is shown comes from elsewhere. */
+/** Creates an element with attributes, and `text` as its text. Never from HTML, because the data is not trusted. */
 export function element(name, { text, ...attributes } = {}, ...children) {
   return fill(document.createElement(name), text, attributes, children)
 }
 
-/** The same in a drawing. */
+/** Creates an SVG element. */
 export function shape(name, { text, ...attributes } = {}, ...children) {
   return fill(document.createElementNS(SVG, name), text, attributes, children)
 }
 
-/** Sets text only where it differs, so that a reader's selection survives. */
+/** Sets the text only if it differs, so that a selection is kept. */
 export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text
 }
@@ -24,7 +24,7 @@ export function setAttribute(node, name, value) {
   else if (node.getAttribute(name) !== String(value)) node.setAttribute(name, value)
 }
 
-/** Brings the children of a node into the given order, and moves only what must be moved: the focus stays. */
+/** Sets the children of a node in order, and moves only what must move, so that the focus is kept. */
 export function arrange(parent, nodes) {
   const wanted = new Set(nodes)
   for (const child of [...parent.children]) if (!wanted.has(child)) child.remove()

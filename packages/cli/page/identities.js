@@ -1,23 +1,23 @@
 import { Card, searchText } from './card.js'
 import { now } from './clock.js'
 import { arrange, byId, setAttribute, setText } from './dom.js'
-import { judge } from './judge.js'
-import { count } from './words.js'
+import { count } from './format.js'
+import { describeState } from './identity-state.js'
 
-/** A list of this length needs no filter. */
+/** A list of up to this length has no filter. */
 const FEW = 6
 const PAGE = 48
 
-/** The cards: all of them, or those that a filter leaves, a page at a time. */
+/** The cards of all identities, or of those that match the filter, a page at a time. */
 export class Identities {
   #cards = new Map()
   #views = []
-  #history
+  #timeline
   #onPress
   #limit = PAGE
   #query = ''
-  #onlyTrouble = false
-  #sight = new IntersectionObserver((entries) => {
+  #onlyTroubled = false
+  #visibility = new IntersectionObserver((entries) => {
     for (const { target, isIntersecting } of entries) {
       const card = [...this.#cards.values()].find(({ node }) => node === target)
       if (card === undefined) continue
@@ -26,8 +26,8 @@ export class Identities {
     }
   })
 
-  constructor(history, { onPress }) {
-    this.#history = history
+  constructor(timeline, { onPress }) {
+    this.#timeline = timeline
     this.#onPress = onPress
     byId('filter').addEventListener('input', (event) => {
       this.#query = event.target.value.trim().toLowerCase()
@@ -35,8 +35,8 @@ export class Identities {
       this.draw()
     })
     byId('attention').addEventListener('click', (event) => {
-      this.#onlyTrouble = !this.#onlyTrouble
-      setAttribute(event.currentTarget, 'aria-pressed', String(this.#onlyTrouble))
+      this.#onlyTroubled = !this.#onlyTroubled
+      setAttribute(event.currentTarget, 'aria-pressed', String(this.#onlyTroubled))
       this.#limit = PAGE
       this.draw()
     })
@@ -48,7 +48,7 @@ export class Identities {
     const ids = new Set(views.map(({ id }) => id))
     for (const [id, card] of this.#cards) {
       if (ids.has(id)) continue
-      this.#sight.unobserve(card.node)
+      this.#visibility.unobserve(card.node)
       this.#cards.delete(id)
     }
     this.draw()
@@ -74,7 +74,7 @@ export class Identities {
 
   #drawTools(found) {
     const all = this.#views.length
-    const trouble = this.#views.filter((view) => judge(view, now()).isTrouble).length
+    const trouble = this.#views.filter((view) => describeState(view, now()).isTrouble).length
     byId('tools').hidden = all <= FEW
     setText(byId('attention'), `Need attention: ${trouble}`)
     setText(byId('count'), found === all ? String(all) : `${found} of ${all}`)
@@ -88,9 +88,9 @@ export class Identities {
   }
 
   #isWanted(view) {
-    const { words, isTrouble } = judge(view, now())
-    if (this.#onlyTrouble && !isTrouble) return false
-    return this.#query === '' || searchText(view, words).includes(this.#query)
+    const { text, isTrouble } = describeState(view, now())
+    if (this.#onlyTroubled && !isTrouble) return false
+    return this.#query === '' || searchText(view, text).includes(this.#query)
   }
 
   #card(view) {
@@ -98,13 +98,13 @@ export class Identities {
     if (card === undefined) {
       card = new Card(view, { onPress: this.#onPress })
       this.#cards.set(view.id, card)
-      this.#sight.observe(card.node)
+      this.#visibility.observe(card.node)
     }
-    card.update(view, this.#history.of(view.id))
+    card.update(view, this.#timeline.of(view.id))
     return card
   }
 
-  /** The focus goes to the first card that is new: the button may be gone. */
+  /** Shows the next page, and focuses its first card, because the button may disappear. */
   #showMore() {
     const before = byId('cards').children.length
     this.#limit += PAGE
@@ -113,11 +113,11 @@ export class Identities {
   }
 }
 
-/** All of them in one sentence, and what to do about it in another. */
+/** Summarizes all identities in one sentence, with advice or totals below it. */
 export function headline(views) {
-  const troubled = views.filter((view) => judge(view, now()).isTrouble)
+  const troubled = views.filter((view) => describeState(view, now()).isTrouble)
   const prompts = views.filter(({ prompt }) => prompt !== undefined)
-  const ready = views.filter((view) => judge(view, now()).mood === 'good').length
+  const ready = views.filter((view) => describeState(view, now()).mood === 'good').length
   const text = sentence(views, { troubled, prompts, ready })
   const advice = prompts[0]?.prompt ?? troubled[0]?.credential.lastError?.hint
   return { text, subline: advice ?? sums(views), isGood: troubled.length === 0 }
@@ -127,18 +127,18 @@ function sums(views) {
   const runs = views.reduce((sum, { credential }) => sum + credential.runs, 0)
   const retried = views.reduce((sum, view) => sum + view.retried, 0)
   return [
-    runs === 0 ? 'No plugin or signer has been needed so far' : `${count(runs, 'run')} so far`,
-    ...(retried > 0 ? [`${count(retried, 'request')} sent again after a refusal, unnoticed`] : []),
+    runs === 0 ? 'No plugin or signer has run yet' : `${count(runs, 'run')} so far`,
+    ...(retried > 0 ? [`${count(retried, 'request')} retried after a refusal`] : []),
   ].join(' · ')
 }
 
 function sentence(views, { troubled, prompts, ready }) {
-  if (views.length === 0) return 'Nothing to look after yet'
-  if (prompts.length > 0) return `${prompts[0].title} waits for you`
+  if (views.length === 0) return 'No identities yet'
+  if (prompts.length > 0) return `${prompts[0].title} is waiting for you`
   if (troubled.length === 1) return `${troubled[0].title} needs attention`
   if (troubled.length > 1)
     return `${troubled.length} of ${count(views.length, 'identity')} need attention`
   if (ready === views.length)
     return views.length === 1 ? 'Ready' : `All ${count(views.length, 'identity')} are ready`
-  return `All is well: ${ready} of ${count(views.length, 'identity')} in use`
+  return `No problems: ${ready} of ${count(views.length, 'identity')} in use`
 }

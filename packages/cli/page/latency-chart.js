@@ -1,10 +1,10 @@
 import { byId, element, setAttribute, setText, shape } from './dom.js'
-import { bar, height, makePlot, markEmpty, placeSeconds } from './plot.js'
-import { duration } from './words.js'
+import { formatDuration } from './format.js'
+import { bar, height, makePlot, markEmpty, positionSeconds } from './plot.js'
 
-const SHORTEST_MS = 0.1
+const MIN_MS = 0.1
 
-/** Time to answer: the median as a line, from there to the 99th percentile as bars. Each step up is ten times as long. */
+/** Response time on a logarithmic scale: the median as a line, with bars up to the 99th percentile. */
 export class LatencyChart {
   #p50 = shape('path', { class: 'line' })
   #reach = shape('path', { class: 'reach' })
@@ -21,19 +21,19 @@ export class LatencyChart {
   tick() {
     if (this.#traffic === undefined) return
     const { p50, p99 } = this.#traffic
-    const seconds = placeSeconds(this.#traffic.seconds)
+    const seconds = positionSeconds(this.#traffic.seconds)
     const low = decade(Math.min(1, ...seconds.map((s) => s.p50)), Math.floor)
     const high = Math.max(low + 2, decade(Math.max(0, ...seconds.map((s) => s.p99)), Math.ceil))
-    const place = (ms) => height((Math.log10(Math.max(ms, SHORTEST_MS)) - low) / (high - low))
+    const place = (ms) => height((Math.log10(Math.max(ms, MIN_MS)) - low) / (high - low))
     setAttribute(this.#p50, 'd', line(seconds, place))
     const bars = seconds.map((s) => bar(s.x, place(s.p50), place(s.p99)))
     setAttribute(this.#reach, 'd', bars.join(''))
     this.#drawScale(low, high)
     const isQuiet = p50 === undefined
     markEmpty('latency', this.#traffic.total === 0)
-    setText(byId('latency-value'), isQuiet ? '–' : duration(p50))
-    setText(byId('latency-note'), isQuiet ? '' : `median; 99 of 100 within ${duration(p99)}`)
-    const spoken = `median ${duration(p50 ?? 0)}, 99 of 100 within ${duration(p99 ?? 0)}, over two minutes`
+    setText(byId('latency-value'), isQuiet ? '–' : formatDuration(p50))
+    setText(byId('latency-note'), isQuiet ? '' : `median, p99 ${formatDuration(p99)}`)
+    const spoken = `median ${formatDuration(p50 ?? 0)}, 99th percentile ${formatDuration(p99 ?? 0)}, over two minutes`
     setAttribute(this.#svg, 'aria-label', isQuiet ? 'No requests yet' : spoken)
   }
 
@@ -51,14 +51,14 @@ export class LatencyChart {
 }
 
 function decade(milliseconds, round) {
-  return round(Math.log10(Math.max(SHORTEST_MS, milliseconds)))
+  return round(Math.log10(Math.max(MIN_MS, milliseconds)))
 }
 
 function unit(power) {
   return power < 3 ? `${10 ** power} ms` : `${10 ** (power - 3)} s`
 }
 
-/** A line that breaks where there was nothing. */
+/** Draws a line with gaps where there were no requests. */
 function line(seconds, place) {
   return seconds
     .map(({ x, p50 }, at) => {

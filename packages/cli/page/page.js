@@ -2,36 +2,37 @@ import { announce } from './announce.js'
 import { setClock } from './clock.js'
 import { Connection } from './connection.js'
 import { byId, setAttribute, setText } from './dom.js'
-import { History } from './history.js'
+import { EventList } from './event-list.js'
+import { formatDuration } from './format.js'
 import { headline, Identities } from './identities.js'
 import { LatencyChart } from './latency-chart.js'
-import { Moments } from './moments.js'
+
 import { RateChart } from './rate-chart.js'
 import { ask, hasSecret, takeSecret } from './secret.js'
-import { duration } from './words.js'
+import { Timeline } from './timeline.js'
 
 const WELCOMES = {
   missing: {
-    heading: 'Open the address that was printed',
-    text: 'The end of that address, after the #, is the secret of this page. It is kept in memory only, so a reload forgets it.',
+    heading: 'Open the printed address',
+    text: 'The part of the address after the # is the secret of this page. It is kept in memory only, so a reload loses it.',
     why: 'Copy the whole line from the terminal, or press Ctrl and click it there.',
   },
   stranger: {
     heading: 'Open the new address',
-    text: 'The program at this address does not know the secret of this page. It has probably been started anew, and has printed a new address.',
-    why: 'To keep the address over restarts, give the program the same port and secret each time.',
+    text: 'The program does not accept the secret of this page. It has probably been restarted, and has printed a new address.',
+    why: 'To keep the address across restarts, start the program with the same port and secret.',
   },
 }
 
-const history = new History()
+const timeline = new Timeline()
 const charts = [new RateChart(), new LatencyChart()]
-const moments = new Moments(history)
-const identities = new Identities(history, { onPress: press })
+const events = new EventList(timeline)
+const identities = new Identities(timeline, { onPress: press })
 const connection = new Connection({ onSnapshot: show, onState: showLink })
 let link = { name: 'connecting' }
 let lastHeadline
 
-// An address that is pasted into this tab changes only the fragment, and loads nothing.
+// Pasting the address into this tab changes only the fragment, and does not reload the page.
 addEventListener('hashchange', () => {
   if (takeSecret()) begin()
 })
@@ -57,10 +58,10 @@ function show(snapshot) {
   setClock(snapshot.now)
   byId('welcome').hidden = true
   byId('live').hidden = false
-  history.take(snapshot)
+  timeline.take(snapshot)
   identities.update(snapshot.identities)
   for (const chart of charts) chart.update(snapshot.traffic)
-  moments.draw()
+  events.draw()
   setText(byId('where'), snapshot.title)
   setText(byId('version'), `kubecred ${snapshot.version}`)
   const { text, subline, isGood } = headline(snapshot.identities)
@@ -97,8 +98,8 @@ function drawBanner() {
   byId('banner').hidden = link.name !== 'lost'
   if (link.name !== 'lost') return
   const text = byId('live').hidden
-    ? 'The program does not answer. The page keeps trying.'
-    : 'The program does not answer: what you see is from before. The page keeps trying.'
+    ? 'The program does not respond. Reconnecting…'
+    : 'The program does not respond: this is the last known state. Reconnecting…'
   setText(byId('banner-text'), text)
 }
 
@@ -115,21 +116,21 @@ function showWelcome(name) {
   document.title = `${heading} – kubecred`
 }
 
-/** Does what a button says, and tells how it went. */
+/** Performs the action of a button, and announces its outcome. */
 async function press(verb, { id, title }) {
-  const outcome = await carryOut(verb, id)
+  const outcome = await perform(verb, id)
   announce(`${title}: ${outcome.text}`)
   return outcome
 }
 
-async function carryOut(verb, id) {
+async function perform(verb, id) {
   try {
     const response = await ask(`/identities/${encodeURIComponent(id)}/${verb}`, { method: 'POST' })
     if (!response.ok) return { ok: false, text: (await response.text()).trim() }
     const { ok, tookMs, error } = await response.json()
     if (!ok) return { ok, text: error.message }
-    return { ok, text: verb === 'forget' ? 'Forgotten' : `Refreshed in ${duration(tookMs)}` }
+    return { ok, text: verb === 'forget' ? 'Forgotten' : `Refreshed in ${formatDuration(tookMs)}` }
   } catch {
-    return { ok: false, text: 'The program does not answer' }
+    return { ok: false, text: 'The program does not respond' }
   }
 }

@@ -1,21 +1,21 @@
 import { byId, element, setAttribute, setText, shape } from './dom.js'
-import { bar, height, makePlot, markEmpty, placeSeconds, SECONDS } from './plot.js'
-import { count } from './words.js'
+import { count } from './format.js'
+import { bar, height, makePlot, markEmpty, positionSeconds, SECONDS } from './plot.js'
 
-/** Over how many seconds "now" is measured. */
-const LATELY = 10
+/** The current rate is the average over this many seconds. */
+const RECENT_SECONDS = 10
 
-/** Requests per second, those that failed at the foot of each bar. */
+/** Requests per second, with failed ones at the bottom of each bar. */
 export class RateChart {
   #good = shape('path', { class: 'bar' })
   #failed = shape('path', { class: 'bar-failed' })
-  #scale = element('div', { class: 'scale-line scale-most', 'aria-hidden': 'true' })
-  #most = element('span')
+  #scale = element('div', { class: 'scale-line scale-max', 'aria-hidden': 'true' })
+  #max = element('span')
   #svg = makePlot('rate', this.#scale, this.#good, this.#failed)
   #traffic
 
   constructor() {
-    this.#scale.append(this.#most)
+    this.#scale.append(this.#max)
   }
 
   update(traffic) {
@@ -26,14 +26,14 @@ export class RateChart {
   tick() {
     if (this.#traffic === undefined) return
     const { total, failed, open } = this.#traffic
-    const seconds = placeSeconds(this.#traffic.seconds)
+    const seconds = positionSeconds(this.#traffic.seconds)
     const peak = Math.max(0, ...seconds.map(({ requests }) => requests))
-    const most = readable(Math.max(4, peak))
+    const max = roundUp(Math.max(4, peak))
     const draw = (path, from, until) =>
       setAttribute(
         path,
         'd',
-        seconds.map((s) => bar(s.x, height(from(s) / most), height(until(s) / most))).join(''),
+        seconds.map((s) => bar(s.x, height(from(s) / max), height(until(s) / max))).join(''),
       )
     draw(
       this.#good,
@@ -45,16 +45,16 @@ export class RateChart {
       () => 0,
       (s) => s.failed,
     )
-    const lately = seconds.filter(({ x }) => x >= SECONDS - LATELY)
-    const rate = lately.reduce((sum, { requests }) => sum + requests, 0) / LATELY
+    const recent = seconds.filter(({ x }) => x >= SECONDS - RECENT_SECONDS)
+    const rate = recent.reduce((sum, { requests }) => sum + requests, 0) / RECENT_SECONDS
     markEmpty('rate', total === 0)
-    setText(this.#most, String(most))
+    setText(this.#max, String(max))
     setText(
       byId('rate-value'),
       rate >= 10 || rate === 0 ? String(Math.round(rate)) : rate.toFixed(1),
     )
     setText(byId('rate-note'), total === 0 ? '' : totals(total, failed, open))
-    const spoken = `${rate.toFixed(1)} requests per second; the most in two minutes was ${peak}`
+    const spoken = `${rate.toFixed(1)} requests per second; the maximum in two minutes was ${peak}`
     setAttribute(this.#svg, 'aria-label', total === 0 ? 'No requests yet' : spoken)
   }
 }
@@ -63,8 +63,8 @@ function totals(total, failed, open) {
   return `${count(total, 'request')}, ${failed === 0 ? 'none' : failed} failed, ${open} open`
 }
 
-/** The next number that is easy to read. */
-function readable(value) {
+/** Rounds up to a number that is easy to read. */
+function roundUp(value) {
   const power = 10 ** Math.floor(Math.log10(value))
   return [1, 1.5, 2, 3, 4, 5, 6, 8, 10].map((step) => step * power).find((step) => step >= value)
 }

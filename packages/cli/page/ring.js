@@ -1,13 +1,13 @@
-import { now, wantsStillness } from './clock.js'
+import { now, prefersReducedMotion } from './clock.js'
 import { element, setAttribute, setText, shape } from './dom.js'
-import { timeLeft, timeLeftSpoken } from './words.js'
+import { formatTimeLeft, spellTimeLeft } from './format.js'
 
 const RADIUS = 34
 const LENGTH = 2 * Math.PI * RADIUS
-/** A longer life moves less than a pixel in a second: nobody sees the steps. */
+/** With a longer lifetime, the ring moves less than a pixel per second and needs no animation. */
 const SMOOTH_MS = 300_000
 
-/** A ring that runs down with the time a credential has left. */
+/** A ring that shows the remaining lifetime of a credential. */
 export class Ring {
   #arc = shape('circle', {
     class: 'ring-arc',
@@ -37,7 +37,7 @@ export class Ring {
   #until
   #motion
 
-  /** Shows a credential that lives between the two; without an end the ring is full. */
+  /** Shows a credential by when it was obtained and expires; without an expiry the ring is full. */
   show({ from, until, label }) {
     this.label = label
     if (from !== this.#from || until !== this.#until) {
@@ -50,10 +50,10 @@ export class Ring {
     this.tick()
   }
 
-  /** Writes the time anew; called now and then. */
+  /** Updates the remaining time. */
   tick() {
     const left = this.#until === undefined ? undefined : this.#until - now()
-    const [number, unit] = this.#words(left)
+    const [number, unit] = this.#format(left)
     setText(this.#number, String(number))
     setText(this.#unit, unit)
     setAttribute(this.#svg, 'aria-label', this.#spoken(left))
@@ -67,23 +67,23 @@ export class Ring {
 
   #begin() {
     const left = (this.#until ?? 0) - now()
-    if (left <= 0 || left > SMOOTH_MS || wantsStillness()) return
+    if (left <= 0 || left > SMOOTH_MS || prefersReducedMotion()) return
     this.#motion = this.#arc.animate(
       [{ strokeDashoffset: this.#offset(left) }, { strokeDashoffset: LENGTH }],
       { duration: left, fill: 'forwards' },
     )
   }
 
-  #words(left) {
+  #format(left) {
     if (this.#from === undefined) return ['–', '']
     if (left === undefined) return ['∞', '']
-    return left <= 0 ? ['0', 's'] : timeLeft(left)
+    return left <= 0 ? ['0', 's'] : formatTimeLeft(left)
   }
 
   #spoken(left) {
-    if (this.#from === undefined) return 'nothing held'
-    if (left === undefined) return 'no end'
-    return left <= 0 ? 'ended' : `${timeLeftSpoken(left)} left`
+    if (this.#from === undefined) return 'no credential'
+    if (left === undefined) return 'no known expiry'
+    return left <= 0 ? 'expired' : `${spellTimeLeft(left)} left`
   }
 
   #share(left) {

@@ -3,8 +3,8 @@ const SECRET = /^#([A-Za-z0-9._~-]{20,200})$/
 let secret
 
 /**
- * Takes the secret out of the address bar. It stays in memory: not in the tab's history, not in a store, not in a cookie.
- * True when there was one.
+ * Moves the secret from the address bar to memory, so that it is not in the tab's history, storage or a cookie.
+ * Returns whether there was one.
  */
 export function takeSecret() {
   const found = SECRET.exec(location.hash)
@@ -16,7 +16,7 @@ export function takeSecret() {
 
 export const hasSecret = () => secret !== undefined
 
-/** Asks the program for something, as somebody who knows the secret. */
+/** Sends a request with the secret to the program. */
 export function ask(path, options = {}) {
   return fetch(path, {
     ...options,

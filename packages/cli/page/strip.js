@@ -1,11 +1,11 @@
 import { now } from './clock.js'
 import { element, setAttribute, shape } from './dom.js'
-import { KINDS, timeOfDay } from './words.js'
+import { formatTime, KINDS } from './format.js'
 
 export const STRIP_MS = 300_000
-const MOST_MARKS = 150
+const MAX_MARKS = 150
 
-/** The last minutes of one identity: when it had a credential, when it waited, and what happened. */
+/** The last minutes of one identity: when it had a credential, when requests waited, and its events. */
 export class Strip {
   #svg = shape('svg', { class: 'strip-drawing', role: 'img' })
   node = element(
@@ -20,14 +20,14 @@ export class Strip {
     ),
   )
 
-  draw(moments, credential) {
+  draw(events, credential) {
     const end = now()
     const begin = end - STRIP_MS
     const at = (time) =>
       `${(((Math.min(Math.max(time, begin), end) - begin) / STRIP_MS) * 100).toFixed(2)}%`
     const width = (from, until) =>
       `${Math.max(0.3, ((Math.min(until, end) - Math.max(from, begin)) / STRIP_MS) * 100).toFixed(2)}%`
-    const spans = spansOf(moments, credential)
+    const spans = spansOf(events, credential)
       .filter(({ from, until }) => until > begin && from < end)
       .map(({ kind, from, until }) =>
         shape('rect', {
@@ -39,8 +39,8 @@ export class Strip {
           rx: 2,
         }),
       )
-    const recent = moments.filter((moment) => moment.at > begin).slice(-MOST_MARKS)
-    const marks = recent.map((moment) => markOf(moment, at(moment.at)))
+    const recent = events.filter((event) => event.at > begin).slice(-MAX_MARKS)
+    const marks = recent.map((event) => markOf(event, at(event.at)))
     this.#svg.replaceChildren(
       shape('rect', { class: 'strip-track', x: 0, y: 16, width: '100%', height: 10, rx: 2 }),
       ...spans,
@@ -51,7 +51,7 @@ export class Strip {
 }
 
 function markOf({ kind, text, at }, x) {
-  const title = shape('title', { text: `${timeOfDay(at)} ${KINDS[kind]?.name ?? kind}: ${text}` })
+  const title = shape('title', { text: `${formatTime(at)} ${KINDS[kind]?.name ?? kind}: ${text}` })
   const place = { class: `mark mark-${kind}` }
   switch (kind) {
     case 'refused':
@@ -75,8 +75,8 @@ const PATHS = {
   warning: 'M0 -6 6 5h-12z',
 }
 
-/** Turns what happened into stretches of time. */
-function spansOf(moments, { acquiredAt, expiresAt = Number.POSITIVE_INFINITY }) {
+/** Converts events to time spans. */
+function spansOf(events, { acquiredAt, expiresAt = Number.POSITIVE_INFINITY }) {
   const spans = []
   let open
   const close = (at) => {
@@ -88,13 +88,13 @@ function spansOf(moments, { acquiredAt, expiresAt = Number.POSITIVE_INFINITY }) 
     open = { kind, from, until }
   }
   const serves = (at) => open?.kind === 'good' && open.until > at
-  for (const { kind, at, until } of moments) {
+  for (const { kind, at, until } of events) {
     if (kind === 'acquired' || kind === 'refreshed') start('good', at, until)
     else if (kind === 'refused') start('waiting', at)
     else if (kind === 'forgotten') close(at)
     else if ((kind === 'waiting' || kind === 'failed') && !serves(at)) start(kind, at)
   }
-  // What came before the page knew of it.
+  // A credential from before the first known event.
   if (open === undefined && acquiredAt !== undefined) start('good', acquiredAt, expiresAt)
   close(Number.POSITIVE_INFINITY)
   return spans
@@ -102,8 +102,8 @@ function spansOf(moments, { acquiredAt, expiresAt = Number.POSITIVE_INFINITY }) 
 
 function summary(recent) {
   const counts = Object.entries(KINDS)
-    .map(([kind, { name }]) => [recent.filter((moment) => moment.kind === kind).length, name])
+    .map(([kind, { name }]) => [recent.filter((event) => event.kind === kind).length, name])
     .filter(([number]) => number > 0)
     .map(([number, name]) => `${number} ${name}`)
-  return counts.join(', ') || 'nothing happened'
+  return counts.join(', ') || 'no events'
 }

@@ -30,7 +30,7 @@ describe.skipIf(process.platform === 'win32')('a named pipe that nobody writes t
     [['proxy', '--port=0', '--page-secret-file', 'PIPE'], 'it is not a file'],
     [
       ['proxy', '--port=0', '--tls-cert-file', 'PIPE', '--tls-key-file', 'PIPE'],
-      'it is not what it should be',
+      'it is not a certificate in PEM format',
     ],
   ])('is refused at once by %j', async (argv, reason) => {
     await using home = new Home()

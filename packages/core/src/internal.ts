@@ -1,4 +1,4 @@
-// For our own packages alone. It has no version: anything here may change with every release.
+// For our own packages only. Not covered by semantic versioning: anything here may change in any release.
 export type { Credential } from './credential/credential.ts'
 export { type ExecContext, execContexts } from './diagnose/exec-contexts.ts'
 export {

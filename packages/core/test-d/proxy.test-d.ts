@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import type { Cluster } from 'kubecred'
 import {
-  Proxy as ClusterProxy,
+  ClusterProxy,
   DEFAULT_RULES,
   type ProxyOptions,
   type ProxyRules,

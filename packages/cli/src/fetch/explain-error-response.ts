@@ -7,18 +7,18 @@ import type { EventSummary } from '../render/event-log.ts'
 import { printableLine } from '../render/printable.ts'
 import { statusLine } from './send-logged.ts'
 
-/** An answer of 400 or more, with as much of its body as is known. */
+/** A response with status 400 or more, and the beginning of its body. */
 export interface Refusal {
   readonly response: Response
   readonly text: string
   readonly path: string
-  /** Whether the request brought its own Authorization. */
+  /** Whether the request had its own Authorization header. */
   readonly hasOwnCredential?: boolean
-  /** What a command knows about certain statuses. */
+  /** Additional explanations of the command, by status. */
   readonly remarks?: Readonly<Record<number, string>>
 }
 
-/** Says on standard error what the server objected to and, for a 401, why and what to do. Returns the exit status. */
+/** Prints the server's message to standard error and, for a 401, the cause and what to do. Returns the exit status. */
 export function explainRefusal(call: Call, cluster: Cluster, refusal: Refusal): number {
   const { words } = call
   const { response, text, remarks } = refusal
@@ -31,7 +31,7 @@ export function explainRefusal(call: Call, cluster: Cluster, refusal: Refusal): 
   return EXIT.refused
 }
 
-/** The message of a Kubernetes Status, or undefined when the body is something else. */
+/** Returns the message of a Kubernetes Status, or undefined if the body is not one. */
 function readStatusMessage(text: string): string | undefined {
   try {
     const { kind, message } = JSON.parse(text) as { kind?: unknown; message?: unknown }
@@ -48,12 +48,12 @@ function explain401({ story, io }: Call, cluster: Cluster, refusal: Refusal): st
   }
   const { credential } = cluster.status()
   const source = describeSource(credential.source)
-  // Nothing of ours was sent, so nothing of ours was refused: no event tells of it.
+  // There is no event: without a credential none can be refused.
   if (credential.source.kind === 'anonymous') {
-    return 'No credential was sent, because the user entry has none, and the server does not let anonymous users in.'
+    return 'No credential was sent, because the user entry has none, and the server does not allow anonymous requests.'
   }
   if (story.facts.refusals === 0) {
-    return `The 401 came from something behind the API server (${source} was not refused), so nothing was refreshed.`
+    return `The 401 came from a service behind the API server (${source} was not refused), so nothing was refreshed.`
   }
   switch (credential.source.kind) {
     case 'exec':
@@ -65,13 +65,13 @@ function explain401({ story, io }: Call, cluster: Cluster, refusal: Refusal): st
     case 'oidc':
       return `The server refused the id token of ${source}. Check that the API server trusts this issuer and client id, and log in again.`
     case 'signer':
-      return `The server refused the certificate of ${source}; asked again, it gave no better one. Check that the certificate was issued for ${cluster.server}.`
+      return `The server refused the certificate of ${source}, and no other is available. Check that the certificate was issued for ${cluster.server}.`
     case 'login':
     case 'vault':
-      return `The server refused what ${source} gave.`
+      return `The server refused the credential of ${source}.`
     case 'token-file':
     case 'certificate-files':
-      return `The server refused what is in ${source}; it was read again and did not help. Renew the file, or check that it is meant for ${cluster.server}.`
+      return `The server refused the content of ${source}, also after reading it again. Renew the file, or check that it is meant for ${cluster.server}.`
     case 'static':
       return `The server refused the ${source}. It cannot be refreshed: get a new one.`
   }
@@ -86,11 +86,11 @@ interface PluginFacts {
 function explainPlugin(refused: string, { refresh, pause, lastError }: PluginFacts): string {
   switch (refresh) {
     case 'new':
-      return `${refused}, and also the new one it gave when it was run again. Check that the plugin logs in to the right account for this cluster.`
+      return `${refused}, and also the new one after it ran again. Check that the plugin logs in to the right account for this cluster.`
     case 'same':
-      return `${refused}; run again, it gave the same one. Log in again with the plugin, or clear its cache.`
+      return `${refused}, and it returned the same one again. Log in again with the plugin, or clear its cache.`
     case 'failed':
-      return `${refused}; run again, it failed: ${printableLine(lastError ?? 'unknown reason')}${pause}.`
+      return `${refused}, and then the plugin failed: ${printableLine(lastError ?? 'unknown reason')}${pause}.`
     case 'none':
       return `${refused}, which was not run again${pause}.`
   }

@@ -1,7 +1,7 @@
 /**
- * Names the type of a body that came without one: JSON, for PATCH the kind of patch that its shape shows.
+ * Guesses the content type of a JSON body; for PATCH, the kind of patch from its shape.
  *
- * Undefined when it is not JSON: then the server is left to judge.
+ * Returns undefined if the body is not JSON, and leaves it to the server.
  */
 export function guessContentType(method: string, body: Uint8Array): string | undefined {
   const value = parse(Buffer.from(body).toString())

@@ -4,15 +4,15 @@ import { Socket } from 'node:net'
 import { addAbortSignal } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 
-/** What a shell puts in the place of `<(…)`, and standard input by its name: the other end is open already. */
+/** Process substitution `<(…)` of a shell, and standard input by name: pipes that already have a writer. */
 const OPEN_PIPE = /^\/dev\/(?:stdin|fd\/\d+)$/
 
 /**
- * Reads a file to its end.
+ * Reads a whole file.
  *
- * A named pipe that nobody writes to would be waited for, and nothing ends such a wait: it is refused.
+ * Named pipes are rejected: waiting for a writer could not be aborted.
  *
- * @throws An error with a `code` as Node has them, `ENOTSUP` for what is not a regular file; or the signal's reason.
+ * @throws An error with a `code` of Node, `ENOTSUP` if it is not a regular file; or the signal's reason.
  */
 export async function readDataFile(path: string, signal: AbortSignal): Promise<Uint8Array> {
   const descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
@@ -24,7 +24,7 @@ export async function readDataFile(path: string, signal: AbortSignal): Promise<U
   throw Object.assign(new Error(`${path} is not a regular file`), { code })
 }
 
-/** With a socket, because that does not wait in a thread. It closes the descriptor. */
+/** Reads a pipe through a socket, which does not block a thread. It closes the descriptor. */
 function readPipe(fd: number, signal: AbortSignal): Promise<Uint8Array> {
   return buffer(addAbortSignal(signal, new Socket({ fd, readable: true, writable: false })))
 }

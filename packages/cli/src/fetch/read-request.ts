@@ -12,13 +12,13 @@ export interface RequestDraft {
   readonly hasOwnCredential: boolean
 }
 
-/** What characters a method or the name of a header may have (RFC 9110, token). */
+/** The syntax of a method and of a header name (RFC 9110, token). */
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/
 
 /**
- * Reads path, method, headers and body from the flags, and the body from where they say.
+ * Reads path, method, headers and body from the flags, and the body from a file or standard input if they say so.
  *
- * @throws {UsageError} Nothing was sent.
+ * @throws {UsageError} If a flag is invalid. Nothing has been sent then.
  */
 export async function readRequest(call: Call): Promise<RequestDraft> {
   const path = readPath(call.args[0] ?? '')
@@ -31,7 +31,7 @@ export async function readRequest(call: Call): Promise<RequestDraft> {
   return { path, method, headers, body, hasOwnCredential: has('authorization') }
 }
 
-/** Whether the body comes from standard input, which a plugin then cannot have. */
+/** Returns whether the body comes from standard input, which is then not available to a plugin. */
 export function readsStdin({ flags }: Call): boolean {
   return flags.list('data')[0] === '@-'
 }
@@ -61,14 +61,14 @@ function readHeader(text: string): [string, string] {
   if (name === undefined || value === undefined || !TOKEN.test(name)) {
     throw new UsageError(`flag -H takes 'Name: value', not ${shorten(text)}`)
   }
-  // The characters that HTTP allows: anything else would be refused later, with worse words.
+  // Characters that HTTP does not allow would fail later with a less clear message.
   if (!/^[\t\u0020-\u007e\u0080-\u00ff]*$/.test(value)) {
     throw new UsageError(`the value of header ${name} has characters that HTTP cannot carry`)
   }
   return [name.toLowerCase(), value]
 }
 
-/** Only the beginning, up to what might be a secret. */
+/** Shortens a header, because its end may be a secret. */
 function shorten(text: string): string {
   return JSON.stringify(text.length > 12 ? `${text.slice(0, 12)}…` : text)
 }

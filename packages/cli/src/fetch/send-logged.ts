@@ -3,20 +3,20 @@ import type { Call } from '../command.ts'
 import { formatDuration } from '../render/format-duration.ts'
 import { printableLine } from '../render/printable.ts'
 
-/** A request as commands make it. */
-export interface Sending {
+/** A request without its path. */
+export interface SendOptions {
   readonly method: string
   readonly headers: [string, string][]
   readonly body?: string | Uint8Array | undefined
   readonly signal: AbortSignal
 }
 
-/** Sends a request and tells about it: what was sent, what came back, how long it took. */
+/** Sends a request and logs it with `-v`: what was sent, the response status, and how long it took. */
 export async function sendLogged(
   { story, io, patience }: Call,
   cluster: Cluster,
   path: string,
-  { method, headers, body, signal }: Sending,
+  { method, headers, body, signal }: SendOptions,
 ): Promise<Response> {
   story.tell(`${method} ${hideQuerySecrets(path)}`)
   for (const [name, value] of headers) story.tell(`> ${showHeader(name, value)}`, 2)
@@ -38,12 +38,12 @@ export async function sendLogged(
   return response
 }
 
-/** Names the outcome of a request as people know it: `403 Forbidden`. */
+/** Formats the status of a response: `403 Forbidden`. */
 export function statusLine({ status, statusText }: Response): string {
   return printableLine(`${status} ${statusText}`)
 }
 
-/** Headers that carry secrets, and those whose name says that they do. */
+/** Matches the names of headers that may contain a secret. */
 const SECRET_NAME = /auth|cookie|token|secret|password|key|credential/i
 
 function showHeader(name: string, value: string): string {
@@ -54,7 +54,7 @@ function isSecret(name: string): boolean {
   return SECRET_NAME.test(name) && name.toLowerCase() !== 'www-authenticate'
 }
 
-/** What of a request's own headers must not be shown, also where the server repeats it: values, and what follows a scheme. */
+/** Returns the secrets in request headers, which must be hidden even if the server echoes them: with and without scheme. */
 export function secretHeaders(headers: readonly [string, string][]): Secret[] {
   return headers
     .filter(([name]) => isSecret(name))

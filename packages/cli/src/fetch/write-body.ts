@@ -2,13 +2,13 @@ import { once } from 'node:events'
 import { ServerUnreachableError } from 'kubecred/internal'
 import type { Io } from '../command.ts'
 
-/** How much of a refusal is kept to be explained; a Kubernetes Status has a few hundred bytes. */
-const MOST_KEPT_BYTES = 64 * 1024
+/** How much of a body is kept to explain an error; a Kubernetes Status has a few hundred bytes. */
+const MAX_KEPT_BYTES = 64 * 1024
 
 /**
- * Writes an answer to standard output as it arrives, as fast as the reader takes it.
+ * Writes a response body to standard output as it arrives, with back-pressure.
  *
- * @returns The beginning of it, for explaining a refusal.
+ * @returns The beginning of the body, to explain an error.
  */
 export async function writeBody(
   response: Response,
@@ -18,14 +18,19 @@ export async function writeBody(
   const kept: Uint8Array[] = []
   let size = 0
   for await (const chunk of readBody(response, signal, server)) {
-    if (size < MOST_KEPT_BYTES) kept.push(chunk)
+    if (size < MAX_KEPT_BYTES) kept.push(chunk)
     size += chunk.length
     if (!stdout.write(chunk)) await drained(stdout, signal)
   }
   return Buffer.concat(kept).toString()
 }
 
-/** Reads the body to its end; what goes wrong on the way is the connection's fault, or the signal's will. */
+/**
+ * Reads a response body.
+ *
+ * @throws {ServerUnreachableError} `ERR_SERVER_UNREACHABLE` if the connection breaks.
+ * @throws The reason of the signal, if it is aborted.
+ */
 export async function* readBody(
   { body }: Response,
   signal: AbortSignal,
@@ -36,7 +41,7 @@ export async function* readBody(
     yield* body
   } catch (cause) {
     if (signal.aborted) throw signal.reason
-    throw new ServerUnreachableError(server, 'the connection broke in the middle of the answer', {
+    throw new ServerUnreachableError(server, 'the connection broke during the response', {
       cause,
     })
   }

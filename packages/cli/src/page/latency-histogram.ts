@@ -1,13 +1,13 @@
-/** Each step is this much longer than the one before, so a percentile is off by at most 4 %. */
+/** Each bucket is this much wider than the one before, so a percentile is off by at most 4 %. */
 const GROWTH = 1.08
-const SHORTEST_MS = 0.1
+const MIN_MS = 0.1
 const STEPS = 206
 const PER_STEP = 1 / Math.log(GROWTH)
 
 /**
- * How long things took, in a fixed amount of memory however many there were.
+ * A histogram of durations in a fixed amount of memory.
  *
- * Covers 0.1 ms to about ten minutes; what lies outside counts as the nearest end.
+ * Covers 0.1 ms to about ten minutes; values outside count as the nearest bound.
  */
 export class LatencyHistogram {
   readonly #counts = new Uint32Array(STEPS)
@@ -18,13 +18,13 @@ export class LatencyHistogram {
   }
 
   add(tookMs: number): void {
-    const step = tookMs > SHORTEST_MS ? Math.round(Math.log(tookMs / SHORTEST_MS) * PER_STEP) : 0
+    const step = tookMs > MIN_MS ? Math.round(Math.log(tookMs / MIN_MS) * PER_STEP) : 0
     const at = Math.min(step, STEPS - 1)
     this.#counts[at] = (this.#counts[at] ?? 0) + 1
     this.#total += 1
   }
 
-  /** Adds everything another one has counted. */
+  /** Adds the counts of another histogram. */
   merge(other: LatencyHistogram): void {
     for (const [step, count] of other.#counts.entries()) {
       this.#counts[step] = (this.#counts[step] ?? 0) + count
@@ -38,22 +38,22 @@ export class LatencyHistogram {
   }
 
   /**
-   * What the given share did not exceed, in milliseconds; 0 when there is nothing.
+   * Returns a percentile in milliseconds; 0 if the histogram is empty.
    *
-   * @param share Between 0 and 1.
+   * @param share Between 0 and 1: 0.99 for the 99th percentile.
    */
   percentile(share: number): number {
     const rank = Math.max(1, Math.ceil(this.#total * share))
     let seen = 0
     for (const [step, count] of this.#counts.entries()) {
       seen += count
-      if (seen >= rank) return roundMs(SHORTEST_MS * GROWTH ** step)
+      if (seen >= rank) return roundMs(MIN_MS * GROWTH ** step)
     }
     return 0
   }
 }
 
-/** To three digits: more would only look exact. */
+/** Rounds to three significant digits. */
 function roundMs(milliseconds: number): number {
   return Number(milliseconds.toPrecision(3))
 }

@@ -2,32 +2,32 @@ import { type Cluster, type Observer, VERSION } from 'kubecred'
 import type { RequestSummary } from 'kubecred/proxy'
 import type { Snapshot } from './snapshot.ts'
 import { Timeline } from './timeline.ts'
-import { WatchedIdentity } from './tracked-identity.ts'
+import { TrackedIdentity } from './tracked-identity.ts'
 import { TrafficMeter } from './traffic-meter.ts'
 
-/** What a listener is told: something happened to a credential, or only requests went through. */
-export type Change = 'news' | 'traffic'
+/** What changed: something about a credential, or only the traffic. */
+export type Change = 'credential' | 'traffic'
 
-/** How somebody who made a connection shows it on the page. */
+/** Handle to an identity on the page, for the code that connects. */
 export interface IdentityHandle {
-  /** For `connect()`. */
+  /** The observer to pass to `connect()`. */
   readonly observer: Observer
-  /** The connection, once there is one. */
+  /** Sets the connection. The identity is shown from then on. */
   attach(cluster: Cluster): void
-  /** Takes it off the page. What happened stays on the timeline. */
+  /** Removes the identity from the page. Its events stay on the timeline. */
   remove(): void
 }
 
 /**
- * What the engine is doing now, gathered from its events and from the requests that went through.
+ * The state that the page shows, collected from events and requests.
  *
- * Takes a bounded amount of memory for each identity and none for a request. Holds no secret.
+ * Needs a bounded amount of memory per identity, and none per request. Contains no secrets.
  */
 export class LiveState {
   readonly #title: string
   readonly #now: () => number
   readonly #startedAt: number
-  readonly #identities = new Map<string, WatchedIdentity>()
+  readonly #identities = new Map<string, TrackedIdentity>()
   readonly #timeline = new Timeline()
   readonly #traffic: TrafficMeter
   readonly #openReaders: (() => number)[] = []
@@ -40,51 +40,59 @@ export class LiveState {
     this.#traffic = new TrafficMeter(now)
   }
 
-  /** Adds an identity. Give `observer` to `connect()` first, then the cluster to `attach`. */
+  /**
+   * Adds an identity. Pass its `observer` to `connect()`, then the cluster to `attach`.
+   *
+   * @throws {TypeError} If there is already an identity with this id.
+   */
   identity(id: string, title: string): IdentityHandle {
-    if (this.#identities.has(id)) throw new TypeError(`the page shows "${id}" already`)
-    const watched: WatchedIdentity = new WatchedIdentity(id, title, {
+    if (this.#identities.has(id)) throw new TypeError(`the page already has an identity "${id}"`)
+    const tracked: TrackedIdentity = new TrackedIdentity(id, title, {
       now: this.#now,
-      onNews: (facts) => {
-        if (facts !== undefined) this.#timeline.add(this.#now(), watched, facts)
-        this.#tell('news')
+      onChange: (details) => {
+        if (details !== undefined) this.#timeline.add(this.#now(), tracked, details)
+        this.#notify('credential')
       },
     })
-    this.#identities.set(id, watched)
+    this.#identities.set(id, tracked)
     return {
-      observer: watched.observer,
-      attach: watched.attach,
+      observer: tracked.observer,
+      attach: tracked.attach,
       remove: () => {
-        // Another may have taken its place.
-        if (this.#identities.get(id) === watched) this.#identities.delete(id)
-        this.#tell('news')
+        // The id may have been reused since.
+        if (this.#identities.get(id) === tracked) this.#identities.delete(id)
+        this.#notify('credential')
       },
     }
   }
 
-  /** Undefined when there is no such identity, or none any more. */
-  find(id: string): WatchedIdentity | undefined {
+  /** Returns an identity, or undefined if there is none with this id. */
+  find(id: string): TrackedIdentity | undefined {
     return this.#identities.get(id)
   }
 
-  /** Counts a request that is done; a proxy's `onRequest`. */
+  /** Counts a request; use it as `onRequest` of a proxy. */
   readonly recordRequest = (note: RequestSummary): void => {
     this.#traffic.note(note)
-    this.#tell('traffic')
+    this.#notify('traffic')
   }
 
-  /** Says how to ask how many requests are under way. Several add up. */
+  /** Registers a function that returns the number of requests in flight. Several are summed. */
   countOpen(read: () => number): void {
     this.#openReaders.push(read)
   }
 
-  /** Calls back on every change, until told to stop. It must be quick. */
+  /** Calls a listener on every change; it must be fast. Returns a function that removes it. */
   watch(listener: (change: Change) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
-  /** @param after The number of the last moment that the reader knows. */
+  /**
+   * Returns the current state.
+   *
+   * @param after The number of the last timeline event that the reader has.
+   */
   snapshot(after = 0): Snapshot {
     const views = Array.from(this.#identities.values(), (each) => each.view())
     return {
@@ -98,7 +106,7 @@ export class LiveState {
     }
   }
 
-  #tell(change: Change): void {
+  #notify(change: Change): void {
     for (const listener of this.#listeners) listener(change)
   }
 }

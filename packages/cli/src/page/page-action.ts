@@ -1,16 +1,16 @@
 import type { ServerResponse } from 'node:http'
 import { isCredentialError } from 'kubecred'
 import type { LiveState } from './live-state.ts'
-import { sendJson, sendProblem } from './page-response.ts'
+import { sendError, sendJson } from './page-response.ts'
 import { shorten } from './timeline-event.ts'
 
-/** What a button of the page asks for. */
+/** The action of a button on the page. */
 export interface PageAction {
   readonly id: string
   readonly verb: 'renew' | 'forget'
 }
 
-/** Reads the path of a button; undefined when it is another path. */
+/** Parses the path of an action. Returns undefined if it is not one. */
 export function readAction(path: string): PageAction | undefined {
   const [, name, verb] = /^\/identities\/([^/]+)\/(renew|forget)$/.exec(path) ?? []
   if (name === undefined || (verb !== 'renew' && verb !== 'forget')) return undefined
@@ -22,8 +22,8 @@ export function readAction(path: string): PageAction | undefined {
 }
 
 /**
- * Does what a button asks for and says how it went. A plugin that fails is no failure of the page: the answer is 200
- * and says so.
+ * Performs an action and responds with its outcome. If a plugin fails, the request has still succeeded: the response
+ * is 200 with the error in its body.
  */
 export async function performAction(
   { id, verb }: PageAction,
@@ -33,16 +33,16 @@ export async function performAction(
 ): Promise<void> {
   const identity = state.find(id)
   if (identity === undefined) {
-    sendProblem(response, 404, 'there is no such identity any more')
+    sendError(response, 404, 'there is no such identity')
     return
   }
-  const left = new AbortController()
-  response.once('close', () => left.abort())
-  const began = performance.now()
+  const disconnected = new AbortController()
+  response.once('close', () => disconnected.abort())
+  const startedAt = performance.now()
   try {
     if (verb === 'forget') identity.forget()
-    else await identity.renew(AbortSignal.any([signal, left.signal]))
-    sendJson(response, { ok: true, tookMs: Math.round(performance.now() - began) })
+    else await identity.renew(AbortSignal.any([signal, disconnected.signal]))
+    sendJson(response, { ok: true, tookMs: Math.round(performance.now() - startedAt) })
   } catch (error) {
     if (response.destroyed) return
     if (!isCredentialError(error)) throw error

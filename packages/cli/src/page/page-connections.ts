@@ -1,15 +1,15 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** More than some open tabs and a scraper need; few enough to cost nothing. */
-const MOST_CONNECTIONS = 64
+/** More than a few open tabs and a scraper need. */
+const MAX_CONNECTIONS = 64
 
 /**
- * Bounds the connections of a server. When one too many comes, the oldest one goes that nobody with the secret uses:
- * who opens many connections and says nothing does not keep the others out.
+ * Limits the connections of a server. At the limit, the oldest unauthenticated connection is closed, so that clients
+ * without the secret cannot lock out others.
  */
 export class PageConnections {
-  /** In the order they came. */
+  /** In the order in which they were opened. */
   readonly #open = new Set<Socket>()
   readonly #trusted = new Set<Socket>()
 
@@ -20,11 +20,11 @@ export class PageConnections {
         this.#open.delete(socket)
         this.#trusted.delete(socket)
       })
-      if (this.#open.size > MOST_CONNECTIONS) this.#dropOldest(socket)
+      if (this.#open.size > MAX_CONNECTIONS) this.#dropOldest(socket)
     })
   }
 
-  /** Who is behind it has shown the secret. */
+  /** Marks a connection as authenticated. */
   trust(socket: Socket): void {
     this.#trusted.add(socket)
   }
@@ -33,7 +33,7 @@ export class PageConnections {
     for (const socket of this.#open) {
       if (this.#trusted.has(socket) || socket === newest) continue
       socket.destroy()
-      // Its close event comes later, when others may have come.
+      // Its close event comes later, when more connections may have been opened.
       this.#open.delete(socket)
       return
     }

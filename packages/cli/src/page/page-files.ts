@@ -15,7 +15,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 }
 
-/** Reads all files of the page once, by the path they are served at. No path of a request ever reaches the disk. */
+/** Reads all files of the page, keyed by URL path. Paths of requests are never used to access the disk. */
 export async function loadPageFiles(): Promise<ReadonlyMap<string, PageFile>> {
   const names = (await readdir(FOLDER)).filter((name) => extname(name) in TYPES)
   const entries = names.map(async (name): Promise<[string, PageFile]> => {

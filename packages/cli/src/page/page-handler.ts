@@ -4,18 +4,18 @@ import type { LiveState } from './live-state.ts'
 import { type PageAction, performAction, readAction } from './page-action.ts'
 import type { PageConnections } from './page-connections.ts'
 import type { PageFile } from './page-files.ts'
-import { refuseStranger } from './page-guard.ts'
-import { send, sendProblem } from './page-response.ts'
+import { rejectForeignRequest } from './page-guard.ts'
+import { send, sendError } from './page-response.ts'
 import type { PageSecret } from './page-secret.ts'
 import { streamState } from './state-stream.ts'
 
-/** Things to read beside the page, by path, such as `/metrics`. Who asks must know the secret. */
+/** Further resources by path, such as `/metrics`. They need the secret. */
 export type PageRoutes = Readonly<
   Record<`/${string}`, () => Promise<{ readonly type: string; readonly body: string }>>
 >
 
-/** More pages than this at once are refused: each costs a snapshot four times a second. */
-const MOST_STREAMS = 16
+/** Each open page costs up to four snapshots a second. */
+const MAX_STREAMS = 16
 
 interface Parts {
   readonly state: LiveState
@@ -24,13 +24,13 @@ interface Parts {
   readonly routes: PageRoutes
   readonly port: number
   readonly connections: PageConnections
-  /** Aborted when the page ends. */
+  /** Aborts when the page closes. */
   readonly ending: AbortSignal
-  /** Called with what should not happen; the answer has its id. */
+  /** Called with internal errors; the response has the same id. */
   readonly onError: (error: UnexpectedError) => void
 }
 
-/** Makes what answers every request to the page's listener. */
+/** Creates the request listener of the page. */
 export function pageHandler(
   parts: Parts,
 ): (request: IncomingMessage, response: ServerResponse) => void {
@@ -42,12 +42,12 @@ export function pageHandler(
     response.on('error', () => {})
     if (hasBody(request)) {
       response.shouldKeepAlive = false
-      sendProblem(response, 413, 'the page takes no data')
+      sendError(response, 413, 'the page accepts no request bodies')
       return
     }
-    const stranger = refuseStranger(request, parts.port)
-    if (stranger !== undefined) {
-      sendProblem(response, stranger.status, stranger.why)
+    const rejection = rejectForeignRequest(request, parts.port)
+    if (rejection !== undefined) {
+      sendError(response, rejection.status, rejection.message)
       return
     }
     const path = request.url ?? ''
@@ -57,11 +57,7 @@ export function pageHandler(
       return
     }
     if (!parts.secret.isIn(request.headers.authorization)) {
-      sendProblem(
-        response,
-        401,
-        'the secret is missing or wrong; open the address that was printed',
-      )
+      sendError(response, 401, 'the secret is missing or wrong; open the printed URL')
       return
     }
     parts.connections.trust(request.socket)
@@ -83,7 +79,7 @@ function answerTrusted(
   }
   if (path === '/state') {
     answerRead(request, response, () => {
-      if (streams.size >= MOST_STREAMS) sendProblem(response, 503, 'too many pages are open')
+      if (streams.size >= MAX_STREAMS) sendError(response, 503, 'too many pages are open')
       else if (request.method === 'HEAD') send(response, 200, { type: NDJSON, body: '' })
       else openStream(response, parts.state, streams)
     })
@@ -91,7 +87,7 @@ function answerTrusted(
   }
   const route = Object.hasOwn(parts.routes, path) ? parts.routes[path as `/${string}`] : undefined
   if (route === undefined) {
-    sendProblem(response, 404, 'there is nothing at this path')
+    sendError(response, 404, 'not found')
     return
   }
   answerRead(request, response, () => {
@@ -121,7 +117,7 @@ function answerAction(
   parts: Parts,
 ): void {
   if (request.method !== 'POST') {
-    sendProblem(response, 405, 'a button is pressed with POST', { allow: 'POST' })
+    sendError(response, 405, 'actions need POST', { allow: 'POST' })
     return
   }
   performAction(action, parts.state, response, parts.ending).catch((error: unknown) =>
@@ -129,17 +125,22 @@ function answerAction(
   )
 }
 
-/** The reader of the page gets the id only: the text of the error may quote anything. */
+/** Responds with the id of the error only: without knowing the secrets in use, its text cannot be scrubbed. */
 function answerFailed(response: ServerResponse, error: unknown, { onError }: Parts): void {
   const described = describeUnexpected(error)
   onError(described)
   if (response.headersSent) response.destroy()
-  else sendProblem(response, 500, `internal error ${described.id}; standard error has the details`)
+  else
+    sendError(
+      response,
+      500,
+      `internal error ${described.id}; see the standard error of the program`,
+    )
 }
 
 function answerRead(request: IncomingMessage, response: ServerResponse, answer: () => void): void {
   if (request.method === 'GET' || request.method === 'HEAD') answer()
-  else sendProblem(response, 405, 'this can only be read', { allow: 'GET, HEAD' })
+  else sendError(response, 405, 'this resource is read-only', { allow: 'GET, HEAD' })
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {

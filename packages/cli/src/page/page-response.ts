@@ -11,8 +11,8 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** Headers of every answer: nothing is kept, guessed, framed or embedded, and nobody learns where a reader came from. */
-const ALWAYS = {
+/** Headers of every response: no caching, sniffing, framing, embedding or referrer. */
+const SECURITY_HEADERS = {
   'Cache-Control': 'no-store',
   'Content-Security-Policy': CONTENT_SECURITY_POLICY,
   'Cross-Origin-Opener-Policy': 'same-origin',
@@ -22,16 +22,16 @@ const ALWAYS = {
   'X-Frame-Options': 'DENY',
 }
 
-/** Writes the head of an answer, with the headers that all have. */
+/** Writes the head of a response, with the security headers. */
 export function writeHead(
   response: ServerResponse,
   status: number,
   headers: Readonly<Record<string, string | number>>,
 ): void {
-  response.writeHead(status, { ...ALWAYS, ...headers })
+  response.writeHead(status, { ...SECURITY_HEADERS, ...headers })
 }
 
-/** Sends a whole answer. */
+/** Sends a complete response. */
 export function send(
   response: ServerResponse,
   status: number,
@@ -46,14 +46,14 @@ export function send(
   response.end(response.req.method === 'HEAD' ? undefined : bytes)
 }
 
-/** Sends a sentence that says why not. */
-export function sendProblem(
+/** Sends an error as plain text. */
+export function sendError(
   response: ServerResponse,
   status: number,
-  why: string,
+  message: string,
   more: { allow?: string } = {},
 ): void {
-  send(response, status, { type: 'text/plain; charset=utf-8', body: `${why}\n`, ...more })
+  send(response, status, { type: 'text/plain; charset=utf-8', body: `${message}\n`, ...more })
 }
 
 /** Sends a value as JSON. */

@@ -1,18 +1,18 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { UsageError } from '../usage-error.ts'
 
-/** What may stand in the fragment of an address as it is, and is too long to guess. */
-const GOOD_SECRET = /^[A-Za-z0-9._~-]{20,200}$/
+/** Long enough not to be guessed, and valid in a URL fragment without encoding. */
+const SECRET_PATTERN = /^[A-Za-z0-9._~-]{20,200}$/
 
-/** What a reader of the page must know. */
+/** The secret that clients of the page must send. */
 export class PageSecret {
   readonly #digest: Buffer
-  /** The secret itself, for the address that is printed. */
+  /** Returns the secret, for the printed URL. */
   readonly expose: () => string
 
-  /** @throws {UsageError} When the one that is given is too short, or cannot stand in an address. */
+  /** @throws {UsageError} If the given secret is too short or not valid in a URL. */
   constructor(given?: string) {
-    if (given !== undefined && !GOOD_SECRET.test(given)) {
+    if (given !== undefined && !SECRET_PATTERN.test(given)) {
       throw new UsageError(
         'the secret of the page must be 20 to 200 letters, digits or any of "-._~"',
       )
@@ -22,7 +22,7 @@ export class PageSecret {
     this.expose = () => secret
   }
 
-  /** Whether the header `Authorization` carries it. Takes the same time however much of it is right. */
+  /** Returns, in constant time, whether an `Authorization` header has the secret. */
   isIn(authorization: string | undefined): boolean {
     const offered = /^Bearer +(.+)$/i.exec(authorization ?? '')?.[1] ?? ''
     return timingSafeEqual(digestOf(offered), this.#digest)

@@ -1,41 +1,41 @@
 import type { ClusterStatus } from 'kubecred'
 
-/** What the page shows, as plain data without secrets. Times are milliseconds since the epoch. */
+/** What the page shows: plain data without secrets. Times are milliseconds since the epoch. */
 export interface Snapshot {
   /** When it was taken, by the clock of the program. */
   readonly now: number
-  /** When the program began to watch; another value means another program, which counts from zero. */
+  /** When the program started; if it changes, the program was restarted and its numbers start from zero. */
   readonly startedAt: number
   readonly version: string
-  /** Where requests may be sent, or what runs; a few words for people. */
+  /** A short description of the program for people, such as where the proxy listens. */
   readonly title: string
   readonly identities: readonly IdentityView[]
-  /** What the reader has not seen yet, the newest last; bounded. */
-  readonly timeline: readonly Moment[]
+  /** The events that the reader does not have yet, the newest last; bounded. */
+  readonly timeline: readonly TimelineEvent[]
   readonly traffic: Traffic
 }
 
 /** One identity: a cluster connection with its credential. */
 export interface IdentityView extends ClusterStatus {
   readonly id: string
-  /** A few words for people, such as the name of the context. */
+  /** A name for people, such as that of the context. */
   readonly title: string
-  /** What the credential is made of, once there is one. */
+  /** The parts of the credential, such as `token`; undefined before there is one. */
   readonly holds?: readonly string[]
-  /** What a signer asks a person to do right now. */
+  /** What a signer currently asks the user to do. */
   readonly prompt?: string
-  /** Since when a plugin or signer has been at work; also while an older credential still serves. */
+  /** When the current run of a plugin or signer started; an older credential may still be in use meanwhile. */
   readonly runningSince?: number
-  /** Times the server said no to a credential. */
+  /** How often the server refused the credential. */
   readonly refusals: number
-  /** Requests that were sent a second time, after such a no. */
+  /** Requests that were sent again after a refusal. */
   readonly retried: number
-  /** Handshakes signed by a key that is elsewhere. */
+  /** TLS handshakes signed with an external key. */
   readonly signatures: number
 }
 
-/** What kind of thing happened. */
-export type MomentKind =
+/** The kind of a timeline event. */
+export type TimelineEventKind =
   | 'acquired'
   | 'refreshed'
   | 'refused'
@@ -45,40 +45,40 @@ export type MomentKind =
   | 'warning'
   | 'forgotten'
 
-/** Something that happened to a credential. */
-export interface Moment {
-  /** Grows by one. */
+/** An event on the timeline of a credential. */
+export interface TimelineEvent {
+  /** Consecutive, starting from 1. */
   readonly number: number
   readonly at: number
-  /** The id of the identity, which may be gone by now. */
+  /** The id of the identity, which may have been removed since. */
   readonly identity: string
-  /** Its title. */
+  /** The title of the identity. */
   readonly title: string
-  readonly kind: MomentKind
+  readonly kind: TimelineEventKind
   /** One sentence without secrets. */
   readonly text: string
   readonly tookMs?: number
-  /** Until when the credential is good that came. */
+  /** When the new credential expires. */
   readonly until?: number
 }
 
-/** What went through. */
+/** Counts of requests. */
 export interface Traffic {
   readonly total: number
-  /** Answered with 400 or more, or not at all. */
+  /** Requests with a status of 400 or more, or without a response. */
   readonly failed: number
-  /** Requests and upgrades under way. */
+  /** Requests and upgraded connections in flight. */
   readonly open: number
   /** Seconds of the last two minutes in which there were requests, the newest last; at most 120. */
   readonly seconds: readonly TrafficSecond[]
-  /** Over all of them, in milliseconds; absent when there were none. */
+  /** Percentiles over these seconds, in milliseconds; absent if there were no requests. */
   readonly p50?: number
   readonly p99?: number
 }
 
-/** What went through in one second. */
+/** The requests of one second. */
 export interface TrafficSecond {
-  /** When it began. */
+  /** The start of the second. */
   readonly at: number
   readonly requests: number
   readonly failed: number

@@ -9,39 +9,39 @@ import { loadPageFiles } from './page-files.ts'
 import { type PageRoutes, pageHandler } from './page-handler.ts'
 import { PageSecret } from './page-secret.ts'
 
-/** How long answers under way may take when the page ends. */
+/** How long responses in progress may take when the page closes. */
 const GRACE_MS = 250
 
-/** What a page is made of. */
+/** Options of `startPage`. */
 export interface PageOptions {
   readonly state: LiveState
-  /** 0 takes a free one. */
+  /** The port; 0 for any free one. */
   readonly port: number
-  /** A loopback address. */
+  /** A loopback address; by default `127.0.0.1`. */
   readonly host?: '127.0.0.1' | '::1' | 'localhost'
-  /** A random one unless given: with the same port and secret, open pages go on after a restart. */
+  /** By default random. With the same port and secret, open pages reconnect after a restart. */
   readonly secret?: string
-  /** Further things to read, for those who know the secret. */
+  /** Further resources that need the secret. */
   readonly routes?: PageRoutes
-  /** Ends the page. */
+  /** Closes the page when it aborts. */
   readonly signal?: AbortSignal
-  /** Called with errors that should not happen; by default they are process warnings. */
+  /** Called with internal errors; by default they are emitted as process warnings. */
   readonly onError?: (error: UnexpectedError) => void
 }
 
-/** A page that is being served. */
+/** A running page. */
 export interface StartedPage {
-  /** The address for people, with the secret in its fragment. */
+  /** The URL to open, with the secret in its fragment. */
   readonly url: string
-  /** The address without it, such as `http://127.0.0.1:8002`. */
+  /** The URL without the secret, such as `http://127.0.0.1:8002`. */
   readonly origin: string
   close(): Promise<void>
 }
 
 /**
- * Serves the page on the loopback address, apart from everything that is proxied.
+ * Serves the page on a loopback address, separate from the proxy.
  *
- * @throws {UsageError} When the port cannot be had, or the secret is no good.
+ * @throws {UsageError} If the port is not available or the secret is invalid.
  */
 export async function startPage(options: PageOptions): Promise<StartedPage> {
   const { state, port, host = '127.0.0.1', routes = {}, signal, onError = warn } = options
@@ -72,7 +72,7 @@ export async function startPage(options: PageOptions): Promise<StartedPage> {
       onError,
     }),
   )
-  // Nothing here speaks another protocol, and nobody is asked to wait before a body.
+  // Neither upgrades nor request bodies are supported.
   server.on('upgrade', (_request, socket) => socket.destroy())
   server.on('checkContinue', (request) => request.socket.destroy())
   const origin = `http://${host === '::1' ? '[::1]' : host}:${actualPort}`
@@ -101,9 +101,9 @@ async function listen(server: Server, port: number, host: string): Promise<numbe
 function explain(error: NodeJS.ErrnoException, port: number): Error {
   switch (error.code) {
     case 'EADDRINUSE':
-      return new UsageError(`port ${port} is taken by another program; name another port`)
+      return new UsageError(`port ${port} is already in use; choose another port`)
     case 'EACCES':
-      return new UsageError(`port ${port} is not for ordinary users; name one above 1023`)
+      return new UsageError(`port ${port} needs root; choose one above 1023`)
     case 'EADDRNOTAVAIL':
       return new UsageError('this machine has no such loopback address; use 127.0.0.1')
     default:
@@ -115,7 +115,7 @@ async function stop(server: Server, ending: AbortController): Promise<void> {
   const ended = new Promise<void>((resolve) => server.close(() => resolve()))
   ending.abort()
   server.closeIdleConnections()
-  const impatience = setTimeout(() => server.closeAllConnections(), GRACE_MS)
+  const timer = setTimeout(() => server.closeAllConnections(), GRACE_MS)
   await ended
-  clearTimeout(impatience)
+  clearTimeout(timer)
 }

@@ -2,21 +2,20 @@ import type { ServerResponse } from 'node:http'
 import type { LiveState } from './live-state.ts'
 import { writeHead } from './page-response.ts'
 
-/** At most four times a second when something happened, once a second when only requests went through. */
-const PAUSE_MS = { news: 250, traffic: 1000 }
-/** So that the page can tell silence from a lost connection. */
+/** The minimum interval between snapshots: shorter if a credential changed, longer if only the traffic did. */
+const PAUSE_MS = { credential: 250, traffic: 1000 }
+/** Lets the page detect a lost connection. */
 const HEARTBEAT_MS = 5000
-/** A reader that takes nothing for this long is gone. */
+/** A client that reads nothing for this long is disconnected. */
 const STUCK_MS = 30_000
 
 /**
- * Sends snapshots to one reader, a line each, until it leaves.
+ * Streams snapshots to one client as NDJSON until it disconnects.
  *
- * A reader that is slow misses snapshots, but no moment of the timeline: there is never more than one snapshot
- * waiting to be sent.
+ * At most one snapshot is queued. A slow client misses snapshots, but no timeline events.
  */
 export function streamState(response: ServerResponse, state: LiveState): void {
-  let lastMoment = 0
+  let lastNumber = 0
   let sentAt = Number.NEGATIVE_INFINITY
   let timer: NodeJS.Timeout | undefined
   let dueAt = Number.POSITIVE_INFINITY
@@ -32,11 +31,11 @@ export function streamState(response: ServerResponse, state: LiveState): void {
   response.on('drain', () => {
     clearTimeout(stuck)
     stuck = undefined
-    plan(PAUSE_MS.news)
+    plan(PAUSE_MS.credential)
   })
   write()
 
-  /** Lets the next snapshot come that long after the last one, or earlier if that is planned already. */
+  /** Schedules the next snapshot this long after the last one, unless one is already scheduled earlier. */
   function plan(pauseMs: number): void {
     const at = Math.max(performance.now(), sentAt + pauseMs)
     if (stuck !== undefined || at >= dueAt) return
@@ -48,8 +47,8 @@ export function streamState(response: ServerResponse, state: LiveState): void {
   function write(): void {
     dueAt = Number.POSITIVE_INFINITY
     if (response.destroyed || response.writableEnded) return
-    const snapshot = state.snapshot(lastMoment)
-    lastMoment = snapshot.timeline.at(-1)?.number ?? lastMoment
+    const snapshot = state.snapshot(lastNumber)
+    lastNumber = snapshot.timeline.at(-1)?.number ?? lastNumber
     sentAt = performance.now()
     if (response.write(`${JSON.stringify(snapshot)}\n`)) plan(HEARTBEAT_MS)
     else stuck = setTimeout(() => response.destroy(), STUCK_MS)

@@ -1,32 +1,36 @@
-import type { Moment } from './snapshot.ts'
-import type { MomentFacts } from './timeline-event.ts'
+import type { TimelineEvent } from './snapshot.ts'
+import type { TimelineEventDetails } from './timeline-event.ts'
 
-/** How many moments are kept for a reader who comes later. */
-export const LONGEST_TIMELINE = 400
+/** How many events are kept for clients that connect later. */
+export const MAX_TIMELINE_EVENTS = 400
 
-/** What happened, the newest last, in a bounded amount of memory. */
+/** The latest events, the newest last, in a bounded amount of memory. */
 export class Timeline {
-  #moments: Moment[] = []
+  #events: TimelineEvent[] = []
   #last = 0
 
-  /** The number of the newest moment; 0 when there is none. */
+  /** The number of the newest event; 0 if there is none. */
   get last(): number {
     return this.#last
   }
 
-  add(at: number, { id, title }: { id: string; title: string }, facts: MomentFacts): void {
+  add(
+    at: number,
+    { id, title }: { id: string; title: string },
+    details: TimelineEventDetails,
+  ): void {
     this.#last += 1
-    this.#moments.push({ number: this.#last, at, identity: id, title, ...facts })
-    // Now and then, not each time: to move them all is work.
-    if (this.#moments.length >= 2 * LONGEST_TIMELINE) this.#moments = this.#newest()
+    this.#events.push({ number: this.#last, at, identity: id, title, ...details })
+    // Trims only at twice the limit, because each trim copies all events.
+    if (this.#events.length >= 2 * MAX_TIMELINE_EVENTS) this.#events = this.#newest()
   }
 
-  /** What came after the moment with that number. */
-  after(number: number): readonly Moment[] {
-    return this.#newest().filter((moment) => moment.number > number)
+  /** Returns the events after the one with this number. */
+  after(number: number): readonly TimelineEvent[] {
+    return this.#newest().filter((event) => event.number > number)
   }
 
-  #newest(): Moment[] {
-    return this.#moments.slice(-LONGEST_TIMELINE)
+  #newest(): TimelineEvent[] {
+    return this.#events.slice(-MAX_TIMELINE_EVENTS)
   }
 }

@@ -1,68 +1,69 @@
 import type { Cluster, ClusterStatus, CredentialEvent, Observer, SourceLabel } from 'kubecred'
 import { withFlagNames } from '../render/with-flag-names.ts'
 import type { IdentityView } from './snapshot.ts'
-import { describeMoment, type MomentFacts, shorten } from './timeline-event.ts'
+import { shorten, type TimelineEventDetails, toTimelineEvent } from './timeline-event.ts'
 
-const LONGEST_PROMPT = 300
-const LONGEST_ERROR = 1000
+const MAX_PROMPT_LENGTH = 300
+const MAX_ERROR_LENGTH = 1000
 
-interface Notebook {
+interface TrackingOptions {
   readonly now: () => number
-  /** Something changed; with facts when it belongs on the timeline. */
-  readonly onNews: (facts?: MomentFacts) => void
+  /** Called on every change, with details if it belongs on the timeline. */
+  readonly onChange: (details?: TimelineEventDetails) => void
 }
 
-/** One identity as the page sees it: what its connection says of itself, and what its events told. */
-export class WatchedIdentity {
+/** Tracks one identity for the page, from the status and the events of its connection. */
+export class TrackedIdentity {
   readonly id: string
   readonly title: string
-  readonly #notebook: Notebook
+  readonly #options: TrackingOptions
   #cluster: Cluster | undefined
   #holds: readonly string[] | undefined
   #prompt: string | undefined
   #refusals = 0
   #retried = 0
   #signatures = 0
-  /** Runs under way. A vault has several sources. */
+  /** Runs in progress, by source: a vault has several. */
   readonly #running = new Map<SourceLabel, number>()
 
-  constructor(id: string, title: string, notebook: Notebook) {
+  constructor(id: string, title: string, options: TrackingOptions) {
     this.id = id
     this.title = title
-    this.#notebook = notebook
+    this.#options = options
   }
 
   readonly observer: Observer = (event) => {
-    const { now, onNews } = this.#notebook
-    this.#take(event, now())
-    onNews(describeMoment(event, now()))
+    const { now, onChange } = this.#options
+    this.#apply(event, now())
+    onChange(toTimelineEvent(event, now()))
   }
 
   readonly attach = (cluster: Cluster): void => {
     this.#cluster = cluster
-    this.#notebook.onNews()
+    this.#options.onChange()
   }
 
-  /** Fetches the credential anew. */
+  /** Obtains a new credential. */
   async renew(signal: AbortSignal): Promise<void> {
     await this.#cluster?.renew({ signal })
   }
 
+  /** Drops the credential. */
   forget(): void {
     this.#cluster?.forget()
     this.#holds = undefined
-    this.#notebook.onNews({
+    this.#options.onChange({
       kind: 'forgotten',
-      text: 'forgotten; the next request fetches another',
+      text: 'forgotten; the next request obtains a new one',
     })
   }
 
-  /** Undefined before there is a connection. */
+  /** Returns what the page shows; undefined before there is a connection. */
   view(): IdentityView | undefined {
     if (this.#cluster === undefined) return undefined
     const [runningSince] = this.#running.values()
     return {
-      ...withShortError(this.#cluster.status()),
+      ...shortenError(this.#cluster.status()),
       id: this.id,
       title: this.title,
       ...(this.#holds && { holds: this.#holds }),
@@ -74,7 +75,7 @@ export class WatchedIdentity {
     }
   }
 
-  #take(event: CredentialEvent, now: number): void {
+  #apply(event: CredentialEvent, now: number): void {
     switch (event.type) {
       case 'run-started':
         this.#running.set(event.source, now)
@@ -100,7 +101,7 @@ export class WatchedIdentity {
         this.#signatures += 1
         break
       case 'user-prompt':
-        this.#prompt = shorten(event.text, LONGEST_PROMPT)
+        this.#prompt = shorten(event.text, MAX_PROMPT_LENGTH)
         break
       case 'prompt-ended':
         this.#prompt = undefined
@@ -110,12 +111,12 @@ export class WatchedIdentity {
   }
 }
 
-/** A plugin can say a lot; the page shows the beginning. */
-function withShortError(status: ClusterStatus): ClusterStatus {
+/** Shortens the last error: the message of a plugin can be long. */
+function shortenError(status: ClusterStatus): ClusterStatus {
   const { lastError } = status.credential
   if (lastError === undefined) return status
-  const message = shorten(lastError.message, LONGEST_ERROR)
-  const hint = shorten(withFlagNames(lastError.hint), LONGEST_ERROR)
+  const message = shorten(lastError.message, MAX_ERROR_LENGTH)
+  const hint = shorten(withFlagNames(lastError.hint), MAX_ERROR_LENGTH)
   const { code } = lastError
   return { ...status, credential: { ...status.credential, lastError: { code, message, hint } } }
 }

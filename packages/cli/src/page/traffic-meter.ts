@@ -5,10 +5,10 @@ import type { Traffic, TrafficSecond } from './snapshot.ts'
 /** How many seconds are remembered. */
 const SECONDS = 120
 
-/** Counts requests by the second, in a fixed amount of memory. */
+/** Counts requests per second, in a fixed amount of memory. */
 export class TrafficMeter {
   readonly #now: () => number
-  /** The second with number n lives at n modulo the length, until another takes the place. */
+  /** A ring buffer: second n is at index n modulo its length. */
   readonly #slots = Array.from({ length: SECONDS }, () => new Slot())
   #total = 0
   #failed = 0
@@ -18,7 +18,7 @@ export class TrafficMeter {
   }
 
   note({ status, tookMs }: RequestSummary): void {
-    // Its end, not its beginning: what is past must not change any more.
+    // By the time of its end, so that past seconds do not change.
     const second = Math.floor(this.#now() / 1000)
     const slot = this.#slots[second % SECONDS]
     if (slot === undefined) return
@@ -48,7 +48,7 @@ export class TrafficMeter {
 }
 
 class Slot {
-  /** Seconds since the epoch; -1 when it was never used. */
+  /** Seconds since the epoch; -1 if unused. */
   second = -1
   failed = 0
   readonly latency = new LatencyHistogram()

@@ -6,9 +6,9 @@ const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|::1|localhost)$/
 const WILDCARD = /^(?:0\.0\.0\.0|::)$/
 
 /**
- * Refuses addresses that others than programs on this machine can reach, unless that is wanted.
+ * Rejects addresses that other machines can reach, unless `mayBeRemote` is set.
  *
- * @throws {UsageError}
+ * @throws {UsageError} The message names the flag.
  */
 export function checkAddress(address: string, mayBeRemote: boolean): void {
   if (address !== 'localhost' && isIP(address) === 0) {
@@ -16,18 +16,19 @@ export function checkAddress(address: string, mayBeRemote: boolean): void {
   }
   if (LOOPBACK.test(address) || mayBeRemote) return
   throw new UsageError(
-    `at ${address} other machines could use your credential, and could read the secret and everything else on the way; if that is meant, add --allow-remote`,
+    `other machines can reach ${address}: they could use your credential, and anyone in between could read the secret and all data; add --allow-remote if that is intended`,
   )
 }
 
+/** Returns whether only programs on this machine can reach an address. */
 export function isLoopback(address: string): boolean {
   return LOOPBACK.test(address)
 }
 
 /**
- * The names under which a listener may be called, as they stand in a Host header.
+ * Returns the values of the Host header that belong to a listener.
  *
- * Addresses are safe: a hostile page can only come here under a name of its own.
+ * IP addresses are safe: DNS rebinding needs a host name.
  */
 export function ownHosts(address: string, port: number): string[] {
   const own = WILDCARD.test(address) ? allAddresses() : [address]
@@ -35,7 +36,7 @@ export function ownHosts(address: string, port: number): string[] {
   return [...new Set(names)].map((name) => hostAt(name, port))
 }
 
-/** A host and a port as they stand in an address. */
+/** Formats a host and a port for a URL. */
 export function hostAt(address: string, port: number): string {
   return `${isIPv6(address) ? `[${address}]` : address}:${port}`
 }

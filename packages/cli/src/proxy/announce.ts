@@ -3,39 +3,39 @@ import { wantsJson } from '../flags/wants-json.ts'
 import { printableJson, printableLine } from '../render/printable.ts'
 import type { Listening } from './listen.ts'
 
-/** What somebody needs to know to use a proxy. */
-export interface Announced {
+/** What a user needs to know about a running proxy. */
+export interface Announcement {
   readonly listening: Listening
-  /** A file with the header that has the secret; where one is needed. */
+  /** The file with the `Authorization` header; undefined if no secret is needed or there is no file. */
   readonly header: string | undefined
-  /** Address of the page, with its secret. */
+  /** The URL of the page, with its secret. */
   readonly page: string | undefined
   readonly metrics: string | undefined
-  /** Port of `/livez` and `/readyz`. */
+  /** The port of `/livez` and `/readyz`. */
   readonly healthPort: number | undefined
-  /** Whether requests need a secret that was chosen by who started it. */
+  /** Whether the secret is the user's own, from `--secret-file`. */
   readonly hasOwnSecret: boolean
-  /** The API's own place below the address. */
+  /** The path under which the API is served. */
   readonly prefix: string
-  /** Context, server and source. */
+  /** The context, server and credential source, for people. */
   readonly about: string
 }
 
-/** Says where the proxy is and how to use it: as one line of JSON for programs, else in words. */
-export function announce({ io, words, flags }: Call, announced: Announced): void {
+/** Prints where the proxy listens and how to use it: one line of JSON on stdout with `-o json`, else text on stderr. */
+export function announce({ io, words, flags }: Call, announcement: Announcement): void {
   if (wantsJson(flags)) {
-    io.stdout.write(printableJson(`${JSON.stringify(asData(announced))}\n`))
+    io.stdout.write(printableJson(`${JSON.stringify(asData(announcement))}\n`))
     return
   }
   const { palette } = words
-  const { listening, page, metrics, healthPort, header, about, hasOwnSecret } = announced
+  const { listening, page, metrics, healthPort, header, about, hasOwnSecret } = announcement
   const where = listening.kind === 'port' ? listening.url : listening.path
   const rows: [string, string | undefined][] = [
     ['proxy', palette.bold(printableLine(where))],
     ['page', page && palette.bold(page)],
     ['metrics', metrics],
     ['health', healthPort === undefined ? undefined : `port ${healthPort}: /livez, /readyz`],
-    ['try', header === undefined && hasOwnSecret ? undefined : tryLine(announced)],
+    ['try', header === undefined && hasOwnSecret ? undefined : tryLine(announcement)],
   ]
   words.line(`Proxy for ${printableLine(about)}`)
   words.line()
@@ -45,22 +45,22 @@ export function announce({ io, words, flags }: Call, announced: Announced): void
   words.line()
   if (hasOwnSecret) words.line('Every request needs the secret from --secret-file.')
   else if (header !== undefined) {
-    words.line('Every request needs the secret; the file with it goes when the proxy ends.')
+    words.line('Every request needs the secret. Its file is removed when the proxy ends.')
   }
   words.line('Ctrl-C ends it.')
 }
 
-/** The secret comes from a file: on a command line, every user of the machine could see it. */
-function tryLine({ listening, header, prefix }: Announced): string {
+/** Returns an example command. It reads the secret from a file, because other users can see command lines. */
+function tryLine({ listening, header, prefix }: Announcement): string {
   const secret = header === undefined ? '' : ` -H @${quoted(header)}`
   return listening.kind === 'port'
     ? `curl${secret} ${listening.url}${prefix}version`
     : `curl${secret} --unix-socket ${quoted(listening.path)} http://localhost${prefix}version`
 }
 
-/** The address has no final slash, so that programs can append a path to it, as to `server` of a kubeconfig. */
-function asData({ listening, header, page, metrics, prefix, healthPort }: Announced): object {
-  const place =
+/** Returns the JSON output. `url` has no trailing slash, so that a path can be appended, as with `server` in a kubeconfig. */
+function asData({ listening, header, page, metrics, prefix, healthPort }: Announcement): object {
+  const location =
     listening.kind === 'port'
       ? {
           url: `${listening.url}${prefix.slice(0, -1)}`,
@@ -69,7 +69,7 @@ function asData({ listening, header, page, metrics, prefix, healthPort }: Announ
         }
       : { unixSocket: listening.path, prefix }
   return {
-    ...place,
+    ...location,
     ...(header !== undefined && { headerFile: header }),
     ...(page !== undefined && { page }),
     ...(metrics !== undefined && { metrics }),
@@ -77,7 +77,7 @@ function asData({ listening, header, page, metrics, prefix, healthPort }: Announ
   }
 }
 
-/** For a shell, if it needs it. */
+/** Quotes a path for a shell if necessary. */
 function quoted(path: string): string {
   const shown = printableLine(path)
   return /^[\w@%+=:,./-]+$/.test(shown) ? shown : `'${shown.replaceAll("'", `'\\''`)}'`

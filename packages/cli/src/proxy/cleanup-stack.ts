@@ -1,4 +1,4 @@
-/** What must be done at the end, whatever happens: the last that was begun is ended first. */
+/** Functions to run at the end, in reverse order of registration. */
 export class CleanupStack {
   readonly #all: (() => unknown)[] = []
 
@@ -6,7 +6,7 @@ export class CleanupStack {
     this.#all.push(end)
   }
 
-  /** Does all of it, also when one fails; then it fails as the first one did. */
+  /** Runs all of them even if some fail, and then throws the first error. */
   async run(): Promise<void> {
     const failures: unknown[] = []
     for (let end = this.#all.pop(); end !== undefined; end = this.#all.pop()) {

@@ -3,39 +3,41 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net'
 import { UsageError } from '../usage-error.ts'
 
+/** Options of `startHealth`. */
 export interface HealthOptions {
   readonly port: number
   /** Whether requests can be served right now. */
   readonly isReady: () => Promise<boolean>
 }
 
-/** Answers those who ask whether the proxy is well. */
+/** A running health endpoint. */
 export interface Health {
   readonly port: number
   close(): Promise<void>
 }
 
-/** Probes come one at a time; whoever opens more is no probe. */
-const MOST_CONNECTIONS = 32
+/** Far more than the kubelet needs, which probes one at a time. */
+const MAX_CONNECTIONS = 32
 
 /**
  * Serves `/livez` and `/readyz` for the kubelet.
  *
- * It comes from the node and can show no secret, so the listener is on every address and says one word.
+ * The kubelet connects from the node and cannot send a secret, so the endpoint listens on all addresses and reveals
+ * nothing else.
  *
- * @throws {UsageError} When the port cannot be had.
+ * @throws {UsageError} If the port is not available.
  */
 export async function startHealth({ port, isReady }: HealthOptions): Promise<Health> {
   const limits = { maxHeaderSize: 4096, headersTimeout: 2000, requestTimeout: 2000 }
   const server = createServer({ ...limits, connectionsCheckingInterval: 1000 })
-  keepFew(server)
+  limitConnections(server)
   server.on('request', (request, response) => void answer(request, response, isReady))
   server.listen({ port, exclusive: true })
   try {
     await once(server, 'listening')
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    throw new UsageError(`cannot listen at port ${port} (--health-port): ${code}; name another`)
+    throw new UsageError(`cannot listen on port ${port} (--health-port): ${code}; use another port`)
   }
   return {
     port: (server.address() as AddressInfo).port,
@@ -48,12 +50,12 @@ export async function startHealth({ port, isReady }: HealthOptions): Promise<Hea
   }
 }
 
-/** Whoever opens many and says nothing must not keep the kubelet out: the oldest makes room. */
-function keepFew(server: Server): void {
+/** Closes the oldest connection at the limit, so that idle connections cannot lock out the kubelet. */
+function limitConnections(server: Server): void {
   const open = new Set<Socket>()
   server.on('connection', (socket) => {
     const [oldest] = open
-    if (open.size >= MOST_CONNECTIONS) oldest?.destroy()
+    if (open.size >= MAX_CONNECTIONS) oldest?.destroy()
     open.add(socket)
     socket.once('close', () => open.delete(socket))
   })
@@ -67,12 +69,12 @@ async function answer(
   response.shouldKeepAlive = false
   response.setHeader('content-type', 'text/plain')
   response.setHeader('cache-control', 'no-store')
-  const isAsked = method === 'GET' || method === 'HEAD'
-  if (isAsked && url === '/livez') response.end('ok\n')
-  else if (isAsked && url === '/readyz') {
-    const isGood = await isReady()
-    response.statusCode = isGood ? 200 : 503
-    response.end(isGood ? 'ok\n' : 'not ready\n')
+  const isRead = method === 'GET' || method === 'HEAD'
+  if (isRead && url === '/livez') response.end('ok\n')
+  else if (isRead && url === '/readyz') {
+    const ready = await isReady()
+    response.statusCode = ready ? 200 : 503
+    response.end(ready ? 'ok\n' : 'not ready\n')
   } else {
     response.statusCode = 404
     response.end('not found\n')

@@ -3,12 +3,12 @@ import { UsageError } from '../usage-error.ts'
 const NAME = /^(?:[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/
 
 /**
- * Reads names of hosts, separated by commas.
+ * Parses a comma-separated list of host names.
  *
- * kubectl takes regular expressions here. One that is meant for a single name is understood, such as
- * `^localhost$`; any other would let names pass that nobody thought of.
+ * kubectl takes regular expressions here. One that matches a single name, such as `^localhost$`, is accepted; others
+ * could match names that were not intended.
  *
- * @throws {UsageError}
+ * @throws {UsageError} If an entry is not a host name.
  */
 export function readHostNames(text: string | undefined): readonly string[] {
   return (text ?? '').split(',').filter(Boolean).map(readName)
@@ -22,7 +22,7 @@ function readName(text: string): string {
   )
 }
 
-/** The same as they may stand in a Host header: where no port is said, with ours and without any. */
+/** Returns the accepted values of the Host header: a name without a port is accepted with our port and without one. */
 export function asHosts(names: readonly string[], port: number): string[] {
   return names.flatMap((name) => (/:\d+$/.test(name) ? [name] : [name, `${name}:${port}`]))
 }

@@ -5,62 +5,62 @@ import process from 'node:process'
 import { Server as TlsServer } from 'node:tls'
 import { UsageError } from '../usage-error.ts'
 import { hostAt } from './address.ts'
-import type { Place } from './read-settings.ts'
+import type { ListenAddress } from './read-settings.ts'
 import { claimSocketPath } from './unix-socket.ts'
 
-/** Where a server listens, once it does. */
+/** Where a server listens. */
 export type Listening =
   | { readonly kind: 'port'; readonly address: string; readonly port: number; readonly url: string }
   | { readonly kind: 'socket'; readonly path: string }
 
 /**
- * Makes a server listen.
+ * Starts listening.
  *
- * @throws {UsageError} Says why it cannot, and what else to try.
+ * @throws {UsageError} If it cannot; the message says why and what to try.
  */
-export async function listen(server: Server, place: Place): Promise<Listening> {
-  if (place.kind === 'socket') {
-    const path = await claimSocketPath(place.path)
-    // The socket is ours alone from its first moment on.
+export async function listen(server: Server, listenAddress: ListenAddress): Promise<Listening> {
+  if (listenAddress.kind === 'socket') {
+    const path = await claimSocketPath(listenAddress.path)
+    // With a umask, so that the socket is never accessible to other users.
     const before = process.umask(0o177)
     try {
       server.listen(path)
     } finally {
       process.umask(before)
     }
-    await listening(server, place)
+    await listening(server, listenAddress)
     return { kind: 'socket', path }
   }
-  const { address } = place
-  server.listen({ port: place.port, host: address, exclusive: true })
-  await listening(server, place)
+  const { address } = listenAddress
+  server.listen({ port: listenAddress.port, host: address, exclusive: true })
+  await listening(server, listenAddress)
   const { port } = server.address() as AddressInfo
   const scheme = server instanceof TlsServer ? 'https' : 'http'
   return { kind: 'port', address, port, url: `${scheme}://${hostAt(address, port)}` }
 }
 
-async function listening(server: Server, place: Place): Promise<void> {
+async function listening(server: Server, listenAddress: ListenAddress): Promise<void> {
   try {
     await once(server, 'listening')
   } catch (error) {
-    throw explain(error as NodeJS.ErrnoException, place)
+    throw explain(error as NodeJS.ErrnoException, listenAddress)
   }
 }
 
-function explain(error: NodeJS.ErrnoException, place: Place): Error {
-  if (place.kind === 'socket') {
-    return new UsageError(`cannot listen at ${JSON.stringify(place.path)}: ${error.message}`)
+function explain(error: NodeJS.ErrnoException, listenAddress: ListenAddress): Error {
+  if (listenAddress.kind === 'socket') {
+    return new UsageError(
+      `cannot listen on ${JSON.stringify(listenAddress.path)}: ${error.message}`,
+    )
   }
-  const { address, port } = place
+  const { address, port } = listenAddress
   switch (error.code) {
     case 'EADDRINUSE':
       return new UsageError(
-        `port ${port} is taken by another program; name another with --port, or 0 for any that is free`,
+        `port ${port} is already in use; choose another with --port, or 0 for any free port`,
       )
     case 'EACCES':
-      return new UsageError(
-        `port ${port} is not for ordinary users; name one above 1023 with --port`,
-      )
+      return new UsageError(`port ${port} needs root; choose one above 1023 with --port`)
     case 'EADDRNOTAVAIL':
       return new UsageError(`this machine does not have the address ${address}`)
     default:

@@ -5,7 +5,7 @@ import type { ProxyMetrics } from './proxy-metrics.ts'
 import { readSecret } from './read-secret.ts'
 import type { ProxySettings } from './read-settings.ts'
 
-/** Serves the page, and the metrics beside it: undefined when no page is wanted. */
+/** Starts the page, and serves the metrics with it. Returns undefined if the page is off. */
 export async function openPage(
   state: LiveState,
   { pagePort, pageSecretFile }: Pick<ProxySettings, 'pagePort' | 'pageSecretFile'>,

@@ -2,18 +2,22 @@ import { createMetrics, type Metrics } from 'kubecred/metrics'
 import type { RequestSummary } from 'kubecred/proxy'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
-/** Numbers about credentials, about requests, and about the process. */
+/** The metrics of `kubecred proxy`: credentials, requests and the process. */
 export interface ProxyMetrics {
   readonly observer: Metrics['observer']
   readonly note: (note: RequestSummary) => void
-  /** What Prometheus reads. */
+  /** Returns the text for Prometheus. */
   read(): Promise<{ readonly type: string; readonly body: string }>
 }
 
-/** Names of methods come from clients: those that nobody knows must not make up metrics. */
+/** Other methods are counted as `other`: clients must not create label values without bound. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
-/** @param open How many requests are under way. */
+/**
+ * Creates the metrics in their own registry.
+ *
+ * @param open Returns the number of requests in flight.
+ */
 export async function makeProxyMetrics(open: () => number): Promise<ProxyMetrics> {
   const register = new Registry()
   const registers = [register]
@@ -21,20 +25,20 @@ export async function makeProxyMetrics(open: () => number): Promise<ProxyMetrics
   collectDefaultMetrics({ register })
   const requests = new Counter({
     name: 'kubecred_proxy_requests_total',
-    help: 'Requests that came to the proxy, by method, status of the answer, and who gave it.',
+    help: 'Requests to the proxy, by method, response status, and whether the server or the proxy responded.',
     labelNames: ['method', 'code', 'answered_by'],
     registers,
   })
   const durations = new Histogram({
     name: 'kubecred_proxy_request_duration_seconds',
-    help: 'Time until the head of the answer of the server.',
+    help: 'Time until the response headers of the server.',
     labelNames: ['method'],
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
     registers,
   })
   new Gauge({
     name: 'kubecred_proxy_requests_open',
-    help: 'Requests, watches and upgrades that are under way.',
+    help: 'Requests, watches and upgraded connections in flight.',
     registers,
     collect() {
       this.set(open())

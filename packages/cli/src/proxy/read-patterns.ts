@@ -3,9 +3,9 @@ import type { FlagValues } from '../flags/flag-values.ts'
 import { UsageError } from '../usage-error.ts'
 
 /**
- * Reads regular expressions, separated by commas as kubectl has them; undefined when the flag was not given.
+ * Parses the regular expressions of a flag, separated by commas as in kubectl. Returns undefined if it was not given.
  *
- * @throws {UsageError} Names the flag and the expression that cannot be read.
+ * @throws {UsageError} If an expression is invalid; the message names it and the flag.
  */
 export function readPatterns(flags: FlagValues, name: FlagName): readonly RegExp[] | undefined {
   return flags
@@ -16,14 +16,14 @@ export function readPatterns(flags: FlagValues, name: FlagName): readonly RegExp
 
 function readPattern(text: string, name: FlagName): RegExp {
   try {
-    // An empty part would be found in every text: a comma too many must not open or close everything.
+    // An empty expression matches everything: a stray comma must not accept or reject all requests.
     if (text.trim() === '') throw new Error('it is empty')
-    // As in Go, a dot is every character that a path can have here.
+    // With the flag `s`, a dot matches every character that a path can contain, as in Go.
     return new RegExp(text, 's')
   } catch (error) {
     const reason = error instanceof Error ? error.message.replace(/^.*: /, '') : String(error)
     throw new UsageError(
-      `flag --${name} takes regular expressions, separated by commas; ${JSON.stringify(text)} is none: ${reason}`,
+      `flag --${name} takes regular expressions, separated by commas; ${JSON.stringify(text)} is invalid: ${reason}`,
     )
   }
 }

@@ -4,32 +4,32 @@ import type { FlagName } from '../flags/flag-table.ts'
 import { ownerFault } from '../run/private-folder.ts'
 import { UsageError } from '../usage-error.ts'
 
-/** What is too long to guess, and can stand in a header and in an address as it is. */
-const GOOD_SECRET = /^[A-Za-z0-9._~-]{20,200}$/
-const MOST_BYTES = 1024
+/** Long enough not to be guessed, and valid in a header and in a URL without encoding. */
+const SECRET_PATTERN = /^[A-Za-z0-9._~-]{20,200}$/
+const MAX_BYTES = 1024
 const GROUP_WRITE_AND_OTHERS = 0o027
 
 /**
- * Reads a secret from a file that nobody else can read.
+ * Reads a secret from a file that only the user can read.
  *
- * @throws {UsageError} Names the flag and what is wrong with the file, never what is in it.
+ * @throws {UsageError} If the file cannot be used; the message names the flag and the reason, never the content.
  */
 export function readSecret(path: string, flag: FlagName): string {
   const text = read(path, flag).trim()
-  if (GOOD_SECRET.test(text)) return text
-  throw problem(path, flag, 'a secret is 20 to 200 letters, digits or any of "-._~"')
+  if (SECRET_PATTERN.test(text)) return text
+  throw problem(path, flag, 'a secret must be 20 to 200 letters, digits or any of "-._~"')
 }
 
 function read(path: string, flag: FlagName): string {
   let descriptor: number | undefined
   try {
-    // Without O_NONBLOCK, opening a named pipe waits for its writer, maybe for ever.
+    // Without O_NONBLOCK, opening a named pipe blocks until it has a writer.
     descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
     const facts = fstatSync(descriptor)
     if (!facts.isFile()) throw problem(path, flag, 'it is not a file')
     const fault = isMounted(facts) ? undefined : ownerFault(facts)
-    if (fault !== undefined) throw problem(path, flag, `${fault}; chmod 600 makes it yours alone`)
-    if (facts.size > MOST_BYTES) throw problem(path, flag, 'it is too large')
+    if (fault !== undefined) throw problem(path, flag, `${fault}; make it private with chmod 600`)
+    if (facts.size > MAX_BYTES) throw problem(path, flag, 'it is too large')
     return readFileSync(descriptor, 'utf8')
   } catch (error) {
     if (error instanceof UsageError) throw error
@@ -44,7 +44,7 @@ function read(path: string, flag: FlagName): string {
   }
 }
 
-/** As Kubernetes mounts a Secret for a container: root's, and readable for a group that only the container is in. */
+/** Whether the file is a Secret volume of Kubernetes: owned by root, and readable by the group of the container. */
 function isMounted({ uid, mode }: Stats): boolean {
   return uid === 0 && process.getuid?.() !== 0 && (mode & GROUP_WRITE_AND_OTHERS) === 0
 }

@@ -9,23 +9,23 @@ import { readPatterns } from './read-patterns.ts'
 import type { TlsFiles } from './tls-files.ts'
 
 /** Where to listen. */
-export type Place =
+export type ListenAddress =
   | { readonly kind: 'port'; readonly address: string; readonly port: number }
   | { readonly kind: 'socket'; readonly path: string }
 
-/** What the flags of `kubecred proxy` say. */
+/** The settings from the flags of `kubecred proxy`. */
 export interface ProxySettings {
-  readonly place: Place
+  readonly listenAddress: ListenAddress
   readonly rules: ProxyRules
   readonly prefix: string
-  /** Further names that a request may call us by. */
+  /** Additional accepted values of the Host header. */
   readonly hostNames: readonly string[]
   readonly secretFile: string | undefined
   /** Undefined for plain HTTP. */
   readonly tls: TlsFiles | undefined
-  /** Undefined when nobody asks. */
+  /** Undefined if there is no health endpoint. */
   readonly healthPort: number | undefined
-  /** Undefined when there is to be none. */
+  /** Undefined if the page is off. */
   readonly pagePort: number | undefined
   readonly pageSecretFile: string | undefined
   readonly hasMetrics: boolean
@@ -33,19 +33,23 @@ export interface ProxySettings {
 }
 
 const PORT = 8001
-const MOST_PORT = 65_535
+const MAX_PORT = 65_535
 const GRACE_MS = 10_000
 const PAGE_FLAGS = ['page-port', 'page-secret-file', 'metrics'] as const
 
-/** @throws {UsageError} Names the flag that is wrong, and what it takes. */
+/**
+ * Reads the settings from the flags.
+ *
+ * @throws {UsageError} If a flag is invalid; the message names it and what it takes.
+ */
 export function readSettings(flags: FlagValues): ProxySettings {
   const hasPage = flags.isOn('no-page') !== true
-  const useless = PAGE_FLAGS.find((name) => flags.text(name) !== undefined)
-  if (!hasPage && useless !== undefined) {
-    throw new UsageError(`--no-page and --${useless} contradict each other`)
+  const pageFlag = PAGE_FLAGS.find((name) => flags.text(name) !== undefined)
+  if (!hasPage && pageFlag !== undefined) {
+    throw new UsageError(`--no-page and --${pageFlag} cannot be combined`)
   }
   return {
-    place: readPlace(flags),
+    listenAddress: readListenAddress(flags),
     rules: readRules(flags),
     prefix: readPrefix(flags.text('api-prefix')),
     hostNames: readHostNames(flags.text('accept-hosts')),
@@ -60,7 +64,7 @@ export function readSettings(flags: FlagValues): ProxySettings {
   }
 }
 
-function readPlace(flags: FlagValues): Place {
+function readListenAddress(flags: FlagValues): ListenAddress {
   const path = flags.text('unix-socket')
   if (path === undefined) {
     const address = flags.text('address') ?? '127.0.0.1'
@@ -71,7 +75,7 @@ function readPlace(flags: FlagValues): Place {
     ['port', 'address', 'allow-remote', 'accept-hosts', 'tls-cert-file'] as const
   ).find((name) => flags.text(name) !== undefined)
   if (other === undefined) return { kind: 'socket', path }
-  throw new UsageError(`--unix-socket and --${other} contradict each other`)
+  throw new UsageError(`--unix-socket and --${other} cannot be combined`)
 }
 
 function readTls(flags: FlagValues): TlsFiles | undefined {
@@ -79,7 +83,7 @@ function readTls(flags: FlagValues): TlsFiles | undefined {
   const key = flags.text('tls-key-file')
   if (certificate !== undefined && key !== undefined) return { certificate, key }
   if (certificate === undefined && key === undefined) return undefined
-  throw new UsageError('--tls-cert-file and --tls-key-file belong together: name both')
+  throw new UsageError('--tls-cert-file and --tls-key-file must be used together')
 }
 
 function readRules(flags: FlagValues): ProxyRules {
@@ -91,12 +95,12 @@ function readRules(flags: FlagValues): ProxyRules {
   }
 }
 
-function readPort(flags: FlagValues, name: FlagName, usual: number): number {
+function readPort(flags: FlagValues, name: FlagName, byDefault: number): number {
   const text = flags.text(name)
-  if (text === undefined) return usual
-  if (/^\d{1,5}$/.test(text) && Number(text) <= MOST_PORT) return Number(text)
+  if (text === undefined) return byDefault
+  if (/^\d{1,5}$/.test(text) && Number(text) <= MAX_PORT) return Number(text)
   throw new UsageError(
-    `flag --${name} takes a number from 0 to ${MOST_PORT}, not ${JSON.stringify(text)}`,
+    `flag --${name} takes a number from 0 to ${MAX_PORT}, not ${JSON.stringify(text)}`,
   )
 }
 

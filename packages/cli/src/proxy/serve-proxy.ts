@@ -5,7 +5,7 @@ import { createServer as createTlsServer, Server as TlsServer } from 'node:https
 import { join } from 'node:path'
 import type { Cluster } from 'kubecred'
 import type { Environment } from 'kubecred/internal'
-import { Proxy as ClusterProxy, type RequestSummary, serverOptions } from 'kubecred/proxy'
+import { ClusterProxy, type RequestSummary, serverOptions } from 'kubecred/proxy'
 import { makeProcessFolder, type ProcessFolder } from '../run/process-folder.ts'
 import { ownHosts } from './address.ts'
 import { asHosts } from './host-names.ts'
@@ -16,38 +16,38 @@ import { followTlsFiles, readTlsFiles, type TlsFiles } from './tls-files.ts'
 
 const SECRET_BYTES = 32
 
-/** A proxy that listens. */
+/** A listening proxy. */
 export interface ServedProxy {
   readonly proxy: ClusterProxy
   readonly listening: Listening
-  /** A file with the header that has the secret. */
+  /** The file with the `Authorization` header; undefined if there is none. */
   readonly header: string | undefined
-  /** Removes what was written for its users. */
+  /** Removes the file with the secret, and stops watching the TLS files. */
   cleanUp(): void
 }
 
-/** Who is told what happens. */
-export interface ProxyEars {
+/** Callbacks of a proxy. */
+export interface ProxyCallbacks {
   readonly onRequest: (note: RequestSummary) => void
-  /** Told in a sentence what a person should know. */
+  /** Called with a message for the user. */
   readonly onProblem: (message: string) => void
 }
 
 /**
- * Listens as the settings say, and forwards with the credential of the cluster.
+ * Starts a proxy that forwards requests with the credential of the cluster.
  *
- * @throws {UsageError}
+ * @throws {UsageError} If the settings cannot be used.
  */
 export async function serveProxy(
   cluster: Cluster,
   settings: ProxySettings,
   env: Environment,
-  { onRequest, onProblem }: ProxyEars,
+  { onRequest, onProblem }: ProxyCallbacks,
 ): Promise<ServedProxy> {
-  const { place, rules, prefix, hostNames, tls } = settings
+  const { listenAddress, rules, prefix, hostNames, tls } = settings
   const secret = chooseSecret(settings)
   const server = makeServer(tls)
-  const listening = await listen(server, place)
+  const listening = await listen(server, listenAddress)
   try {
     const hosts =
       listening.kind === 'socket'
@@ -60,7 +60,7 @@ export async function serveProxy(
       rules,
       prefix,
       onRequest,
-      // The observer of the cluster writes them.
+      // The observer of the cluster already prints them.
       onError: () => {},
     })
     proxy.serve(server)
@@ -84,7 +84,7 @@ function makeServer(tls: TlsFiles | undefined): Server {
   return createTlsServer({ ...serverOptions(), ...readTlsFiles(tls) })
 }
 
-/** Puts the secret where its users find it. Those who chose it know it: they can do without a folder. */
+/** Writes the secret to a private folder. With `--secret-file` that is optional, because the user already has it. */
 function openFolder(
   { secretFile }: ProxySettings,
   env: Environment,
@@ -102,8 +102,10 @@ function openFolder(
   }
 }
 
-/** Who can reach a unix socket is us: only there a secret may be missing. */
-function chooseSecret({ place, secretFile }: ProxySettings): string | undefined {
+/** Chooses the secret. Only a unix socket may have none, because only the user can connect to it. */
+function chooseSecret({ listenAddress, secretFile }: ProxySettings): string | undefined {
   if (secretFile !== undefined) return readSecret(secretFile, 'secret-file')
-  return place.kind === 'socket' ? undefined : randomBytes(SECRET_BYTES).toString('base64url')
+  return listenAddress.kind === 'socket'
+    ? undefined
+    : randomBytes(SECRET_BYTES).toString('base64url')
 }

@@ -2,17 +2,17 @@ import process from 'node:process'
 import type { Io } from '../command.ts'
 import { interruptedBy } from '../interruption.ts'
 
-/** When somebody wants the proxy to end, and when at once. */
+/** The user's request to stop, by signals. */
 export interface ShutdownRequest {
-  /** The first signal. */
+  /** Resolves on the first signal: finish the requests in flight. */
   readonly gently: Promise<void>
-  /** The second one. */
+  /** Resolves on the second signal: do not wait for them. */
   readonly atOnce: Promise<void>
-  /** Leaves signals to whoever had them before. */
+  /** Restores the previous signal handling. */
   stop(): void
 }
 
-/** Takes the signals: the first asks for an end, the second for an end at once, the third has it. */
+/** Handles termination signals. The third one exits immediately. */
 export function listenForShutdown(io: Pick<Io, 'takeSignals'>): ShutdownRequest {
   const steps: (() => void)[] = []
   const step = (): Promise<void> => new Promise((resolve) => steps.push(resolve))

@@ -4,19 +4,19 @@ import type { Server, ServerOptions } from 'node:https'
 import { nodeFiles } from 'kubecred/internal'
 import { UsageError } from '../usage-error.ts'
 
-/** Where the certificate of the proxy itself is, and its key. */
+/** The paths of the proxy's own certificate and key. */
 export interface TlsFiles {
   readonly certificate: string
   readonly key: string
 }
 
-/** What goes into a TLS server. */
+/** The certificate and key of a TLS server. */
 type Identity = Required<Pick<ServerOptions, 'cert' | 'key'>>
 
 /**
- * Reads the certificate of the proxy itself.
+ * Reads the proxy's own certificate and key.
  *
- * @throws {UsageError} Names the file and what is wrong with it, never what is in it.
+ * @throws {UsageError} If a file cannot be used; the message names it and the reason, never its content.
  */
 export function readTlsFiles({
   certificate,
@@ -35,28 +35,28 @@ export function readTlsFiles({
 }
 
 /**
- * Takes a renewed certificate into use when its files have changed; open connections go on.
+ * Reloads the certificate when its files change. Open connections are not affected.
  *
- * They are read once at the beginning, because they may have changed since the server was made.
+ * The files are read once at the start, because they may have changed since the server was created.
  *
- * @param onProblem Called with a sentence that says why the old one stays in use.
- * @returns A function that stops it.
+ * @param onProblem Called with a message if a changed certificate cannot be used, and the old one stays in use.
+ * @returns A function that stops watching.
  */
 export function followTlsFiles(
   files: TlsFiles,
   server: Pick<Server, 'setSecureContext'>,
   onProblem: (message: string) => void,
 ): () => void {
-  const renew = (): void => {
+  const reload = (): void => {
     try {
       server.setSecureContext(readTlsFiles(files))
     } catch (error) {
-      // The two files are not written at one moment: the next look may find a pair.
+      // The two files are not replaced atomically: after the next change they may match.
       onProblem(`the old certificate stays in use: ${(error as Error).message}`)
     }
   }
-  const stops = [files.certificate, files.key].map((path) => nodeFiles.watch(path, renew))
-  renew()
+  const stops = [files.certificate, files.key].map((path) => nodeFiles.watch(path, reload))
+  reload()
   return () => {
     for (const stop of stops) stop()
   }
@@ -66,7 +66,7 @@ type TlsFlag = 'tls-cert-file' | 'tls-key-file'
 
 function read(path: string, flag: TlsFlag): string {
   try {
-    // Without O_NONBLOCK, opening a named pipe waits for its writer, maybe for ever.
+    // Without O_NONBLOCK, opening a named pipe blocks until it has a writer.
     const descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
     try {
       return readFileSync(descriptor, 'utf8')
@@ -87,7 +87,8 @@ function parse<T>(path: string, flag: TlsFlag, make: () => T): T {
   try {
     return make()
   } catch {
-    throw problem(path, flag, 'it is not what it should be, in PEM form')
+    const what = flag === 'tls-cert-file' ? 'certificate' : 'private key'
+    throw problem(path, flag, `it is not a ${what} in PEM format`)
   }
 }
 

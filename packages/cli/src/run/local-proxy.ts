@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Cluster } from 'kubecred'
-import { Proxy as ClusterProxy, type ProxyRules, serverOptions } from 'kubecred/proxy'
+import { ClusterProxy, type ProxyRules, serverOptions } from 'kubecred/proxy'
 import type { ProxyAddress } from './child-kubeconfig.ts'
 import { makeLocalAuthority } from './local-authority.ts'
 

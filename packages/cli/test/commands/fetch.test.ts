@@ -154,6 +154,6 @@ describe('kubecred fetch', () => {
   it('says when a 401 came from behind the API server', async () => {
     const { status, err } = await fetch(['/api/v1/namespaces/default/pods/web/proxy/'])
     expect(status).toBe(1)
-    expect(err).toContain('came from something behind the API server')
+    expect(err).toContain('came from a service behind the API server')
   })
 })

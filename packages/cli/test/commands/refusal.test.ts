@@ -45,7 +45,9 @@ describe('a 401', () => {
     const file = join(sandbox.folder, 'token')
     writeFileSync(file, SECRET)
     const { err } = await fetchAs({ tokenFile: file })
-    expect(err).toContain(`The server refused what is in token file "${file}"; it was read again`)
+    expect(err).toContain(
+      `The server refused the content of token file "${file}", also after reading it again`,
+    )
     expect(err).not.toContain(SECRET)
   })
 
@@ -85,7 +87,7 @@ describe('a 401', () => {
     refuseFirst(9)
     const { status, err } = await fetchAs({ exec })
     expect(status).toBe(1)
-    expect(err).toContain('and also the new one it gave when it was run again')
+    expect(err).toContain('and also the new one after it ran again')
   })
 
   it('to a plugin that gives the same again is told so', async () => {
@@ -96,7 +98,7 @@ describe('a 401', () => {
     })
     const exec = await sandbox.plugin({ user: 'jane', stdout })
     const { out, err } = await fetchAs({ exec }, '-vv')
-    expect(err).toContain('run again, it gave the same one. Log in again')
+    expect(err).toContain('it returned the same one again. Log in again')
     expect(out + err).not.toContain(SECRET)
   })
 })

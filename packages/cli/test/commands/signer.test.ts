@@ -73,13 +73,13 @@ describe('the doctor, with an external signer,', () => {
       method: {
         verdict: 'good',
         summary: `external signer ${JSON.stringify(signer.program)}`,
-        details: ['TLS 1.3 only: a signer signs no other handshake'],
+        details: ['TLS 1.3 only: a signer cannot sign other handshakes'],
       },
       policy: { verdict: 'good' },
       plugin: { verdict: 'good', summary: signer.program },
       credential: {
         verdict: 'good',
-        summary: expect.stringContaining('certificate with a key elsewhere'),
+        summary: expect.stringContaining('certificate with an external key'),
       },
       identity: { verdict: 'good', summary: 'jane' },
     })
@@ -97,13 +97,15 @@ describe('the doctor, with an external signer,', () => {
     const { status, out } = await runFake(['doctor', '--kubeconfig', kubeconfig])
     server.close()
     expect(status).toBe(59)
-    expect(out).toMatch(/✗ tls\s+the server speaks TLS 1\.2, and a signer signs .* TLS 1\.3 only/)
+    expect(out).toMatch(
+      /✗ tls\s+the server negotiated TLS 1\.2, and a signer signs TLS 1\.3 handshakes only/,
+    )
     expect(out).toContain('→ Let the server speak TLS 1.3')
   })
 
   it.each([
     ['kubecred-pkcs11', 'npm install --global @kubecred/pkcs11'],
-    ['some-other-signer', 'Install the signer, or write its full path in pathExec'],
+    ['some-other-signer', 'Install the signer, or set pathExec of the user entry'],
   ])('says how to get one that is missing: %s', async (pathExec, remedy) => {
     const { status, found } = await examine({ pathExec }, { env: { PATH: signer.folder } })
     expect(found).toMatchObject({
@@ -112,7 +114,7 @@ describe('the doctor, with an external signer,', () => {
         code: 'ERR_PLUGIN_NOT_FOUND',
         remedy: expect.stringContaining(remedy),
       },
-      credential: { verdict: 'skipped', summary: 'the signer cannot run' },
+      credential: { verdict: 'skipped', summary: 'skipped: the signer cannot run' },
       tls: { verdict: 'good' },
       identity: { verdict: 'skipped' },
     })
@@ -137,7 +139,7 @@ describe('the doctor, with an external signer,', () => {
     const { found } = await examine()
     expect(found).toMatchObject({
       plugin: { verdict: 'bad', code: 'ERR_PLUGIN_NOT_EXECUTABLE' },
-      credential: { verdict: 'skipped', summary: 'the signer cannot run' },
+      credential: { verdict: 'skipped', summary: 'skipped: the signer cannot run' },
     })
   })
 

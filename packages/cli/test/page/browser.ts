@@ -12,15 +12,15 @@ const FLAGS = [
   '--disable-sync',
 ]
 
-/** Without a browser these tests are skipped; tools/system-packages.mjs says so, or installs one. */
-export const mayBrowse = spawnSync(COMMAND, ['--version']).status === 0
+/** Whether Chromium is installed. If not, these tests are skipped; tools/system-packages.mjs can install it. */
+export const hasBrowser = spawnSync(COMMAND, ['--version']).status === 0
 
-/** Debian's Chromium, with a profile of its own that goes away with it. */
+/** Starts Debian's Chromium with a temporary profile. */
 export function launchBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: `/usr/bin/${COMMAND}`, args: FLAGS })
 }
 
-/** A tab in a fresh profile that remembers what went wrong in it. */
+/** A tab in a fresh profile, and the errors and warnings of its console. */
 export interface WatchedTab {
   readonly tab: Page
   readonly problems: string[]

@@ -1,4 +1,4 @@
-// The types of playwright-core name these. All of the DOM's types would let the program use what Node does not have.
+// The types of playwright-core refer to these. The full DOM types would declare globals that Node does not have.
 interface Node {
   readonly textContent: string | null
 }

@@ -3,8 +3,8 @@ import type { LiveState } from '../../src/page/live-state.ts'
 
 type WithoutSource<E> = E extends CredentialEvent ? Omit<E, 'source'> : never
 
-/** An identity whose connection is only played: for what a real one does not do on command. */
-export function playIdentity(
+/** Adds an identity with a fake connection, for states that a real one does not reach on demand. */
+export function addFakeIdentity(
   state: LiveState,
   id: string,
   { title = id, ...credential }: Partial<KeeperStatus> & { title?: string } = {},
@@ -25,9 +25,9 @@ export function playIdentity(
   return {
     ...shown,
     source,
-    /** What the page asked of it. */
+    /** The methods that the page called. */
     calls,
-    tell: (event: WithoutSource<CredentialEvent>) =>
+    emit: (event: WithoutSource<CredentialEvent>) =>
       shown.observer({ source, ...event } as CredentialEvent),
   }
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { LiveState } from '../../src/page/live-state.ts'
 import { type StartedPage, startPage } from '../../src/page/start-page.ts'
-import { playIdentity } from './fake-identity.ts'
+import { addFakeIdentity } from './fake-identity.ts'
 import { BEARER, PageClient, SECRET } from './page-client.ts'
 
 let state: LiveState
@@ -17,7 +17,7 @@ beforeEach(async () => {
 })
 afterEach(() => page.close())
 
-describe('who may read', () => {
+describe('access to the page', () => {
   it.each([
     '/state',
     '/metrics',
@@ -25,7 +25,7 @@ describe('who may read', () => {
     '/no-such-path',
     '/../package.json',
     '//',
-  ])('%s needs the secret', async (path) => {
+  ])('to %s needs the secret', async (path) => {
     for (const headers of [
       {},
       { authorization: SECRET },
@@ -50,14 +50,14 @@ describe('who may read', () => {
     'example.com:PORT',
     '127.0.0.2:PORT',
     '0.0.0.0:PORT',
-  ])('the Host "%s" is not ours', async (host) => {
+  ])('is rejected for the Host "%s"', async (host) => {
     const headers = { ...BEARER, host: host.replace('PORT', String(client.port)) }
     for (const path of ['/', '/page.js', '/state', '/metrics']) {
       expect([path, (await client.ask(path, { headers })).status]).toEqual([path, 421])
     }
   })
 
-  it('a request with two hosts, or none, is refused', async () => {
+  it('is rejected with two Host headers, or none', async () => {
     const own = `Host: 127.0.0.1:${client.port}`
     for (const lines of [`${own}\r\nHost: example.com`, `${own}\r\n${own}`, 'X: y', 'Host:']) {
       const socket = client.open(`GET / HTTP/1.1\r\n${lines}\r\n\r\n`)
@@ -73,17 +73,17 @@ describe('who may read', () => {
     'http://127.0.0.1',
     'http://localhost:PORT',
     'https://127.0.0.1:PORT',
-  ])('the Origin "%s" is foreign, even with the secret', async (origin) => {
+  ])('is rejected for the Origin "%s", even with the secret', async (origin) => {
     const headers = { ...BEARER, origin: origin.replace('PORT', String(client.port)) }
     for (const path of ['/', '/state', '/metrics']) {
       expect([path, (await client.ask(path, { headers })).status]).toEqual([path, 403])
     }
-    const { calls } = playIdentity(state, 'jane')
+    const { calls } = addFakeIdentity(state, 'jane')
     const pressed = await client.ask('/identities/jane/renew', { method: 'POST', headers })
     expect([pressed.status, calls]).toEqual([403, []])
   })
 
-  it('another page may link here, but not embed, frame or fetch', async () => {
+  it('from another page is limited to links: no embedding, framing or fetching', async () => {
     const site = (mode: string, dest: string) => ({
       'sec-fetch-site': 'cross-site',
       'sec-fetch-mode': mode,
@@ -97,7 +97,7 @@ describe('who may read', () => {
     expect(await statusOf({ ...site('no-cors', 'image'), 'sec-fetch-site': 'same-site' })).toBe(403)
   })
 
-  it('who knows the secret may read more, and only read', async () => {
+  it('with the secret includes the routes, which are read-only', async () => {
     const { status, body, headers } = await client.ask('/metrics', { headers: BEARER })
     expect([status, body, headers['content-type']]).toEqual([200, 'up 1\n', 'text/plain'])
     expect((await client.ask('/metrics', { method: 'POST', headers: BEARER })).status).toBe(405)
@@ -107,7 +107,7 @@ describe('who may read', () => {
   })
 })
 
-it('every answer forbids to keep, frame, embed and guess', async () => {
+it('every response forbids caching, framing, embedding and sniffing', async () => {
   for (const [path, headers] of [
     ['/', {}],
     ['/page.js', {}],

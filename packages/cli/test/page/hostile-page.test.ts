@@ -1,11 +1,11 @@
 import type { Browser, CDPSession } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { BEARER, type Scene, startScene } from '../../../core/test/proxy/scene.ts'
-import { launchBrowser, mayBrowse } from './browser.ts'
+import { hasBrowser, launchBrowser } from './browser.ts'
 
 const SERVICE = '/api/v1/namespaces/default/services/shop/proxy/'
 
-/** What somebody could put behind a service of the cluster: it tries everything to use the proxy's credential. */
+/** A page that an attacker could serve from the cluster: it tries everything to use the proxy's credential. */
 const HOSTILE = `<!doctype html><title>shop</title><h1>shop</h1>
 <script>document.title = 'taken'; fetch('/api/v1/secrets')</script>
 <img src="/api/v1/secrets?img" onerror="document.title = 'taken'">
@@ -14,7 +14,7 @@ const HOSTILE = `<!doctype html><title>shop</title><h1>shop</h1>
 <form action="/api/v1/namespaces" method="post"><button id="send">free gift</button></form>
 <meta http-equiv="refresh" content="0; url=/api/v1/secrets?refresh">`
 
-describe.skipIf(!mayBrowse)(
+describe.skipIf(!hasBrowser)(
   'a hostile page behind a service (needs Chromium: apt-get install chromium)',
   () => {
     let browser: Browser
@@ -25,7 +25,7 @@ describe.skipIf(!mayBrowse)(
     afterAll(() => browser?.close())
     afterEach(() => scene[Symbol.asyncDispose]())
 
-    it('runs no script, sends no form, and nothing of it reaches the API', async () => {
+    it('cannot run scripts or send forms, and none of its requests reach the API', async () => {
       scene = await startScene((request, response) => {
         response.setHeader('content-type', 'text/html')
         response.setHeader('set-cookie', 'session=taken')
@@ -33,13 +33,13 @@ describe.skipIf(!mayBrowse)(
       })
       const context = await browser.newContext({ extraHTTPHeaders: BEARER })
       const tab = await context.newPage()
-      // The worst case: the browser sends the secret with everything it asks for.
+      // The worst case: the browser sends the secret with every request.
       await tab.goto(`${scene.url}${SERVICE}`, { waitUntil: 'load' })
       const devtools = await context.newCDPSession(tab)
       await clickOn(devtools, '#send')
-      // Whatever was begun before it has been answered by now.
+      // Leaves time for requests that the page has started.
       await tab.waitForTimeout(500)
-      // Not by script: there is none in a sandbox, not even ours.
+      // Not by script: none runs in a sandbox, not even ours.
       const { root } = await devtools.send('DOM.getDocument')
       const { outerHTML } = await devtools.send('DOM.getOuterHTML', { nodeId: root.nodeId })
       expect(outerHTML).toContain('<title>shop</title>')
@@ -50,7 +50,7 @@ describe.skipIf(!mayBrowse)(
       await context.close()
     })
 
-    it('of another address cannot use the proxy, whatever it knows', async () => {
+    it('of another origin cannot use the proxy, even with the secret', async () => {
       scene = await startScene((_request, response) => response.end('{}'))
       const context = await browser.newContext()
       const tab = await context.newPage()
@@ -70,7 +70,7 @@ describe.skipIf(!mayBrowse)(
         },
         [scene.url, BEARER.authorization],
       )
-      // Some browsers give the page an answer that tells it nothing (0), others none.
+      // Some browsers give the page an opaque response (0), others none.
       expect(tried.filter((end) => end !== 'refused' && end !== 0)).toEqual([])
       expect(scene.seen).toEqual([])
       await context.close()
@@ -78,7 +78,7 @@ describe.skipIf(!mayBrowse)(
   },
 )
 
-/** Clicks as a person does, without a script in the page. */
+/** Clicks through the DevTools protocol, without a script in the page. */
 async function clickOn(devtools: CDPSession, selector: string): Promise<void> {
   const { root } = await devtools.send('DOM.getDocument')
   const { nodeId } = await devtools.send('DOM.querySelector', { nodeId: root.nodeId, selector })

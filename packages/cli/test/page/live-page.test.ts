@@ -4,9 +4,9 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { LiveState } from '../../src/page/live-state.ts'
 import { type StartedPage, startPage } from '../../src/page/start-page.ts'
-import { launchBrowser, mayBrowse, openTab } from './browser.ts'
+import { hasBrowser, launchBrowser, openTab } from './browser.ts'
 
-describe.skipIf(!mayBrowse)(
+describe.skipIf(!hasBrowser)(
   'the page of a real connection (needs Chromium: apt-get install chromium)',
   () => {
     let browser: Browser
@@ -65,7 +65,7 @@ describe.skipIf(!mayBrowse)(
         .locator('dd')
         .textContent()
 
-    it('shows what happens, as it happens', async () => {
+    it('shows events as they occur', async () => {
       await show()
       await chip('not needed yet')
       await tab.getByText('No requests yet').first().waitFor()
@@ -75,15 +75,15 @@ describe.skipIf(!mayBrowse)(
       await chip('ready')
       await tab.getByRole('img', { name: /\d+ seconds left/ }).waitFor()
       expect(await fact('Runs')).toBe('1')
-      await tab.locator('.moment', { hasText: 'acquired' }).waitFor()
+      await tab.locator('.event', { hasText: 'acquired' }).waitFor()
       await tab.getByText('1 request, none failed').waitFor()
 
       sandbox.revoke('jane')
       expect(await request()).toBe(200)
-      await tab.locator('.moment', { hasText: 'the server refused the credential (401)' }).waitFor()
-      await tab.locator('.moment', { hasText: 'refreshed' }).waitFor()
-      await tab.getByText('1 request sent again after a refusal, unnoticed').waitFor()
-      expect([await fact('Runs'), await fact('Refused'), await fact('Sent again')]).toEqual([
+      await tab.locator('.event', { hasText: 'the server refused the credential (401)' }).waitFor()
+      await tab.locator('.event', { hasText: 'refreshed' }).waitFor()
+      await tab.getByText('1 request retried after a refusal').waitFor()
+      expect([await fact('Runs'), await fact('Refused'), await fact('Retried')]).toEqual([
         '2',
         '1',
         '1',
@@ -92,7 +92,7 @@ describe.skipIf(!mayBrowse)(
       expect(problems).toEqual([])
     })
 
-    it('lets the ring run down between two snapshots, without asking the program', async () => {
+    it('animates the ring between two snapshots', async () => {
       await show({ lifetimeMs: 20_000 })
       await request()
       await chip('ready')
@@ -108,7 +108,7 @@ describe.skipIf(!mayBrowse)(
       expect(new Set(offsets).size).toBeGreaterThan(4)
     })
 
-    it('fetches anew and forgets when asked to', async () => {
+    it('refreshes and forgets the credential on demand', async () => {
       await show()
       await request()
       await chip('ready')
@@ -126,7 +126,7 @@ describe.skipIf(!mayBrowse)(
       expect(problems).toEqual([])
     })
 
-    it('says what went wrong and what to do', async () => {
+    it('shows what went wrong and what to do', async () => {
       await show({ exitCode: 3, stderr: 'no <b>session</b> today' })
       await tab.getByRole('button', { name: 'Refresh now' }).click()
       await chip('failed')
@@ -137,8 +137,8 @@ describe.skipIf(!mayBrowse)(
       expect(await tab.locator('h1:visible').textContent()).toBe('jane@sandbox needs attention')
       expect(await tab.title()).toBe('⚠ jane@sandbox needs attention – kubecred')
       await tab.locator('.feedback[data-mood=bad]').waitFor()
-      await tab.locator('.moment', { hasText: 'failed' }).first().waitFor()
-      // An outcome like this is no error of the page.
+      await tab.locator('.event', { hasText: 'failed' }).first().waitFor()
+      // The failure of a plugin is not an error of the page.
       expect(problems).toEqual([])
     })
   },

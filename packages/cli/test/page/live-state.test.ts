@@ -4,8 +4,8 @@ import { beforeEach, describe, expect, it, vi } from 'vitest'
 import type { PluginExitedError } from '../../../core/src/errors/index.ts'
 import { LatencyHistogram } from '../../src/page/latency-histogram.ts'
 import { LiveState } from '../../src/page/live-state.ts'
-import { LONGEST_TIMELINE } from '../../src/page/timeline.ts'
-import { playIdentity } from './fake-identity.ts'
+import { MAX_TIMELINE_EVENTS } from '../../src/page/timeline.ts'
+import { addFakeIdentity } from './fake-identity.ts'
 
 const START = 1_700_000_000_000
 let now: number
@@ -46,11 +46,11 @@ describe('the timeline', () => {
     [{ type: 'warning', message: 'odd' }, 'warning'],
     [{ type: 'frozen' }, 'waiting'],
     [{ type: 'thawed', frozenMs: 10 }, 'refreshed'],
-  ] as const)('calls %o %s', (event, kind) => {
-    playIdentity(state, 'jane', { title: 'Jane' }).tell(event)
-    const [moment] = state.snapshot().timeline
-    expect(moment).toMatchObject({ number: 1, at: START, identity: 'jane', title: 'Jane', kind })
-    expect(moment?.text).toMatch(/\w/)
+  ] as const)('shows %o as %s', (event, kind) => {
+    addFakeIdentity(state, 'jane', { title: 'Jane' }).emit(event)
+    const [shown] = state.snapshot().timeline
+    expect(shown).toMatchObject({ number: 1, at: START, identity: 'jane', title: 'Jane', kind })
+    expect(shown?.text).toMatch(/\w/)
   })
 
   it.each([
@@ -60,30 +60,30 @@ describe('the timeline', () => {
     { type: 'plugin-stderr', text: 'hello' },
     { type: 'log', level: 'info', message: 'hello' },
   ] as const)('leaves out %o', (event) => {
-    playIdentity(state, 'jane').tell(event)
+    addFakeIdentity(state, 'jane').emit(event)
     expect(state.snapshot().timeline).toEqual([])
   })
 
-  it('keeps the newest, however many come, and numbers them on', () => {
-    const { tell } = playIdentity(state, 'jane')
-    for (let at = 0; at < 5 * LONGEST_TIMELINE; at += 1) tell({ type: 'refused', status: 401 })
+  it('keeps a limited number of the newest events, with consecutive numbers', () => {
+    const { emit } = addFakeIdentity(state, 'jane')
+    for (let at = 0; at < 5 * MAX_TIMELINE_EVENTS; at += 1) emit({ type: 'refused', status: 401 })
     const numbers = state.snapshot().timeline.map(({ number }) => number)
-    expect(numbers).toHaveLength(LONGEST_TIMELINE)
-    expect(numbers.at(-1)).toBe(5 * LONGEST_TIMELINE)
+    expect(numbers).toHaveLength(MAX_TIMELINE_EVENTS)
+    expect(numbers.at(-1)).toBe(5 * MAX_TIMELINE_EVENTS)
   })
 
-  it('gives a reader only what it does not know', () => {
-    const { tell } = playIdentity(state, 'jane')
-    for (let at = 0; at < 5; at += 1) tell({ type: 'refused', status: 401 })
+  it('returns only the events that a client does not have', () => {
+    const { emit } = addFakeIdentity(state, 'jane')
+    for (let at = 0; at < 5; at += 1) emit({ type: 'refused', status: 401 })
     expect(state.snapshot(3).timeline.map(({ number }) => number)).toEqual([4, 5])
   })
 
-  it('shortens what is long and shows no control characters', () => {
-    const { tell } = playIdentity(state, 'jane')
-    tell({ type: 'warning', message: `\u001B[31m<b>\n${'x'.repeat(1_000_000)}` })
-    const [moment] = state.snapshot().timeline
-    expect(moment?.text.length).toBeLessThanOrEqual(400)
-    expect(moment?.text).not.toMatch(/\p{Cc}/u)
+  it('shortens long texts and removes control characters', () => {
+    const { emit } = addFakeIdentity(state, 'jane')
+    emit({ type: 'warning', message: `\u001B[31m<b>\n${'x'.repeat(1_000_000)}` })
+    const [shown] = state.snapshot().timeline
+    expect(shown?.text.length).toBeLessThanOrEqual(400)
+    expect(shown?.text).not.toMatch(/\p{Cc}/u)
   })
 })
 
@@ -91,7 +91,7 @@ describe('an identity', () => {
   it('is shown once it has a connection, until it is removed', () => {
     const { attach, remove } = state.identity('jane', 'Jane')
     expect(state.snapshot().identities).toEqual([])
-    const played = playIdentity(state, 'sam')
+    const played = addFakeIdentity(state, 'sam')
     expect(state.snapshot().identities.map(({ id }) => id)).toEqual(['sam'])
     played.remove()
     remove()
@@ -99,46 +99,46 @@ describe('an identity', () => {
     expect(attach).toBeTypeOf('function')
   })
 
-  it('is not removed by one that had its place before', () => {
-    const first = playIdentity(state, 'jane')
+  it('is not removed by the handle of an earlier identity with the same id', () => {
+    const first = addFakeIdentity(state, 'jane')
     first.remove()
-    playIdentity(state, 'jane')
+    addFakeIdentity(state, 'jane')
     first.remove()
     expect(state.snapshot().identities).toHaveLength(1)
   })
 
-  it('cannot be there twice', () => {
+  it('cannot be added twice', () => {
     state.identity('jane', 'Jane')
     expect(() => state.identity('jane', 'Jane')).toThrow(TypeError)
   })
 
-  it('tells what runs, what a signer asks, and what happened how often', () => {
-    const { tell } = playIdentity(state, 'jane')
+  it('has the current run, the prompt of a signer, and counters', () => {
+    const { emit } = addFakeIdentity(state, 'jane')
     const view = () => state.snapshot().identities[0]
-    tell({ type: 'run-started', reason: 'ahead', ahead: true })
+    emit({ type: 'run-started', reason: 'ahead', ahead: true })
     expect(view()?.runningSince).toBe(START)
     const failure = { type: 'run-failed', reason: 'ahead', tookMs: 1, nextTryAt: START } as const
-    tell({ ...failure, error: new Error('no') as PluginExitedError })
+    emit({ ...failure, error: new Error('no') as PluginExitedError })
     expect(view()).not.toHaveProperty('runningSince')
-    tell({ type: 'user-prompt', text: 'Touch it' })
+    emit({ type: 'user-prompt', text: 'Touch it' })
     expect(view()?.prompt).toBe('Touch it')
-    tell({ type: 'prompt-ended' })
+    emit({ type: 'prompt-ended' })
     expect(view()).not.toHaveProperty('prompt')
-    tell({ type: 'refused', status: 401 })
-    tell({ type: 'retried', method: 'GET', path: '/' })
-    tell({ type: 'signed', scheme: 'ed25519', tookMs: 3 })
+    emit({ type: 'refused', status: 401 })
+    emit({ type: 'retried', method: 'GET', path: '/' })
+    emit({ type: 'signed', scheme: 'ed25519', tookMs: 3 })
     expect(view()).toMatchObject({ refusals: 1, retried: 1, signatures: 1 })
   })
 
-  it('shows the beginning of an error that is long', () => {
+  it('has a shortened error', () => {
     const message = 'x'.repeat(100_000)
-    playIdentity(state, 'jane', { lastError: { code: 'ERR_X', message, hint: message } })
+    addFakeIdentity(state, 'jane', { lastError: { code: 'ERR_X', message, hint: message } })
     expect(JSON.stringify(state.snapshot()).length).toBeLessThan(5000)
   })
 })
 
 describe('traffic', () => {
-  it('is counted by the second, with percentiles', () => {
+  it('is counted per second, with percentiles', () => {
     for (let at = 1; at <= 100; at += 1) state.recordRequest(request({ tookMs: at }))
     now += 1000
     state.recordRequest(request({ status: 500 }))
@@ -154,7 +154,7 @@ describe('traffic', () => {
     expect(traffic.seconds[1]).toMatchObject({ requests: 2, failed: 2 })
   })
 
-  it('is forgotten after two minutes, but for the sums', () => {
+  it('is dropped after two minutes, except for the totals', () => {
     for (let second = 0; second < 500; second += 1) {
       state.recordRequest(request())
       now += 1000
@@ -166,14 +166,14 @@ describe('traffic', () => {
     expect(traffic).not.toHaveProperty('p50')
   })
 
-  it('tells its listeners until they stop', () => {
-    const heard = vi.fn()
-    const stop = state.watch(heard)
+  it('is reported to listeners until they are removed', () => {
+    const listener = vi.fn()
+    const stop = state.watch(listener)
     state.recordRequest(request())
-    playIdentity(state, 'jane')
+    addFakeIdentity(state, 'jane')
     stop()
     state.recordRequest(request())
-    expect(heard.mock.calls).toEqual([['traffic'], ['news']])
+    expect(listener.mock.calls).toEqual([['traffic'], ['credential']])
   })
 })
 
@@ -186,13 +186,13 @@ it('a percentile is within 4 % of the real one', () => {
       for (const each of took) histogram.add(each)
       const sorted = took.toSorted((a, b) => a - b)
       const real = sorted[Math.max(1, Math.ceil(took.length * wanted)) - 1] ?? 0
-      // And half a percent for the three digits it is written with.
+      // Plus half a percent for rounding to three digits.
       expect(Math.abs(histogram.percentile(wanted) - real)).toBeLessThanOrEqual(real * 0.045)
     }),
   )
 })
 
-it('what is no number, or no time at all, does no harm', () => {
+it('invalid durations are counted without harm', () => {
   const histogram = new LatencyHistogram()
   for (const odd of [Number.NaN, -1, 0, Number.POSITIVE_INFINITY]) histogram.add(odd)
   expect(histogram.total).toBe(4)

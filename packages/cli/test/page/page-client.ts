@@ -17,7 +17,7 @@ interface Asked {
   readonly body?: string
 }
 
-/** Somebody who talks to a page's listener, politely or not. */
+/** A client of the page's listener that can send anything. */
 export class PageClient {
   readonly port: number
 
@@ -44,7 +44,7 @@ export class PageClient {
     return { status: response.statusCode, headers: response.headers, body: text }
   }
 
-  /** Sends bytes as they are. */
+  /** Opens a connection and sends raw bytes. */
   readonly open = (text = ''): Socket => {
     const socket = connect(this.port, '127.0.0.1')
     socket.on('error', () => {})

@@ -4,12 +4,12 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { LiveState } from '../../src/page/live-state.ts'
 import { type StartedPage, startPage } from '../../src/page/start-page.ts'
-import { launchBrowser, mayBrowse, openTab } from './browser.ts'
-import { playIdentity } from './fake-identity.ts'
+import { hasBrowser, launchBrowser, openTab } from './browser.ts'
+import { addFakeIdentity } from './fake-identity.ts'
 
 const SECRET = 'a-secret-for-tests-0123456789'
 
-describe.skipIf(!mayBrowse)(
+describe.skipIf(!hasBrowser)(
   'the page and its program (needs Chromium: apt-get install chromium)',
   () => {
     let browser: Browser
@@ -25,7 +25,7 @@ describe.skipIf(!mayBrowse)(
 
     beforeEach(async () => {
       state = new LiveState({ title: 'a test', now: Date.now })
-      playIdentity(state, 'jane')
+      addFakeIdentity(state, 'jane')
       page = await startPage({ state, port: 0, secret: SECRET })
     })
     afterEach(async () => {
@@ -40,13 +40,13 @@ describe.skipIf(!mayBrowse)(
     const startAgain = async (secret: string): Promise<void> => {
       const port = Number(new URL(page.origin).port)
       await page.close()
-      await tab.getByText('The program does not answer').waitFor()
+      await tab.getByText('The program does not respond').waitFor()
       state = new LiveState({ title: 'started again', now: Date.now })
-      playIdentity(state, 'jane').tell({ type: 'warning', message: 'a new life' })
+      addFakeIdentity(state, 'jane').emit({ type: 'warning', message: 'a new life' })
       page = await startPage({ state, port, secret })
     }
 
-    it('takes the secret out of the address, and keeps it nowhere', async () => {
+    it('remove the secret from the address, and do not store it', async () => {
       await show()
       await tab.locator('.card').waitFor()
       expect(tab.url()).toBe(`${page.origin}/`)
@@ -63,11 +63,11 @@ describe.skipIf(!mayBrowse)(
       expect(problems).toEqual([])
     })
 
-    it('asks for the printed address after a reload, and goes on when it is pasted', async () => {
+    it('ask for the printed address after a reload, and continue when it is pasted', async () => {
       await show()
       await tab.locator('.card').waitFor()
       await tab.reload()
-      await tab.getByRole('heading', { name: 'Open the address that was printed' }).waitFor()
+      await tab.getByRole('heading', { name: 'Open the printed address' }).waitFor()
       expect(problems).toEqual([])
       await tab.evaluate(`location.hash = '${SECRET}'`)
       await tab.locator('.card').waitFor()
@@ -78,26 +78,26 @@ describe.skipIf(!mayBrowse)(
       { name: 'something short', hash: '#short' },
       { name: 'HTML', hash: '#%3Cscript%3E' },
       { name: 'something huge', hash: `#${'x'.repeat(500)}` },
-    ])('takes $name for no secret', async ({ hash }) => {
+    ])('do not accept $name as a secret', async ({ hash }) => {
       await show(`${page.origin}/${hash}`)
-      expect(await heading()).toBe('Open the address that was printed')
+      expect(await heading()).toBe('Open the printed address')
       expect(tab.url()).toBe(`${page.origin}/`)
     })
 
-    it('goes on when the program is back with the same port and secret', async () => {
-      const { tell } = playIdentity(state, 'sam')
-      for (let at = 0; at < 3; at += 1) tell({ type: 'refused', status: 401 })
+    it('reconnect when the program restarts with the same port and secret', async () => {
+      const { emit } = addFakeIdentity(state, 'sam')
+      for (let at = 0; at < 3; at += 1) emit({ type: 'refused', status: 401 })
       await show()
-      await tab.locator('.moment').nth(2).waitFor()
+      await tab.locator('.event', { hasText: '× 3' }).waitFor()
       await startAgain(SECRET)
       await tab.getByText('started again').waitFor()
       await tab.locator('#banner').waitFor({ state: 'hidden' })
-      // Another program counts from zero: what it tells is not taken for old news.
-      expect(await tab.locator('.moment-text').allTextContents()).toEqual(['a new life'])
+      // The numbers of events start from zero again; the new events must not be mistaken for old ones.
+      expect(await tab.locator('.event-text').allTextContents()).toEqual(['a new life'])
       expect(problems.filter((problem) => !problem.includes('net::ERR_'))).toEqual([])
     })
 
-    it('says where to go when the program is back with another secret', async () => {
+    it('explain what to do when the program restarts with another secret', async () => {
       await show()
       await tab.locator('.card').waitFor()
       await startAgain('another-secret-0123456789')
@@ -107,8 +107,8 @@ describe.skipIf(!mayBrowse)(
       await tab.locator('.card').waitFor()
     })
 
-    it('runs no script and no style that is not its own', async () => {
-      playIdentity(state, '<img src=x onerror="globalThis.hacked = 1">').tell({
+    it('run no foreign scripts or styles', async () => {
+      addFakeIdentity(state, '<img src=x onerror="globalThis.hacked = 1">').emit({
         type: 'warning',
         message: '<script>globalThis.hacked = 1</script><style>*{display:none}</style>',
       })
@@ -129,7 +129,7 @@ describe.skipIf(!mayBrowse)(
       expect(await tab.locator('.card').first().isVisible()).toBe(true)
     })
 
-    it('cannot be framed, read or pressed by another page', async () => {
+    it('cannot be framed, read or controlled by another page', async () => {
       const stranger = createServer((_request, response) => {
         response.setHeader('Content-Type', 'text/html')
         response.end(`<iframe src="${page.url}"></iframe>`)

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { LiveState } from '../../src/page/live-state.ts'
 import { type StartedPage, startPage } from '../../src/page/start-page.ts'
 import { UsageError } from '../../src/usage-error.ts'
-import { playIdentity } from './fake-identity.ts'
+import { addFakeIdentity } from './fake-identity.ts'
 import { BEARER, PageClient, SECRET } from './page-client.ts'
 
 let state: LiveState
@@ -19,9 +19,9 @@ beforeEach(async () => {
 })
 afterEach(() => page.close())
 
-describe('buttons', () => {
-  it('ask the connection, by an id of any kind', async () => {
-    const { calls } = playIdentity(state, 'jane@a/b ü%')
+describe('actions', () => {
+  it('are performed for an identity with any id', async () => {
+    const { calls } = addFakeIdentity(state, 'jane@a/b ü%')
     const path = `/identities/${encodeURIComponent('jane@a/b ü%')}`
     const answer = await client.ask(`${path}/renew`, { method: 'POST', headers: BEARER })
     expect(JSON.parse(answer.body)).toMatchObject({ ok: true })
@@ -30,21 +30,21 @@ describe('buttons', () => {
     expect(state.snapshot().timeline.map(({ kind }) => kind)).toEqual(['forgotten'])
   })
 
-  it('are pressed with POST, without data, for those who are there', async () => {
-    const { calls } = playIdentity(state, 'jane')
+  it('need POST, no body, and an identity that exists', async () => {
+    const { calls } = addFakeIdentity(state, 'jane')
     const press = async (path: string, more = {}) =>
       (await client.ask(path, { method: 'POST', headers: BEARER, ...more })).status
     expect(await press('/identities/jane/renew', { method: 'GET' })).toBe(405)
     expect(await press('/identities/jane/renew', { body: 'x' })).toBe(413)
-    expect(await press('/identities/nobody/renew')).toBe(404)
+    expect(await press('/identities/missing/renew')).toBe(404)
     expect(await press('/identities/%E0%A4%A/renew')).toBe(404)
     expect(await press('/identities/jane/delete')).toBe(404)
     expect(calls).toEqual([])
   })
 })
 
-describe('an unexpected error', () => {
-  it('is answered with an id, under which it is reported', async () => {
+describe('an internal error', () => {
+  it('is answered with its id only, and reported with the same id', async () => {
     const errors: UnexpectedError[] = []
     const routes = {
       '/metrics': async () => {
@@ -74,23 +74,23 @@ async function* snapshots(signal?: AbortSignal) {
 }
 
 describe('the stream', () => {
-  it('tells each moment once, and gathers what comes at once', async () => {
-    const { tell } = playIdentity(state, 'jane')
-    tell({ type: 'refused', status: 401 })
+  it('sends each event once, and batches events in quick succession', async () => {
+    const { emit } = addFakeIdentity(state, 'jane')
+    emit({ type: 'refused', status: 401 })
     const stream = snapshots()
     const first = (await stream.next()).value
     expect(first.timeline).toHaveLength(1)
-    for (let at = 0; at < 50; at += 1) tell({ type: 'warning', message: `odd ${at}` })
+    for (let at = 0; at < 50; at += 1) emit({ type: 'warning', message: `odd ${at}` })
     const second = (await stream.next()).value
     expect(second.timeline).toHaveLength(50)
     expect(second.now - first.now).toBeGreaterThanOrEqual(200)
     await stream.return(undefined)
   })
 
-  it('drops snapshots for a reader that is slow, but no moment', async () => {
-    const { tell } = playIdentity(state, 'jane')
-    // So large that a few of them fill every buffer on the way.
-    for (let at = 0; at < 5000; at += 1) playIdentity(state, `many-${at}`)
+  it('skips snapshots for a slow client, but no events', async () => {
+    const { emit } = addFakeIdentity(state, 'jane')
+    // So large that a few snapshots fill all buffers.
+    for (let at = 0; at < 5000; at += 1) addFakeIdentity(state, `many-${at}`)
     let taken = 0
     const take = state.snapshot.bind(state)
     state.snapshot = (after) => {
@@ -100,7 +100,7 @@ describe('the stream', () => {
     const stream = snapshots()
     const numbers: number[] = (await stream.next()).value.timeline
     for (let at = 0; at < 60; at += 1) {
-      tell({ type: 'refused', status: 401 })
+      emit({ type: 'refused', status: 401 })
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
     expect(taken).toBeLessThan(8)
@@ -112,7 +112,7 @@ describe('the stream', () => {
     await stream.return(undefined)
   })
 
-  it('is for a few readers at a time', async () => {
+  it('is limited to 16 clients', async () => {
     const stop = new AbortController()
     const streams = Array.from({ length: 16 }, () => snapshots(stop.signal))
     await Promise.all(streams.map((stream) => stream.next()))
@@ -122,7 +122,7 @@ describe('the stream', () => {
 })
 
 describe('the listener', () => {
-  it('answers while somebody holds hundreds of silent connections', async () => {
+  it('responds while a client holds hundreds of silent connections', async () => {
     const stream = snapshots()
     await stream.next()
     const silent = Array.from({ length: 300 }, () => client.open('GET / HT'))
@@ -130,14 +130,14 @@ describe('the listener', () => {
     expect((await client.ask('/')).status).toBe(200)
     const held = () => silent.filter((socket) => !socket.closed).length
     await expect.poll(held).toBeLessThanOrEqual(64)
-    // The page that was open stays so.
-    playIdentity(state, 'jane')
+    // An open page stays connected.
+    addFakeIdentity(state, 'jane')
     expect((await stream.next()).value.identities).toHaveLength(1)
     for (const socket of silent) socket.destroy()
     await stream.return(undefined)
   })
 
-  it('refuses headers that are too large, upgrades, and a body that is announced', async () => {
+  it('rejects large headers, upgrades, and Expect: 100-continue', async () => {
     const own = `Host: 127.0.0.1:${client.port}`
     const answerTo = async (text: string): Promise<string> => {
       let answer = ''
@@ -157,21 +157,21 @@ describe('the listener', () => {
     expect(await answerTo(`POST / HTTP/1.1\r\n${own}\r\n${expects}\r\n\r\n`)).toBe('')
   })
 
-  it('says that a port is taken', async () => {
+  it('reports that a port is in use', async () => {
     await expect(startPage({ state, port: client.port })).rejects.toThrow(UsageError)
     await expect(startPage({ state, port: client.port })).rejects.toThrow(
-      `port ${client.port} is taken`,
+      `port ${client.port} is already in use`,
     )
   })
 
   it.each(['', 'short', 'with spaces in it 0123456789', 'x'.repeat(201)])(
-    'takes no secret such as "%s"',
+    'rejects the secret "%s"',
     async (secret) => {
       await expect(startPage({ state, port: 0, secret })).rejects.toThrow(UsageError)
     },
   )
 
-  it('makes a secret nobody can guess, new each time', async () => {
+  it('generates a long random secret by default', async () => {
     const other = await startPage({ state, port: 0 })
     const another = await startPage({ state, port: 0 })
     const [one, two] = [other.url, another.url].map((url) => new URL(url).hash)
@@ -180,7 +180,7 @@ describe('the listener', () => {
     await Promise.all([other.close(), another.close()])
   })
 
-  it('ends with its signal, with streams open and buttons pressed', async () => {
+  it('closes when its signal aborts, with a stream open', async () => {
     const ending = new AbortController()
     const other = await startPage({ state, port: 0, secret: SECRET, signal: ending.signal })
     const response = await fetch(`${other.origin}/state`, { headers: BEARER })

@@ -4,7 +4,7 @@ import { LiveState } from '../../src/page/live-state.ts'
 import { startPage } from '../../src/page/start-page.ts'
 import { PageClient } from './page-client.ts'
 
-it('who says nothing, stops in the middle or sends a header now and then is sent away', async () => {
+it('clients that send nothing, stop midway or send headers slowly are disconnected', async () => {
   const state = new LiveState({ title: 'test', now: Date.now })
   const page = await startPage({ state, port: 0 })
   const client = new PageClient(page.origin)

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { ownHosts } from '../../src/proxy/address.ts'
 import { runFake } from '../run-fake.ts'
 
-describe('kubecred proxy names what is wrong with', () => {
+describe('kubecred proxy explains what is wrong with', () => {
   it.each([
     [['--port', '70000'], '--port takes a number from 0 to 65535'],
     [['--port', 'http'], '--port takes a number'],
@@ -19,12 +19,12 @@ describe('kubecred proxy names what is wrong with', () => {
     [['--address', '::'], 'add --allow-remote'],
     [['--address', '10.1.2.3'], 'add --allow-remote'],
     [['--shutdown-grace', 'soon'], '--shutdown-grace takes seconds'],
-    [['--unix-socket', '/x', '--port', '1'], '--unix-socket and --port contradict each other'],
+    [['--unix-socket', '/x', '--port', '1'], '--unix-socket and --port cannot be combined'],
     [['--unix-socket', '/x', '--address', '::1'], '--unix-socket and --address'],
-    [['--no-page', '--metrics'], '--no-page and --metrics contradict each other'],
-    [['--no-page', '--page-port', '1'], '--no-page and --page-port contradict'],
+    [['--no-page', '--metrics'], '--no-page and --metrics cannot be combined'],
+    [['--no-page', '--page-port', '1'], '--no-page and --page-port cannot'],
     [['--health-port', 'x'], '--health-port takes a number'],
-    [['--tls-cert-file', '/a'], '--tls-cert-file and --tls-key-file belong together'],
+    [['--tls-cert-file', '/a'], '--tls-cert-file and --tls-key-file must be used together'],
     [['-o', 'yaml'], 'flag -o takes json'],
     [['more'], 'unexpected argument "more"'],
   ])('%j', async (flags, text) => {
@@ -35,16 +35,16 @@ describe('kubecred proxy names what is wrong with', () => {
   })
 })
 
-describe('a listener may be called', () => {
+describe('the accepted hosts of a listener', () => {
   it.each([
     ['127.0.0.1', ['localhost:1', '127.0.0.1:1']],
     ['::1', ['localhost:1', '[::1]:1']],
     ['10.1.2.3', ['10.1.2.3:1']],
-  ])('at %s by its names', (address, hosts) => {
+  ])('on %s are its own names', (address, hosts) => {
     expect(ownHosts(address, 1)).toEqual(hosts)
   })
 
-  it('at all addresses by those of this machine, and not by "all addresses"', () => {
+  it('on all addresses are those of this machine, and not the wildcard', () => {
     const hosts = ownHosts('0.0.0.0', 1)
     expect(hosts).toContain('127.0.0.1:1')
     expect(hosts).not.toContain('0.0.0.0:1')

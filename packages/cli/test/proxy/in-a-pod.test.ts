@@ -35,8 +35,8 @@ async function probe(served: Served, path: string): Promise<string> {
   return `${response.status} ${await response.text()}`
 }
 
-describe('the health of a proxy', () => {
-  it('is told without a secret: alive, and ready when there is a credential', async () => {
+describe('the health endpoint of a proxy', () => {
+  it('needs no secret, and reports live, and ready once there is a credential', async () => {
     const plugin = { user: 'jane', exitCode: 1, stdout: '' }
     const exec = await sandbox.plugin(plugin)
     const served = await start(sandbox.writeKubeconfig({ user: { exec } }), '--health-port', '0')
@@ -50,7 +50,7 @@ describe('the health of a proxy', () => {
     expect(await good.end()).toBe(0)
   })
 
-  it('is bad from the moment it is told to end, while a watch may still finish', async () => {
+  it('reports not ready from the signal on, while a watch may still finish', async () => {
     const { token } = sandbox.issueToken({ user: 'jane' })
     const kubeconfig = sandbox.writeKubeconfig({ user: { token } })
     const served = await start(kubeconfig, '--health-port', '0', '--shutdown-grace', '30s')
@@ -67,7 +67,7 @@ describe('the health of a proxy', () => {
   })
 })
 
-describe('a proxy with a certificate of its own', () => {
+describe('a proxy with its own certificate', () => {
   const write = async (): Promise<string> => {
     const { certificate, key } = await makePair()
     writeFileSync(join(folder, 'tls.key'), key, { mode: 0o600 })
@@ -86,7 +86,7 @@ describe('a proxy with a certificate of its own', () => {
     return fingerprint256
   }
 
-  it('serves over TLS, and takes a renewed one into use', async () => {
+  it('serves over TLS, and reloads a renewed certificate', async () => {
     const { token } = sandbox.issueToken({ user: 'jane' })
     const first = await write()
     const served = await start(sandbox.writeKubeconfig({ user: { token } }), ...flags())
@@ -98,7 +98,7 @@ describe('a proxy with a certificate of its own', () => {
     expect(response.resume().statusCode).toBe(200)
     const second = await write()
     await vi.waitFor(async () => expect(await shown(port)).toBe(second), 20_000)
-    // Half of a pair is not taken; the good one stays.
+    // A certificate without its key is not used; the old pair stays.
     writeFileSync(join(folder, 'tls.crt'), (await makePair()).certificate)
     await served.running.until('err', /the old certificate stays in use: .*is not the key of/)
     expect(await shown(port)).toBe(second)
@@ -116,6 +116,6 @@ describe('a proxy with a certificate of its own', () => {
     expect(await fails()).toContain('--tls-cert-file cannot be used: there is no such file')
     await write()
     writeFileSync(join(folder, 'tls.key'), 'garbage')
-    expect(await fails()).toContain('--tls-key-file cannot be used: it is not what it should be')
+    expect(await fails()).toContain('--tls-key-file cannot be used: it is not a private key')
   })
 })

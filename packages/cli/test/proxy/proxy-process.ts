@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import type { Home } from '../run/home.ts'
 import type { Running } from '../spawn-program.ts'
 
-/** What `kubecred proxy -o json` says. */
+/** The output of `kubecred proxy -o json`. */
 interface Said {
   readonly url: string
   readonly port: number
@@ -15,7 +15,7 @@ interface Said {
   readonly healthPort?: number
 }
 
-/** A proxy that runs in a process of its own. */
+/** A `kubecred proxy` process. */
 export class Served {
   readonly running: Running
   readonly said: Said
@@ -29,7 +29,7 @@ export class Served {
     return Served.of(home.start(['proxy', '-o', 'json', ...args]))
   }
 
-  /** One that was started with `-o json`. */
+  /** Wraps a process that was started with `-o json`. */
   static async of(running: Running): Promise<Served> {
     const [line] = await running.until('out', /^.*\n/)
     return new Served(running, JSON.parse(line))
@@ -41,7 +41,7 @@ export class Served {
     return { [name]: value.trim() }
   }
 
-  /** Sends a request with the secret, and gives the status. */
+  /** Sends a request with the secret, and returns the status. */
   async status(path: string, options: RequestOptions = {}): Promise<number | undefined> {
     const response = await this.open(path, options)
     await text(response)
@@ -60,7 +60,7 @@ export class Served {
     })
   }
 
-  /** Ends it, and gives the exit status. */
+  /** Sends a signal, and returns the exit status. */
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
     this.running.child.kill(signal)
     return this.running.end()

@@ -11,7 +11,7 @@ const scene = new HomeScene()
 const start = (...args: string[]): Promise<Served> =>
   Served.start(scene.home, ['--kubeconfig', scene.kubeconfig, '--port', '0', ...args])
 
-/** Runs a proxy that does not come to serve. */
+/** Runs a proxy that fails to start. */
 async function fail(...args: string[]): Promise<{ status: number | null; err: string }> {
   const { status, err } = await ended(
     scene.home.start(['proxy', '--kubeconfig', scene.kubeconfig, ...args]),
@@ -20,7 +20,7 @@ async function fail(...args: string[]): Promise<{ status: number | null; err: st
 }
 
 describe('kubecred proxy', () => {
-  it('serves those who have the secret, says where it is, and ends with 0', async () => {
+  it('serves clients with the secret, prints where it listens, and exits with 0', async () => {
     const proxy = await start()
     expect(proxy.said.url).toBe(`http://127.0.0.1:${proxy.said.port}`)
     expect(proxy.running.out.trim().split('\n')).toHaveLength(1)
@@ -30,7 +30,7 @@ describe('kubecred proxy', () => {
     expect(await proxy.status('/api/v1/namespaces/default/pods/web/exec?command=id')).toBe(403)
     const page = new URL(proxy.said.page ?? '')
     expect((await fetch(page)).status).toBe(200)
-    // The page and the API have listeners of their own, and secrets of their own.
+    // The page and the API have separate listeners and secrets.
     expect(page.port).not.toBe(String(proxy.said.port))
     expect(proxy.secret['Authorization']).not.toContain(page.hash.slice(1))
     expect(await proxy.end()).toBe(0)
@@ -38,7 +38,7 @@ describe('kubecred proxy', () => {
     expect(scene.home.leftovers()).toEqual([])
   })
 
-  it('tells people in words what to do, and keeps the secret out of them', async () => {
+  it('prints for people how to use it, without the secret', async () => {
     const running = scene.home.start([
       'proxy',
       '--kubeconfig',
@@ -58,7 +58,7 @@ describe('kubecred proxy', () => {
     expect(await running.end()).toBe(0)
   })
 
-  it('obeys --accept-paths, --reject-paths, --reject-methods, --api-prefix and --accept-hosts', async () => {
+  it('applies --accept-paths, --reject-paths, --reject-methods, --api-prefix and --accept-hosts', async () => {
     const proxy = await start(
       ...['--accept-paths', '^/api/,^/version$', '--reject-paths', 'secrets', '--no-page'],
       ...['--reject-methods', '^POST$,^DELETE$', '--api-prefix', '/k'],
@@ -81,7 +81,7 @@ describe('kubecred proxy', () => {
     expect(await proxy.end()).toBe(0)
   })
 
-  it('changes nothing with --read-only', async () => {
+  it('allows no changes with --read-only', async () => {
     const proxy = await start('--read-only', '--reject-paths', '^$', '--no-page')
     const before = scene.sandbox.requests.length
     expect(await proxy.status('/api/v1/namespaces/default', { method: 'DELETE' })).toBe(403)
@@ -91,7 +91,7 @@ describe('kubecred proxy', () => {
     expect(await proxy.end()).toBe(0)
   })
 
-  it('takes its secrets from files, and shows numbers to who has that of the page', async () => {
+  it('reads its secrets from files, and serves metrics with the secret of the page', async () => {
     const own = 'a-secret-of-ones-own-0123'
     const pages = 'a-secret-for-the-page-4567'
     const secrets = [scene.home.write('own', `${own}\n`), scene.home.write('pages', pages)]
@@ -122,20 +122,20 @@ describe('kubecred proxy', () => {
 })
 
 describe('kubecred proxy does not start', () => {
-  it('at a port that somebody has', async () => {
+  it('on a port that is in use', async () => {
     const server = createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
     for (const flag of ['--port', '--page-port']) {
       const { status, err } = await fail('--port', '0', flag, String(port))
       expect(status).toBe(2)
-      expect(err).toContain(`port ${port} is taken by another program`)
+      expect(err).toContain(`port ${port} is already in use`)
     }
     server.close()
     expect(scene.home.leftovers()).toEqual([])
   })
 
-  it('at an address that this machine does not have', async () => {
+  it('on an address that this machine does not have', async () => {
     const { status, err } = await fail('--address', '192.0.2.1', '--allow-remote')
     expect(status).toBe(2)
     expect(err).toContain('does not have the address 192.0.2.1')
@@ -158,7 +158,7 @@ describe('kubecred proxy does not start', () => {
     expect(scene.home.leftovers()).toEqual([])
   })
 
-  it('without a folder for the secret, unless that was chosen', async () => {
+  it('without a private folder for the secret, except with --secret-file', async () => {
     const open = scene.home.makeFolder('open', 0o777)
     const nowhere = { XDG_RUNTIME_DIR: open, TMPDIR: open }
     const argv = ['proxy', '--kubeconfig', scene.kubeconfig, '--port', '0', '--no-page']
@@ -178,13 +178,13 @@ describe('kubecred proxy does not start', () => {
     expect(running.err).toContain('plugin policy')
   })
 
-  it('where the cluster cannot be found', async () => {
+  it('if the context does not exist', async () => {
     expect(await fail('--port', '0', '--context', 'nope')).toMatchObject({ status: 15 })
   })
 })
 
-describe('at all addresses, with --allow-remote,', () => {
-  it('it serves under addresses of this machine and names that were said, not under others', async () => {
+describe('kubecred proxy on all addresses, with --allow-remote,', () => {
+  it('accepts the addresses of this machine and the names of --accept-hosts as Host, and no others', async () => {
     const proxy = await start(
       '--address',
       '0.0.0.0',

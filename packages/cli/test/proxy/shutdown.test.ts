@@ -9,7 +9,7 @@ const scene = new HomeScene()
 const start = (...args: string[]): Promise<Served> =>
   Served.start(scene.home, ['--kubeconfig', scene.kubeconfig, '--port', '0', ...args])
 
-/** A watch through the proxy, and what it has brought so far. */
+/** A watch through the proxy, and what it has received so far. */
 class Watch {
   readonly #response: IncomingMessage
   readonly closed: Promise<unknown>
@@ -34,7 +34,7 @@ class Watch {
     while (!this.seen.includes(text)) await once(this.#response, 'data')
   }
 
-  leave(): void {
+  close(): void {
     this.#response.destroy()
   }
 }
@@ -54,8 +54,8 @@ async function createNamespace(name: string): Promise<void> {
   expect(status).toBe(0)
 }
 
-describe('the end of a proxy with a watch open', () => {
-  it('waits for it, without new requests, and comes when it is over', async () => {
+describe('the shutdown of a proxy with an open watch', () => {
+  it('waits for the watch to end, and accepts no new requests', async () => {
     const proxy = await start('--shutdown-grace', '10m')
     const watch = await Watch.open(proxy)
     proxy.running.child.kill('SIGTERM')
@@ -63,12 +63,12 @@ describe('the end of a proxy with a watch open', () => {
     await expect(proxy.status('/version')).rejects.toThrow()
     await createNamespace('at-the-end')
     await watch.until('"at-the-end"')
-    watch.leave()
+    watch.close()
     expect(await proxy.running.end()).toBe(0)
     expect(scene.home.leftovers()).toEqual([])
   })
 
-  it('comes at once with a second signal', async () => {
+  it('is immediate on a second signal', async () => {
     const proxy = await start('--shutdown-grace', '10m')
     const watch = await Watch.open(proxy)
     proxy.running.child.kill('SIGINT')
@@ -79,14 +79,14 @@ describe('the end of a proxy with a watch open', () => {
     expect(scene.home.leftovers()).toEqual([])
   })
 
-  it('comes when its time has passed', async () => {
+  it('closes the watch when the grace period is over', async () => {
     const proxy = await start('--shutdown-grace', '200ms')
     const watch = await Watch.open(proxy)
     expect(await proxy.end('SIGHUP')).toBe(0)
     await watch.closed
   })
 
-  it('comes with --timeout, which is an error', async () => {
+  it('after --timeout is immediate, and an error', async () => {
     const proxy = await start('--timeout', '3s', '--no-page')
     const watch = await Watch.open(proxy)
     expect(await proxy.running.end()).toBe(65)
@@ -96,7 +96,7 @@ describe('the end of a proxy with a watch open', () => {
   })
 })
 
-it('a proxy that is sent SIGUSR1 opens no debugger', async () => {
+it('a proxy that receives SIGUSR1 opens no debugger', async () => {
   const proxy = await start('--no-page')
   proxy.running.child.kill('SIGUSR1')
   expect(await proxy.status('/version')).toBe(200)
@@ -104,7 +104,7 @@ it('a proxy that is sent SIGUSR1 opens no debugger', async () => {
   expect(proxy.running.err).toBe('')
 })
 
-it('a killed proxy leaves a folder, which the next one removes', async () => {
+it('a killed proxy leaves its folder behind, and the next one removes it', async () => {
   const killed = await start('--no-page')
   killed.running.child.kill('SIGKILL')
   await killed.running.end()

@@ -36,15 +36,15 @@ function follow(): void {
   stop = followTlsFiles(files(), { setSecureContext }, (message) => problems.push(message))
 }
 
-describe('a certificate that is renewed', () => {
-  it('before it is followed is taken into use', async () => {
+describe('a renewed certificate', () => {
+  it('is used if it was renewed before watching began', async () => {
     write(await makePair())
     const renewed = write(await makePair())
     follow()
     expect(used).toEqual([renewed])
   })
 
-  it('just after the beginning is noticed', async () => {
+  it('is used if it was renewed right after watching began', async () => {
     const [first, second] = [await makePair(), await makePair()]
     write(first)
     follow()
@@ -52,7 +52,7 @@ describe('a certificate that is renewed', () => {
     await vi.waitFor(() => expect(used.at(-1)).toBe(renewed), 10_000)
   })
 
-  it('by half stays unused until the other half is there', async () => {
+  it('is not used until its key is renewed too', async () => {
     const [first, second] = [await makePair(), await makePair()]
     const old = write(first)
     follow()

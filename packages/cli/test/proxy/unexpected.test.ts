@@ -26,13 +26,15 @@ beforeEach(() => {
 afterEach(() => home[Symbol.asyncDispose]())
 afterAll(() => sandbox.close())
 
-/** The id in an answer of the proxy. */
+/** Returns the id in a response of the proxy. */
 const idIn = (answer: string): string =>
-  /internal error ([0-9a-f]{8})\. /.exec(JSON.parse(answer).message)?.[1] ?? answer
+  /^kubecred proxy: internal error: TypeError: connect is broken, near \[secret\]\. Look for id ([0-9a-f]{8}) /.exec(
+    JSON.parse(answer).message,
+  )?.[1] ?? answer
 
 const STACK = /TypeError: connect is broken, near \[secret\]\n +at .*broken-tls\.mjs/
 
-it('kubecred proxy writes an unexpected error to standard error, under the id of the answer', async () => {
+it('kubecred proxy prints an internal error to standard error, with the id of the response', async () => {
   const args = ['proxy', '-o', 'json', '--kubeconfig', kubeconfig, '--port', '0', '--no-page']
   const proxy = await Served.of(home.start(args, { QUOTED_TOKEN: token }, { preload }))
   const response = await proxy.open('/version')
@@ -46,13 +48,13 @@ it('kubecred proxy writes an unexpected error to standard error, under the id of
   const { err } = proxy.running
   expect(err).toMatch(STACK)
   expect(err).toContain(`internal error ${idIn(upgraded)}`)
-  // Written whole once; the second time is counted.
+  // Printed in full once; the second occurrence is counted.
   expect(err.split(`internal error ${id}\n`)).toHaveLength(2)
   expect(err).toContain(`internal error ${id}, once more since it was last written\n`)
   expect(err).not.toContain(token)
 })
 
-it('kubecred run writes an unexpected error to standard error, also without -v, and counts the rest', async () => {
+it('kubecred run prints an internal error to standard error even without -v, and counts repetitions', async () => {
   const command = [process.execPath, fixture('get-version.mjs'), '4']
   const args = ['run', '--kubeconfig', kubeconfig, '--', ...command]
   const { status, out, err } = await ended(home.start(args, { QUOTED_TOKEN: token }, { preload }))
@@ -69,7 +71,7 @@ it('kubecred run writes an unexpected error to standard error, also without -v, 
   expect(err).not.toContain(token)
 })
 
-/** Asks for a WebSocket, and gives the answer. */
+/** Requests a WebSocket, and returns the response body. */
 function upgrade({ said, secret }: Served): Promise<string> {
   const headers = { ...secret, connection: 'Upgrade', upgrade: 'websocket' }
   return new Promise((resolve, reject) => {

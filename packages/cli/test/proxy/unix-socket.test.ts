@@ -16,7 +16,7 @@ const start = (path: string, ...more: string[]): Promise<Served> =>
     ...more,
   ])
 
-async function refusal(path: string): Promise<string> {
+async function startFailure(path: string): Promise<string> {
   const running = scene.home.start([
     'proxy',
     '--kubeconfig',
@@ -28,8 +28,8 @@ async function refusal(path: string): Promise<string> {
   return running.err
 }
 
-describe.skipIf(process.platform === 'win32')('kubecred proxy at a unix socket', () => {
-  it('needs no secret, because nobody else can reach it', async () => {
+describe.skipIf(process.platform === 'win32')('kubecred proxy on a unix socket', () => {
+  it('needs no secret, because no other user can connect', async () => {
     const path = scene.home.path('proxy.sock')
     const proxy = await start(path)
     expect(proxy.said).toEqual({ unixSocket: path, prefix: '/' })
@@ -42,7 +42,7 @@ describe.skipIf(process.platform === 'win32')('kubecred proxy at a unix socket',
     expect(existsSync(path)).toBe(false)
   })
 
-  it('asks for one that was chosen', async () => {
+  it('needs the secret of --secret-file', async () => {
     const secret = scene.home.write('secret', 'a-secret-of-ones-own-0123')
     const proxy = await start(scene.home.path('proxy.sock'), '--secret-file', secret)
     expect(await proxy.status('/version')).toBe(200)
@@ -50,10 +50,10 @@ describe.skipIf(process.platform === 'win32')('kubecred proxy at a unix socket',
     expect(await proxy.end()).toBe(0)
   })
 
-  it('takes the place of one that was killed, not of one that lives', async () => {
+  it('replaces the socket of a killed proxy, but not of a running one', async () => {
     const path = scene.home.path('proxy.sock')
     const first = await start(path)
-    expect(await refusal(path)).toContain('another program listens there')
+    expect(await startFailure(path)).toContain('another program is listening on it')
     first.running.child.kill('SIGKILL')
     await first.running.end()
     expect(existsSync(path)).toBe(true)
@@ -62,27 +62,27 @@ describe.skipIf(process.platform === 'win32')('kubecred proxy at a unix socket',
     expect(await second.end()).toBe(0)
   })
 
-  it('is refused where others could put another socket, and where something else is', async () => {
+  it('does not start where others could replace the socket, or where another file exists', async () => {
     scene.home.makeFolder('open', 0o777)
-    expect(await refusal(scene.home.path('open/proxy.sock'))).toContain(
+    expect(await startFailure(scene.home.path('open/proxy.sock'))).toContain(
       'others can write to the folder',
     )
-    expect(await refusal(scene.home.path('nowhere/proxy.sock'))).toContain('there is no folder')
+    expect(await startFailure(scene.home.path('nowhere/proxy.sock'))).toContain('does not exist')
     const file = scene.home.write('file', 'precious')
-    expect(await refusal(file)).toContain('something else is there')
+    expect(await startFailure(file)).toContain('it exists and is not a socket')
     expect(existsSync(file)).toBe(true)
-    expect(await refusal(scene.home.path('x'.repeat(120)))).toContain('100 is the limit')
+    expect(await startFailure(scene.home.path('x'.repeat(120)))).toContain('100 is the limit')
   })
 
-  it('is refused where others could exchange its folder', async () => {
+  it('does not start where others could replace its folder', async () => {
     const real = scene.home.makeFolder('real', 0o700)
     symlinkSync(real, scene.home.path('link'))
-    expect(await refusal(scene.home.path('link/proxy.sock'))).toContain('is a symbolic link')
+    expect(await startFailure(scene.home.path('link/proxy.sock'))).toContain('is a symbolic link')
     const open = scene.home.makeFolder('open', 0o777)
     mkdirSync(scene.home.path('open/mine'), { mode: 0o700 })
     const path = scene.home.path('open/mine/proxy.sock')
-    expect(await refusal(path)).toContain(`the folder ${open} can be written to by others`)
-    // As /tmp is: what belongs to another user cannot be moved there.
+    expect(await startFailure(path)).toContain(`the folder ${open} can be written to by others`)
+    // With the sticky bit, as in /tmp, other users cannot move the folder.
     chmodSync(open, 0o1777)
     const proxy = await start(path)
     expect(await proxy.status('/version')).toBe(200)

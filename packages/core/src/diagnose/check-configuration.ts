@@ -10,7 +10,7 @@ import { loadPluginPolicy } from '../node/load-plugin-policy.ts'
 import { nodePrograms } from '../node/node-programs.ts'
 import type { PluginPolicy } from '../plugin/plugin-policy.ts'
 import { programDenialReason } from '../sources/find-allowed-program.ts'
-import type { Look } from './finding.ts'
+import type { StepResult } from './finding.ts'
 
 const FROM = {
   flag: 'named on the command line',
@@ -19,12 +19,12 @@ const FROM = {
   home: 'in the home folder',
 } as const
 
-/** Which files there are, and what is in them. */
-export async function lookAtFiles(options: ConnectOptions, env: Environment): Promise<Look> {
+/** Checks which kubeconfig files exist and how many contexts they define. */
+export async function checkFiles(options: ConnectOptions, env: Environment): Promise<StepResult> {
   const { places, configs, missing } = await readKubeconfigs({
     kubeconfig: options.kubeconfig,
     env,
-    // A pipe can be read once, and the next step needs it too.
+    // A pipe can be read only once, and the next step reads the files again.
     readFile: readRegularKubeconfig,
   })
   const { from, files } = places
@@ -41,30 +41,30 @@ export async function lookAtFiles(options: ConnectOptions, env: Environment): Pr
   }
   const details = [
     ...files.map((file) => `${file}: ${missing.includes(file) ? 'does not exist' : 'read'}`),
-    ...(configs.length > 1 ? ['For a name that is in several files, the first one counts.'] : []),
+    ...(configs.length > 1 ? ['If several files define the same name, the first one wins.'] : []),
   ]
   if (configs.length > 0) {
     const summary = `${count(configs.length, 'file')} ${FROM[from]}, ${count(contexts.size, 'context')}`
     return { verdict: missing.length > 0 ? 'odd' : 'good', summary, details }
   }
-  if (isInPod(env)) return { verdict: 'good', summary: 'none; we run in a pod', details }
+  if (isInPod(env)) return { verdict: 'good', summary: 'none; running in a pod', details }
   return {
     verdict: options.server === undefined ? 'odd' : 'good',
-    summary: files.length === 0 ? 'no file to look in: HOME is not set' : 'no file',
+    summary: files.length === 0 ? 'no file: HOME is not set' : 'no file',
     details,
   }
 }
 
-/** Which cluster, user and namespace that means. */
-export async function lookAtContext(
+/** Checks which cluster, user and namespace the selected context resolves to. */
+export async function checkContext(
   options: ConnectOptions,
   env: Environment,
-): Promise<{ look: Look; connection: Connection }> {
+): Promise<{ result: StepResult; connection: Connection }> {
   const { kubeconfig } = options
   const connection = await loadConnection({ kubeconfig, overrides: options, env })
   const { context, cluster, user, namespace, warnings } = connection
   const where = context === undefined ? 'no context' : `context ${JSON.stringify(context)}`
-  const look: Look = {
+  const result: StepResult = {
     verdict: warnings.length > 0 ? 'odd' : 'good',
     summary: `${where}, server ${cluster.server}`,
     details: [
@@ -78,22 +78,22 @@ export async function lookAtContext(
       ...warnings,
     ],
   }
-  return { look, connection }
+  return { result, connection }
 }
 
 function count(number: number, what: string): string {
   return `${number} ${what}${number === 1 ? '' : 's'}`
 }
 
-/** How the user entry says to authenticate. */
-export function lookAtMethod(user: UserIdentity): Look {
+/** Checks how the user entry authenticates. */
+export function checkMethod(user: UserIdentity): StepResult {
   const methods = methodsOf(user)
   const { impersonate } = user
   const details = [
-    ...(impersonate === undefined ? [] : [`asks to act as: ${impersonate.user}`]),
+    ...(impersonate === undefined ? [] : [`impersonates: ${impersonate.user}`]),
     ...(user.externalSigner === undefined
       ? []
-      : ['TLS 1.3 only: a signer signs no other handshake']),
+      : ['TLS 1.3 only: a signer cannot sign other handshakes']),
   ]
   if (methods.length > 0) return { verdict: 'good', summary: methods.join(', '), details }
   return {
@@ -101,7 +101,7 @@ export function lookAtMethod(user: UserIdentity): Look {
     summary: 'none: requests are anonymous',
     details,
     remedy:
-      'Give the user entry a way to authenticate, such as exec or token, or choose another user with --user.',
+      'Add a way to authenticate to the user entry, such as exec or token, or choose another user with --user.',
   }
 }
 
@@ -121,53 +121,57 @@ function methodsOf(user: UserIdentity): string[] {
   ].filter((method): method is string => typeof method === 'string')
 }
 
-/** Whether the plugin may run, as kubectl's preferences say. */
-export async function lookAtPolicy(
+/** Checks whether the plugin policy of kubectl's preferences (kuberc) allows the plugin. */
+export async function checkPolicy(
   command: string,
   { kuberc, policy }: ConnectOptions,
   env: Environment,
-): Promise<Look> {
+): Promise<StepResult> {
   const rules = await loadPluginPolicy({ kuberc, env, home: env['HOME'] || homedir() })
-  if (rules.type === 'AllowAll') return { verdict: 'good', summary: 'every plugin may run' }
+  if (rules.type === 'AllowAll') return { verdict: 'good', summary: 'all plugins are allowed' }
   const details = [`from: ${rules.origin}`]
-  const reason = await whyNot(rules, command, nodePrograms(env, policy?.pluginFolders))
+  const reason = await denialReason(rules, command, nodePrograms(env, policy?.pluginFolders))
   if (reason === undefined) {
-    return { verdict: 'good', summary: `${JSON.stringify(command)} may run`, details }
+    return { verdict: 'good', summary: `${JSON.stringify(command)} is allowed`, details }
   }
   return {
     verdict: 'bad',
-    summary: `${JSON.stringify(command)} may not run: ${reason}`,
+    summary: `${JSON.stringify(command)} is not allowed: ${reason}`,
     details,
     remedy: `Add it to credentialPluginAllowlist in ${rules.origin} if you trust it.`,
     code: 'ERR_PLUGIN_DENIED',
   }
 }
 
-async function whyNot(
+async function denialReason(
   rules: Exclude<PluginPolicy, { type: 'AllowAll' }>,
   command: string,
   programs: ReturnType<typeof nodePrograms>,
 ): Promise<string | undefined> {
   if (rules.type === 'DenyAll') return 'the policy is DenyAll'
   const located = await programs.locate(command)
-  // Whether it is there at all is the next step's business.
+  // The next step reports a plugin that does not exist.
   if (located.is !== 'found') return undefined
   return programDenialReason(rules, command, located, programs)
 }
 
-/** Which file the command is. */
-export async function lookForPlugin(
+/** Checks which executable the command resolves to. */
+export async function checkPlugin(
   { command, installHint }: Pick<ExecConfig, 'command' | 'installHint'>,
   { policy }: ConnectOptions,
   env: Environment,
-): Promise<Look> {
+): Promise<StepResult> {
   const located = await nodePrograms(env, policy?.pluginFolders).locate(command)
   if (located.is === 'missing') {
     return {
       verdict: 'bad',
-      summary: `${JSON.stringify(command)} is in no folder of PATH`,
-      details: [`looked in ${located.lookedIn.join(', ') || 'no folder: PATH is empty'}`],
-      remedy: installHint ?? 'Install the plugin, or write its full path in exec.command.',
+      summary: `${JSON.stringify(command)} was not found in PATH`,
+      details: [
+        located.lookedIn.length === 0
+          ? 'PATH is empty'
+          : `looked in ${located.lookedIn.join(', ')}`,
+      ],
+      remedy: installHint ?? 'Install the plugin, or set exec.command to its full path.',
       code: 'ERR_PLUGIN_NOT_FOUND',
     }
   }
@@ -184,27 +188,27 @@ export async function lookForPlugin(
     verdict: writableByOthers === undefined ? 'good' : 'odd',
     summary: path,
     details: [
-      ...(realPath === path ? [] : [`which is ${realPath}`]),
+      ...(realPath === path ? [] : [`resolves to ${realPath}`]),
       ...(writableByOthers === undefined ? [] : [writableByOthers]),
     ],
     ...(writableByOthers !== undefined && {
-      remedy: `Let only its owner write it: chmod go-w ${realPath}`,
+      remedy: `Make it writable by its owner only: chmod go-w ${realPath}`,
     }),
   }
 }
 
 type Program = Pick<ExecConfig, 'command' | 'installHint'>
 
-/** The program of a signer, as something to look for; undefined when it is one that runs by itself. */
+/** Returns the program of a signer that we would start; undefined if the signer runs on its own. */
 export function signerProgram(signer: SignerConfig | undefined): Program | undefined {
   if (signer?.at.kind !== 'program') return undefined
   const { command } = signer.at
   return { command, installHint: installHintFor(command) }
 }
 
-/** A kubeconfig that was made elsewhere names programs that are not here. */
+/** A kubeconfig copied from another machine may name a program that is not installed here. */
 function installHintFor(command: string): string {
   const name = command.split(/[\\/]/).at(-1)
   const how = name === 'kubecred-pkcs11' ? ' (npm install --global @kubecred/pkcs11)' : ''
-  return `Install the signer${how}, or write its full path in pathExec of the user entry.`
+  return `Install the signer${how}, or set pathExec of the user entry to its full path.`
 }

@@ -3,22 +3,22 @@ import type { Credential } from '../credential/credential.ts'
 import { formatRfc3339 } from '../formats/rfc3339.ts'
 import type { CredentialEvent } from '../ports/observer.ts'
 import { showControlCharacters } from '../secret/scrub.ts'
-import { failure, type Look, readClaims, spanOf } from './finding.ts'
+import { failure, formatDuration, readClaims, type StepResult } from './finding.ts'
 
-const MOST_LINES = 10
+const MAX_STDERR_LINES = 10
 
-/** Gets the credential: runs the plugin, reads the files. */
-export async function lookAtCredential(
+/** Obtains the credential, which runs the plugin or reads the files, and describes it. */
+export async function checkCredential(
   cluster: Cluster,
   events: readonly CredentialEvent[],
   { signal, now }: { signal: AbortSignal | undefined; now: () => number },
-): Promise<Look> {
+): Promise<StepResult> {
   try {
-    const given = await cluster.credential(signal && { signal })
-    return describe(given, events, now())
+    const credential = await cluster.credential(signal && { signal })
+    return describe(credential, events, now())
   } catch (error) {
     signal?.throwIfAborted()
-    return failure(error, [...ranOf(events), ...saidBy(error)])
+    return failure(error, [...describeRuns(events), ...stderrLines(error)])
   }
 }
 
@@ -26,8 +26,8 @@ function describe(
   { expiresAt, ...credential }: Credential & { readonly expiresAt?: number },
   events: readonly CredentialEvent[],
   now: number,
-): Look {
-  const details = ranOf(events)
+): StepResult {
+  const details = describeRuns(events)
   const parts: string[] = []
   const warnings = events.flatMap((event) => (event.type === 'warning' ? [event.message] : []))
   const { token, basic, certificate } = credential
@@ -38,69 +38,70 @@ function describe(
     parts.push(
       certificate.signingKey === undefined
         ? 'certificate and key'
-        : 'certificate with a key elsewhere',
+        : 'certificate with an external key',
     )
     details.push(`certificate valid from ${formatRfc3339(notBefore)} to ${formatRfc3339(notAfter)}`)
-    if (notAfter <= now) warnings.push(`the certificate expired ${spanOf(now - notAfter)} ago`)
+    if (notAfter <= now)
+      warnings.push(`the certificate expired ${formatDuration(now - notAfter)} ago`)
   }
   if (expiresAt !== undefined) {
     const left = expiresAt - now
-    if (left > 0) parts.push(`valid for ${spanOf(left)}`)
-    else warnings.push(`it expired ${spanOf(-left)} ago, as the source itself says`)
+    if (left > 0) parts.push(`valid for ${formatDuration(left)}`)
+    else warnings.push(`the source reports that it expired ${formatDuration(-left)} ago`)
   }
   return {
     verdict: warnings.length > 0 ? 'odd' : 'good',
-    summary: parts.join(', ') || 'nothing: requests are anonymous',
+    summary: parts.join(', ') || 'none: requests are anonymous',
     details: [...details, ...new Set(warnings)],
-    ...(warnings.length > 0 && { remedy: 'Log in again with the tool that made it.' }),
+    ...(warnings.length > 0 && { remedy: 'Log in again with the tool that issued it.' }),
   }
 }
 
-/** A JWT says for whom it is and how long; that is no secret, the signature is. */
+/** Describes a token. The claims of a JWT may be shown; only its signature is secret. */
 function describeToken(token: string, now: number, details: string[], warnings: string[]): string {
   const claims = readClaims(token)
   if (claims === undefined) return 'a token'
   const { issuer, audience, expiresAt } = claims
   if (issuer !== undefined) details.push(`issued by: ${issuer}`)
-  if (audience !== undefined) details.push(`made for: ${audience}`)
+  if (audience !== undefined) details.push(`audience: ${audience}`)
   if (expiresAt !== undefined && expiresAt <= now) {
-    warnings.push(`the token expired ${spanOf(now - expiresAt)} ago`)
+    warnings.push(`the token expired ${formatDuration(now - expiresAt)} ago`)
   }
   return 'a token (JWT)'
 }
 
-/** The last words of the plugin, which often say what to do. */
-function saidBy(error: unknown): string[] {
+/** Returns the end of the plugin's standard error, which often says what to do. */
+function stderrLines(error: unknown): string[] {
   const { stderrTail } = (error ?? {}) as { stderrTail?: unknown }
   if (typeof stderrTail !== 'string') return []
   const lines = stderrTail.split('\n').filter((line) => line.trim() !== '')
-  return lines.slice(-MOST_LINES).map((line) => `it said: ${line}`)
+  return lines.slice(-MAX_STDERR_LINES).map((line) => `stderr: ${line}`)
 }
 
-/** How the plugin's process ended. */
-function ranOf(events: readonly CredentialEvent[]): string[] {
+/** Describes how each process of the plugin ended. */
+function describeRuns(events: readonly CredentialEvent[]): string[] {
   return events.flatMap((event) => {
     if (event.type !== 'plugin-ended') return []
     const { exitStatus, tookMs, isStarted } = event.process
     if (!isStarted) return ['the plugin could not be started']
     const how =
-      exitStatus === undefined ? 'was stopped' : `ended with exit status ${String(exitStatus)}`
-    return [`the plugin ${how} after ${spanOf(tookMs)}`]
+      exitStatus === undefined ? 'was stopped' : `exited with status ${String(exitStatus)}`
+    return [`the plugin ${how} after ${formatDuration(tookMs)}`]
   })
 }
 
 const REVIEW = 'authentication.k8s.io/v1'
 const PATH = `/apis/${REVIEW}/selfsubjectreviews`
-/** Servers and laptops are never quite of one mind. */
+/** Smaller differences between the clocks of server and client are normal. */
 const TOLERATED_SKEW_MS = 30_000
-const LONGEST = 300
+const MAX_MESSAGE_LENGTH = 300
 const ANONYMOUS = 'system:anonymous'
 
-/** Who the server says we are. */
-export async function askIdentity(
+/** Asks the server who the credential belongs to, with a SelfSubjectReview. */
+export async function checkIdentity(
   cluster: Cluster,
   { signal, now }: { signal: AbortSignal | undefined; now: () => number },
-): Promise<Look> {
+): Promise<StepResult> {
   try {
     const response = await cluster.fetch(PATH, {
       method: 'POST',
@@ -110,18 +111,18 @@ export async function askIdentity(
     })
     const skew = skewOf(response.headers.get('date'), now())
     const text = await response.text()
-    // Everybody may read a finding, and a server can repeat what it was sent.
-    const show = (said: string): string => showControlCharacters(cluster.hideSecrets(said))
+    // A finding must not contain secrets, and a server may echo what it was sent.
+    const show = (raw: string): string => showControlCharacters(cluster.hideSecrets(raw))
     return response.ok
-      ? recognised(readReview(text, show), skew)
-      : refused(response.status, readMessage(text, show), skew)
+      ? describeIdentity(readReview(text, show), skew)
+      : describeError(response.status, readMessage(text, show), skew)
   } catch (error) {
     signal?.throwIfAborted()
     return failure(error)
   }
 }
 
-function recognised({ username, groups }: Review, skew: string | undefined): Look {
+function describeIdentity({ username, groups }: Review, skew: string | undefined): StepResult {
   const details = [
     ...(groups.length > 0 ? [`groups: ${groups.join(', ')}`] : []),
     ...(skew === undefined ? [] : [skew]),
@@ -129,44 +130,48 @@ function recognised({ username, groups }: Review, skew: string | undefined): Loo
   if (username === undefined) {
     return {
       verdict: 'bad',
-      summary: 'what answers is no API server: its answer is no SelfSubjectReview',
+      summary: 'the response is not a SelfSubjectReview: this is not a Kubernetes API server',
       details,
-      remedy: 'Check the server address of the cluster entry, and the proxy on the way.',
+      remedy: 'Check the server address of the cluster entry and any proxy in between.',
     }
   }
   const isAnonymous = username === ANONYMOUS
   return {
     verdict: isAnonymous || skew !== undefined ? 'odd' : 'good',
-    summary: isAnonymous ? `the server does not know who is asking (${ANONYMOUS})` : username,
+    summary: isAnonymous ? `the server treats the request as ${ANONYMOUS}` : username,
     details,
     ...(isAnonymous && {
-      remedy: 'Check the credential: the server took the request without one.',
+      remedy: 'Check the credential: the server accepted the request as if it had none.',
     }),
-    ...(!isAnonymous && skew !== undefined && { remedy: 'Set the clock of this machine.' }),
+    ...(!isAnonymous && skew !== undefined && { remedy: 'Correct the clock of this machine.' }),
   }
 }
 
 const REMEDIES: Readonly<Record<number, string>> = {
-  401: 'The server does not accept this credential: log in again, and check that it was made for this cluster and not another.',
-  403: 'The server knows you but forbids the question itself; ask its administrator about system:basic-user.',
-  404: 'Servers before Kubernetes 1.28 cannot say who you are; the credential may be good all the same.',
+  401: 'Log in again, and check that the credential was issued for this cluster.',
+  403: 'Ask the administrator to bind system:basic-user: the server authenticated you but does not allow a SelfSubjectReview.',
+  404: 'Try another request: servers before Kubernetes 1.28 have no SelfSubjectReview, and the credential may be valid.',
 }
 
-function refused(status: number, said: string | undefined, skew: string | undefined): Look {
-  if (said?.includes(ANONYMOUS)) {
+function describeError(
+  status: number,
+  message: string | undefined,
+  skew: string | undefined,
+): StepResult {
+  if (message?.includes(ANONYMOUS)) {
     return {
       verdict: 'bad',
-      summary: `the server does not know who is asking (${ANONYMOUS})`,
+      summary: `the server treats the request as ${ANONYMOUS}`,
       remedy:
-        'Give the user entry a way to log in, or choose another one with --user or --context.',
+        'Add a way to authenticate to the user entry, or choose another one with --user or --context.',
     }
   }
   return {
-    // Somebody who is known well enough to be forbidden something is authenticated.
+    // A 403 or a 404 is only sent after the request was authenticated.
     verdict: status === 403 || status === 404 ? 'odd' : 'bad',
-    summary: `the server answered ${status}${said === undefined ? '' : `: ${said}`}`,
+    summary: `the server answered ${status}${message === undefined ? '' : `: ${message}`}`,
     details: skew === undefined ? [] : [skew],
-    remedy: REMEDIES[status] ?? 'Ask the administrator of the server; its log says more.',
+    remedy: REMEDIES[status] ?? 'Ask the administrator of the server to look at its log.',
   }
 }
 
@@ -175,7 +180,7 @@ function skewOf(date: string | null, now: number): string | undefined {
   const difference = now - server
   if (!(Math.abs(difference) > TOLERATED_SKEW_MS)) return undefined
   const side = difference > 0 ? 'ahead of' : 'behind'
-  return `the clock of this machine is ${spanOf(Math.abs(difference))} ${side} the server's`
+  return `the clock of this machine is ${formatDuration(Math.abs(difference))} ${side} the server's`
 }
 
 interface Review {
@@ -183,7 +188,7 @@ interface Review {
   readonly groups: readonly string[]
 }
 
-function readReview(text: string, show: (said: string) => string): Review {
+function readReview(text: string, show: (raw: string) => string): Review {
   const { username, groups } = (parse(text) as { status?: { userInfo?: Record<string, unknown> } })
     ?.status?.userInfo ?? { username: undefined, groups: undefined }
   const list: unknown[] = Array.isArray(groups) ? groups : []
@@ -193,9 +198,9 @@ function readReview(text: string, show: (said: string) => string): Review {
   }
 }
 
-function readMessage(text: string, show: (said: string) => string): string | undefined {
+function readMessage(text: string, show: (raw: string) => string): string | undefined {
   const { message } = (parse(text) ?? {}) as { message?: unknown }
-  return typeof message === 'string' ? show(message).slice(0, LONGEST) : undefined
+  return typeof message === 'string' ? show(message).slice(0, MAX_MESSAGE_LENGTH) : undefined
 }
 
 function parse(text: string): unknown {

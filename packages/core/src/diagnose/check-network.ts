@@ -6,31 +6,34 @@ import { explainNetworkError } from '../dial/network-errors.ts'
 import { opened, startTcp } from '../dial/start-socket.ts'
 import { addressOf, type Target } from '../dial/target.ts'
 import { HandshakeNotSignedError } from '../errors/index.ts'
-import { failure, type Look, spanOf } from './finding.ts'
+import { failure, formatDuration, type StepResult } from './finding.ts'
 
-const LIMIT_MS = 10_000
+const TIMEOUT_MS = 10_000
 
-/** Whether there is a proxy on the way, and who says so. */
-export function lookAtProxy({ proxy, origin }: Target): Look {
-  if (proxy === undefined) return { verdict: 'good', summary: 'none: the server is asked directly' }
+/** Reports whether requests go through a proxy, and where it is configured. */
+export function checkProxy({ proxy, origin }: Target): StepResult {
+  if (proxy === undefined) return { verdict: 'good', summary: 'none: connecting directly' }
   return {
     verdict: 'good',
     summary: `${proxy.label}, from ${proxy.from}`,
-    details: proxy.from.includes('PROXY') ? [`NO_PROXY does not name ${origin}`] : [],
+    details: proxy.from.includes('PROXY') ? [`NO_PROXY does not include ${origin}`] : [],
   }
 }
 
-/** Whether the first machine on the way can be reached. */
-export async function lookAtTcp(target: Target, signal: AbortSignal | undefined): Promise<Look> {
+/** Checks that the proxy, or the server if there is none, accepts a TCP connection. */
+export async function checkTcp(
+  target: Target,
+  signal: AbortSignal | undefined,
+): Promise<StepResult> {
   const { proxy } = target
   const { host, port } = proxy ?? addressOf(target)
   const who = proxy === undefined ? target.origin : `the proxy ${proxy.label}`
   try {
-    const details = isIP(host) === 0 ? [`${host} is ${await resolve(host)}`] : []
+    const details = isIP(host) === 0 ? [`${host} resolves to ${await resolve(host)}`] : []
     const socket = startTcp({ host, port })
     const timer = setTimeout(
-      () => socket.destroy(Object.assign(new Error('no answer'), { code: 'ETIMEDOUT' })),
-      LIMIT_MS,
+      () => socket.destroy(Object.assign(new Error('timed out'), { code: 'ETIMEDOUT' })),
+      TIMEOUT_MS,
     )
     const abort = (): void => void socket.destroy(new Error('aborted'))
     signal?.addEventListener('abort', abort, { once: true })
@@ -39,7 +42,7 @@ export async function lookAtTcp(target: Target, signal: AbortSignal | undefined)
       const { remoteAddress = host, remotePort = port } = socket
       return {
         verdict: 'good',
-        summary: `${who} answers at ${remoteAddress} port ${remotePort}`,
+        summary: `${who} is reachable at ${remoteAddress} port ${remotePort}`,
         details,
       }
     } finally {
@@ -51,8 +54,8 @@ export async function lookAtTcp(target: Target, signal: AbortSignal | undefined)
     signal?.throwIfAborted()
     const hint =
       proxy === undefined
-        ? 'Check that the server runs, and the network or VPN between you and it.'
-        : `Check ${proxy.from}: it is the proxy that could not be reached, not the server.`
+        ? 'Check that the server runs, and the network or VPN in between.'
+        : `Check ${proxy.from}: the proxy is unreachable, not the server.`
     return failure(explainNetworkError(error, who, { hint }))
   }
 }
@@ -62,8 +65,8 @@ async function resolve(host: string): Promise<string> {
   return found.map(({ address }) => address).join(', ')
 }
 
-/** Whether the server is the one that is meant. No credential is shown to it here. */
-export async function lookAtTls(
+/** Checks the server's certificate with a TLS handshake. No credential is sent. */
+export async function checkTls(
   target: Target,
   {
     signal,
@@ -75,44 +78,47 @@ export async function lookAtTls(
     /** Whether an external signer signs the handshake. */
     readonly isSigned: boolean
   },
-): Promise<Look> {
+): Promise<StepResult> {
   const { tls } = target
   try {
-    const options = { protocols: ['h2', 'http/1.1'], timeoutMs: LIMIT_MS }
+    const options = { protocols: ['h2', 'http/1.1'], timeoutMs: TIMEOUT_MS }
     const socket = (await dial(target, undefined, {
       ...options,
       ...(signal && { signal }),
     })) as TLSSocket
-    const look = describe(socket, now(), tls.insecure)
+    const result = describe(socket, now(), tls.insecure)
     const version = nameVersion(socket)
     socket.destroy()
-    if (!isSigned || version === 'TLS 1.3') return look
-    const what = `the server speaks ${version}, and a signer signs handshakes of TLS 1.3 only`
-    return failure(new HandshakeNotSignedError(what), look.details)
+    if (!isSigned || version === 'TLS 1.3') return result
+    const reason = `the server negotiated ${version}, and a signer signs TLS 1.3 handshakes only`
+    return failure(new HandshakeNotSignedError(reason), result.details)
   } catch (error) {
     signal?.throwIfAborted()
-    return failure(explainNetworkError(error, target.origin), await whoIsThere(target, signal))
+    return failure(
+      explainNetworkError(error, target.origin),
+      await describeUntrusted(target, signal),
+    )
   }
 }
 
-function describe(socket: TLSSocket, now: number, insecure: boolean): Look {
+function describe(socket: TLSSocket, now: number, insecure: boolean): StepResult {
   const { valid_to: end } = socket.getPeerCertificate()
   const left = Date.parse(end) - now
-  const speaks = socket.alpnProtocol === 'h2' ? 'HTTP/2' : 'HTTP/1.1'
+  const protocol = socket.alpnProtocol === 'h2' ? 'HTTP/2' : 'HTTP/1.1'
   const details = describeCertificate(socket)
-  const summary = `${nameVersion(socket)}, ${speaks}`
+  const summary = `${nameVersion(socket)}, ${protocol}`
   if (insecure) {
     return {
       verdict: 'odd',
-      summary: `${summary}; the server's certificate is NOT checked`,
+      summary: `${summary}; the server's certificate is NOT verified`,
       details,
       remedy:
-        'Remove insecure-skip-tls-verify and name the CA: anybody in between can read the credential.',
+        'Remove insecure-skip-tls-verify and set the CA: anyone in between can read the credential.',
     }
   }
   return {
     verdict: 'good',
-    summary: `${summary}, certificate trusted, valid for ${spanOf(left)}`,
+    summary: `${summary}, certificate trusted, valid for ${formatDuration(left)}`,
     details,
   }
 }
@@ -124,26 +130,29 @@ function nameVersion(socket: TLSSocket): string {
 function describeCertificate(socket: TLSSocket): string[] {
   const { subject, issuer, subjectaltname, valid_from, valid_to } = socket.getPeerCertificate()
   return [
-    `certificate of: ${subject?.CN ?? '(no common name)'}`,
-    `for: ${subjectaltname?.replaceAll('DNS:', '').replaceAll('IP Address:', '') ?? '(no name)'}`,
+    `certificate subject: ${subject?.CN ?? '(no common name)'}`,
+    `names: ${subjectaltname?.replaceAll('DNS:', '').replaceAll('IP Address:', '') ?? '(none)'}`,
     `issued by: ${issuer?.CN ?? issuer?.O ?? '(unknown)'}`,
     `valid from ${valid_from} to ${valid_to}`,
   ]
 }
 
-/** Who answers when it is not who was expected: looked at without trust, and nothing is sent. */
-async function whoIsThere(target: Target, signal: AbortSignal | undefined): Promise<string[]> {
+/** Describes the certificate of a server that is not trusted. Nothing is sent to it. */
+async function describeUntrusted(
+  target: Target,
+  signal: AbortSignal | undefined,
+): Promise<string[]> {
   const unchecked = { ...target, tls: { ...target.tls, insecure: true } }
   try {
     const socket = await dial(unchecked, undefined, {
-      timeoutMs: LIMIT_MS,
+      timeoutMs: TIMEOUT_MS,
       ...(signal && { signal }),
     })
     const details = describeCertificate(socket as TLSSocket)
     socket.destroy()
     return details
   } catch {
-    // The first error says it all.
+    // The error of the verified handshake is reported.
     return []
   }
 }

@@ -9,27 +9,31 @@ import { nodeFiles } from '../node/node-files.ts'
 import { systemClock } from '../node/system-clock.ts'
 import type { CredentialEvent } from '../ports/observer.ts'
 import {
-  lookAtContext,
-  lookAtFiles,
-  lookAtMethod,
-  lookAtPolicy,
-  lookForPlugin,
+  checkContext,
+  checkFiles,
+  checkMethod,
+  checkPlugin,
+  checkPolicy,
   signerProgram,
 } from './check-configuration.ts'
-import { askIdentity, lookAtCredential } from './check-credential.ts'
-import { lookAtProxy, lookAtTcp, lookAtTls } from './check-network.ts'
-import { type Finding, failure, type Look, type Step } from './finding.ts'
+import { checkCredential, checkIdentity } from './check-credential.ts'
+import { checkProxy, checkTcp, checkTls } from './check-network.ts'
+import { type Finding, failure, type Step, type StepResult } from './finding.ts'
 
+/** Options of `diagnose`: those of `connect()`, and a callback. */
 export interface DiagnoseOptions extends ConnectOptions {
-  /** Called when a step begins, so that somebody who waits can be told for what. */
+  /** Called when a step begins, to show progress. */
   readonly onStep?: (step: Step) => void
 }
 
 /**
- * Goes the way of a request step by step, from the kubeconfig to the server's answer, and tells what it finds.
+ * Checks each step of a request, from the kubeconfig to the server's response, and yields a finding for each.
  *
- * What does not depend on a step that failed is looked at all the same: a broken plugin does not hide a
- * wrong CA. The plugin runs once.
+ * Steps that do not depend on a failed step still run: a broken plugin does not hide a wrong CA. The plugin runs
+ * once. Failures are findings, not exceptions.
+ *
+ * @throws {TypeError} If an option is unknown or has the wrong type.
+ * @throws The reason of `signal`, if it is aborted.
  *
  * @example
  * for await (const { step, verdict, summary } of diagnose()) console.log(step, verdict, summary)
@@ -40,33 +44,36 @@ export async function* diagnose({
 }: DiagnoseOptions = {}): AsyncGenerator<Finding, void, undefined> {
   checkOptions(options)
   const { signal, env = hostEnvironment() } = options
-  const look = async (step: Step, work: () => Look | Promise<Look>): Promise<Finding> => {
+  const run = async (
+    step: Step,
+    work: () => StepResult | Promise<StepResult>,
+  ): Promise<Finding> => {
     signal?.throwIfAborted()
     onStep(step)
     const startedAt = performance.now()
-    const found = await attempt(work, signal)
-    return { details: [], ...found, step, tookMs: Math.round(performance.now() - startedAt) }
+    const result = await attempt(work, signal)
+    return { details: [], ...result, step, tookMs: Math.round(performance.now() - startedAt) }
   }
 
-  const files = await look('kubeconfig', () => lookAtFiles(options, env))
+  const files = await run('kubeconfig', () => checkFiles(options, env))
   yield files
   if (files.verdict === 'bad') return
   let connection: Connection | undefined
-  yield await look('context', async () => {
-    const seen = await lookAtContext(options, env)
-    connection = seen.connection
-    return seen.look
+  yield await run('context', async () => {
+    const checked = await checkContext(options, env)
+    connection = checked.connection
+    return checked.result
   })
   if (connection === undefined) return
   const { user } = connection
-  yield await look('method', () => lookAtMethod(user))
+  yield await run('method', () => checkMethod(user))
 
   let mayRun = true
   const program = user.exec ?? signerProgram(user.externalSigner)
   if (program !== undefined) {
-    const policy = await look('policy', () => lookAtPolicy(program.command, options, env))
+    const policy = await run('policy', () => checkPolicy(program.command, options, env))
     yield policy
-    const plugin = await look('plugin', () => lookForPlugin(program, options, env))
+    const plugin = await run('plugin', () => checkPlugin(program, options, env))
     yield plugin
     mayRun = policy.verdict !== 'bad' && plugin.verdict !== 'bad'
   }
@@ -75,75 +82,81 @@ export async function* diagnose({
   const opening = mayRun ? await open(connection, options, events) : undefined
   try {
     const times = { signal, now: () => systemClock.now() }
-    const credential = await look('credential', () => {
+    const credential = await run('credential', () => {
       if (opening === undefined) return user.exec ? NOT_RUN : SIGNER_NOT_RUN
       return 'error' in opening
         ? failure(opening.error)
-        : lookAtCredential(opening.cluster, events, times)
+        : checkCredential(opening.cluster, events, times)
     })
     yield credential
     let isReached = true
-    for await (const finding of theWay(connection, options, look)) {
+    for await (const finding of checkNetwork(connection, options, run)) {
       isReached &&= finding.verdict !== 'bad'
       yield finding
     }
-    yield await look('identity', () => {
+    yield await run('identity', () => {
       if (!isReached) return NOT_REACHED
       if (opening === undefined || 'error' in opening) return NO_CREDENTIAL
       if (credential.verdict === 'bad') return NO_CREDENTIAL
-      return askIdentity(opening.cluster, times)
+      return checkIdentity(opening.cluster, times)
     })
   } finally {
     if (opening !== undefined && 'cluster' in opening) await opening.cluster.close()
   }
 }
 
-type Looking = (step: Step, work: () => Look | Promise<Look>) => Promise<Finding>
+type RunStep = (step: Step, work: () => StepResult | Promise<StepResult>) => Promise<Finding>
 
-/** Proxy, network and TLS: as far as one gets. */
-async function* theWay(
+/** Checks proxy, TCP and TLS, up to the first that fails. */
+async function* checkNetwork(
   connection: Connection,
   options: ConnectOptions,
-  look: Looking,
+  run: RunStep,
 ): AsyncGenerator<Finding, void, undefined> {
   const { signal, env = hostEnvironment() } = options
   let target: Target | undefined
-  const proxy = await look('proxy', async () => {
+  const proxy = await run('proxy', async () => {
     const ca = await loadAuthority(connection.cluster, nodeFiles)
     target = targetOf(connection.cluster, ca, env)
-    return lookAtProxy(target)
+    return checkProxy(target)
   })
   yield proxy
-  const way = target
-  if (way === undefined) return
-  const tcp = await look('network', () => lookAtTcp(way, signal))
+  // A copy, because TypeScript does not narrow a variable that a closure assigns.
+  const reached = target
+  if (reached === undefined) return
+  const tcp = await run('network', () => checkTcp(reached, signal))
   yield tcp
   if (tcp.verdict === 'bad') return
-  if (!way.origin.startsWith('https:')) {
-    yield await look('tls', () => PLAIN)
+  if (!reached.origin.startsWith('https:')) {
+    yield await run('tls', () => PLAIN)
     return
   }
   const isSigned = connection.user.externalSigner !== undefined
-  yield await look('tls', () => lookAtTls(way, { signal, now: () => systemClock.now(), isSigned }))
+  yield await run('tls', () =>
+    checkTls(reached, { signal, now: () => systemClock.now(), isSigned }),
+  )
 }
 
-const NOT_RUN: Look = { verdict: 'skipped', summary: 'the plugin cannot run' }
-const SIGNER_NOT_RUN: Look = { verdict: 'skipped', summary: 'the signer cannot run' }
-const NO_CREDENTIAL: Look = {
+const NOT_RUN: StepResult = { verdict: 'skipped', summary: 'skipped: the plugin cannot run' }
+const SIGNER_NOT_RUN: StepResult = { verdict: 'skipped', summary: 'skipped: the signer cannot run' }
+const NO_CREDENTIAL: StepResult = {
   verdict: 'skipped',
-  summary: 'not asked: there is no credential to show',
+  summary: 'skipped: no credential',
 }
-const NOT_REACHED: Look = { verdict: 'skipped', summary: 'the server cannot be asked' }
-const PLAIN: Look = {
+const NOT_REACHED: StepResult = {
+  verdict: 'skipped',
+  summary: 'skipped: no connection to the server',
+}
+const PLAIN: StepResult = {
   verdict: 'odd',
-  summary: 'plain http: everybody on the way can read along',
+  summary: 'plain http: the connection is not encrypted',
   remedy: 'Use https in the server address; over plain http no credential is sent.',
 }
 
 async function attempt(
-  work: () => Look | Promise<Look>,
+  work: () => StepResult | Promise<StepResult>,
   signal: AbortSignal | undefined,
-): Promise<Look> {
+): Promise<StepResult> {
   try {
     return await work()
   } catch (error) {

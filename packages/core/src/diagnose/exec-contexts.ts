@@ -9,21 +9,21 @@ import { readKubeconfigs, surroundings } from '../node/load-kubeconfig.ts'
 import { nodeFiles } from '../node/node-files.ts'
 import { encodeExecInfo } from '../plugin/exec-info.ts'
 
-/** A context with a credential plugin, and how a client starts that plugin. */
+/** A context with a credential plugin, and the arguments and environment that a client starts it with. */
 export interface ExecContext {
   readonly context: string
   readonly args: readonly string[]
-  /** The variables of the stanza, and `KUBERNETES_EXEC_INFO`. */
+  /** The variables of the `exec` stanza, and `KUBERNETES_EXEC_INFO`. */
   readonly env: Readonly<Record<string, string>>
 }
 
 /**
- * Lists the contexts whose credential plugin is a given one.
+ * Lists the contexts whose credential plugin matches.
  *
- * Reads files only. Contexts that cannot be used are left out.
+ * Reads files only. Contexts that cannot be used are skipped.
  *
- * @param isWanted Whether a plugin with this command counts.
- * @throws {CredentialError} When the files cannot be read.
+ * @param isWanted Returns whether to include a context whose plugin has this command.
+ * @throws {CredentialError} If the files cannot be read.
  */
 export async function execContexts(
   options: {

@@ -2,7 +2,7 @@ import { type Code, isCredentialError } from '../errors/index.ts'
 import { jwtClaims, jwtExpiry } from '../formats/jwt.ts'
 import { showControlCharacters } from '../secret/scrub.ts'
 
-/** What is looked at, in this order. */
+/** The steps of `diagnose`, in order. */
 export const STEPS = [
   'kubeconfig',
   'context',
@@ -16,32 +16,33 @@ export const STEPS = [
   'identity',
 ] as const
 
+/** One step of `diagnose`. */
 export type Step = (typeof STEPS)[number]
 
 /**
- * What was found at one step, for people and as plain data. It carries no secret.
+ * The result of one step, as plain data without secrets.
  *
- * `odd` works but deserves a look; `skipped` could not be looked at because of something before it.
+ * The verdict `odd` means that the step works but should be reviewed, `skipped` that an earlier failure prevented it.
  */
 export interface Finding {
   readonly step: Step
   readonly verdict: 'good' | 'odd' | 'bad' | 'skipped'
-  /** One line. */
+  /** The result in one line. */
   readonly summary: string
   readonly details: readonly string[]
-  /** What to do about it. */
+  /** How to fix it: one imperative sentence. */
   readonly remedy?: string
   readonly code?: Code
   readonly tookMs: number
 }
 
-/** A finding before it is told whose it is and how long it took. */
-export type Look = Omit<Finding, 'step' | 'tookMs' | 'details'> & {
+/** What a step returns: a finding without the step's name and duration. */
+export type StepResult = Omit<Finding, 'step' | 'tookMs' | 'details'> & {
   readonly details?: readonly string[]
 }
 
-/** Something that failed, as a finding. */
-export function failure(error: unknown, details: readonly string[] = []): Look {
+/** Converts an error to a result. */
+export function failure(error: unknown, details: readonly string[] = []): StepResult {
   if (!isCredentialError(error)) {
     const summary = error instanceof Error ? error.message : String(error)
     return { verdict: 'bad', summary, details }
@@ -57,11 +58,11 @@ const UNITS = [
   ['s', 1000],
 ] as const
 
-/** A time span in one unit, as people say it: `11 min`, `3 h`, `40 ms`. */
-export function spanOf(milliseconds: number): string {
+/** Formats a duration in one unit: `11 min`, `3 h`, `40 ms`. */
+export function formatDuration(milliseconds: number): string {
   const [name, size] = UNITS.find(([, each]) => milliseconds >= each) ?? ['ms', 1]
   const number = milliseconds / size
-  // One digit more where it matters: 1.5 s is not 2 s.
+  // One decimal below 10 s, where rounding would matter.
   const shown =
     name === 's' && number < 10 ? number.toFixed(1).replace('.0', '') : Math.floor(number)
   return `${shown} ${name === 'days' && shown === 1 ? 'day' : name}`
@@ -74,9 +75,9 @@ interface Claims {
   readonly expiresAt: number | undefined
 }
 
-const LONGEST = 200
+const MAX_CLAIM_LENGTH = 200
 
-/** What a token says about itself, without checking it; undefined when it is no JWT. */
+/** Reads the claims of a token without verifying it. Returns undefined if it is not a JWT. */
 export function readClaims(token: string): Claims | undefined {
   const claims = jwtClaims(token)
   if (claims === undefined) return undefined
@@ -89,5 +90,7 @@ export function readClaims(token: string): Claims | undefined {
 }
 
 function text(value: unknown): string | undefined {
-  return typeof value === 'string' ? showControlCharacters(value).slice(0, LONGEST) : undefined
+  return typeof value === 'string'
+    ? showControlCharacters(value).slice(0, MAX_CLAIM_LENGTH)
+    : undefined
 }

@@ -14,28 +14,32 @@ import type { SourceLabel } from '../ports/observer.ts'
 import { chooseSource } from '../sources/choose-source.ts'
 import { readClaims } from './finding.ts'
 
-/** What a context says about its credential, without running or asking anything. Plain data, no secrets. */
+/** What the kubeconfig says about one context's credential: plain data, no secrets. */
 export interface ContextSummary {
   readonly context: string
   readonly isCurrent: boolean
   readonly server?: string
   readonly source?: SourceLabel
-  /** `unknown` is what only a plugin, an issuer or a signer can tell. */
+  /** `unknown` if only the plugin, issuer or signer can tell; `broken` if the entry cannot be used. */
   readonly state: 'valid' | 'expired' | 'unknown' | 'anonymous' | 'broken'
-  /** Milliseconds since the epoch; undefined when it has no end, or nobody knows. */
+  /** Milliseconds since the epoch; undefined if the credential has no expiry or it is unknown. */
   readonly expiresAt?: number
-  /** Why it is broken, and what to do. */
+  /** Why the entry cannot be used, and how to fix it. */
   readonly problem?: { readonly message: string; readonly hint?: string }
 }
 
+/** Options of `survey`. */
 export type InspectContextsOptions = Pick<ConnectOptions, 'kubeconfig' | 'env'>
 
 /**
- * Looks at every context of the kubeconfig: where its credential comes from, and how long it lasts.
+ * Lists every context of the kubeconfig with the source of its credential and when that expires.
  *
- * Reads files; runs no plugin and sends nothing.
+ * Reads files only: runs no plugin and sends nothing. A context that cannot be used has the state `broken`.
  *
- * @throws {CredentialError} When the files cannot be read.
+ * @throws {CredentialError} If the files cannot be read.
+ *
+ * @example
+ * for (const { context, state, expiresAt } of await survey()) console.log(context, state, expiresAt)
  */
 export async function survey({
   kubeconfig,
@@ -43,29 +47,28 @@ export async function survey({
 }: InspectContextsOptions = {}): Promise<ContextSummary[]> {
   const { merged: config } = await readKubeconfigs({ kubeconfig, env })
   const names = [...config.contexts.keys()]
-  const surveyed: ContextSummary[] = []
-  for (let at = 0; at < names.length; at += AT_ONCE) {
-    const some = names.slice(at, at + AT_ONCE)
-    const seen = await Promise.all(some.map((name) => look(config, name, process.cwd())))
-    surveyed.push(...seen)
+  const contexts: ContextSummary[] = []
+  for (let at = 0; at < names.length; at += MAX_CONCURRENT) {
+    const batch = names.slice(at, at + MAX_CONCURRENT)
+    contexts.push(...(await Promise.all(batch.map((name) => inspect(config, name, process.cwd())))))
   }
-  return surveyed
+  return contexts
 }
 
-/** More at once would only need more memory, and more open files. */
-const AT_ONCE = 100
+/** More at once would only need more memory and open files. */
+const MAX_CONCURRENT = 100
 
-async function look(config: Kubeconfig, context: string, cwd: string): Promise<ContextSummary> {
+async function inspect(config: Kubeconfig, context: string, cwd: string): Promise<ContextSummary> {
   const isCurrent = config.currentContext === context
-  let seen: Pick<ContextSummary, 'server' | 'source'> = {}
+  let known: Pick<ContextSummary, 'server' | 'source'> = {}
   try {
     const { cluster, user } = buildConnection(config, { context }, surroundings(cwd, undefined))
-    seen = { server: cluster.server, source: sourceOf(user) }
-    return { context, isCurrent, ...seen, ...(await stateOf(user)) }
+    known = { server: cluster.server, source: sourceOf(user) }
+    return { context, isCurrent, ...known, ...(await stateOf(user)) }
   } catch (error) {
     const hint = isCredentialError(error) ? { hint: error.hint } : {}
     const message = error instanceof Error ? error.message : String(error)
-    return { context, isCurrent, ...seen, state: 'broken', problem: { message, ...hint } }
+    return { context, isCurrent, ...known, state: 'broken', problem: { message, ...hint } }
   }
 }
 
@@ -88,11 +91,11 @@ async function stateOf(user: UserIdentity): Promise<Pick<ContextSummary, 'state'
     report: () => {},
   })
   if (Object.keys(credential).length === 0) return { state: 'anonymous' }
-  const ends = [
+  const expiries = [
     credential.certificate?.notAfter,
     credential.token && readClaims(credential.token.expose())?.expiresAt,
-  ].filter((end) => end !== undefined)
-  if (ends.length === 0) return { state: 'valid' }
-  const expiresAt = Math.min(...ends)
+  ].filter((expiry) => expiry !== undefined)
+  if (expiries.length === 0) return { state: 'valid' }
+  const expiresAt = Math.min(...expiries)
   return { state: expiresAt > systemClock.now() ? 'valid' : 'expired', expiresAt }
 }

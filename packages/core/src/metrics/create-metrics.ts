@@ -7,39 +7,40 @@ import { makeInstruments } from './instruments.ts'
 import { Recorder } from './record-event.ts'
 import { SourcesInUse } from './sources-in-use.ts'
 
-/** What counts, and where the numbers are. */
+/** The metrics: an observer that updates them, and the registry that holds them. */
 export interface Metrics<Register = PromRegister> {
-  /** Counts events. Give it to every `connect()`: an event that several connections hear is counted once. */
+  /** Updates the metrics. Pass it to every `connect()`: an event that several connections receive is counted once. */
   readonly observer: Observer
-  /** The registry that has the metrics: `register.metrics()` is the text for Prometheus. */
+  /** The registry with the metrics; `register.metrics()` returns the text for Prometheus. */
   readonly register: Register
 }
 
 /** Options of `createMetrics`. */
 export interface MetricsOptions<Register = PromRegister> {
-  /** The registry to put the metrics in; by default the global `register` of prom-client. */
+  /** The registry to add the metrics to; by default the global `register` of prom-client. */
   readonly register?: Register | undefined
-  /** The clock that time to live and age are measured with; by default the system's. */
+  /** The clock for times to live and ages; by default the system clock. */
   readonly clock?: Pick<Clock, 'now'> | undefined
 }
 
 /**
- * What a `Registry` of prom-client can do, as far as it is needed to serve the metrics.
+ * The part of prom-client's `Registry` that serves the metrics.
  *
  * With the option `register`, the registry's own type is returned instead.
  */
 export interface PromRegister {
   readonly contentType: string
   metrics(): Promise<string>
-  // Every version of prom-client has a type of its own for a metric; this one fits all.
+  // Each version of prom-client has its own type for a metric; `never` accepts all of them.
   registerMetric(metric: never): void
 }
 
 /**
- * Creates the metrics of prom-client, and an observer for `connect()` that updates them.
+ * Creates the metrics with prom-client, and an observer for `connect()` that updates them.
  *
- * @throws {PeerMissingError} When prom-client is not installed.
- * @throws {Error} prom-client's, when the registry has a metric of the same name: a registry takes these metrics once.
+ * @throws {PeerMissingError} `ERR_PEER_MISSING` if prom-client is not installed.
+ * @throws {Error} prom-client's own error if the registry already has a metric of the same name: call this once per
+ *   registry.
  *
  * @example
  * import { register } from 'prom-client'
@@ -57,13 +58,13 @@ export async function createMetrics<Register extends PromRegister = PromRegister
   const inUse = new SourcesInUse()
   const instruments = makeInstruments(prom, register as PromRegister as Registry, inUse, now)
   const recorder = new Recorder(instruments, now)
-  /** Connections that share a keeper all hear its events; behind two observers it is the same object. */
+  /** Connections that share a keeper all receive its events, as the same object. */
   const counted = new WeakSet<CredentialEvent>()
   return {
     observer(event) {
       if (counted.has(event)) return
       counted.add(event)
-      inUse.note(event)
+      inUse.update(event)
       recorder.record(event)
     },
     register,
@@ -73,7 +74,7 @@ export async function createMetrics<Register extends PromRegister = PromRegister
 /**
  * Combines several observers into one.
  *
- * Each receives every event, also when one before it throws.
+ * Each observer receives every event, even if another one throws.
  *
  * @example
  * const cluster = await connect({ observer: combine(metrics.observer, (event) => log(event)) })
@@ -84,22 +85,22 @@ export function combine(...observers: (Observer | undefined)[]): Observer {
       try {
         observer?.(event)
       } catch {
-        // The keeper ignores what an observer throws; the other observers must still be called.
+        // Errors of observers are ignored everywhere; the other observers must still be called.
       }
     }
   }
 }
 
 /**
- * Loads the installed package.
+ * Loads prom-client.
  *
- * @throws {PeerMissingError}
+ * @throws {PeerMissingError} `ERR_PEER_MISSING` if it is not installed.
  */
 export async function loadPromClient<PromClient>(
   load: () => Promise<{ default: PromClient }>,
 ): Promise<PromClient> {
   try {
-    // It is CommonJS: bundlers do not always find the names that it exports.
+    // It is CommonJS, and bundlers do not always detect its named exports.
     return (await load()).default
   } catch (cause) {
     if ((cause as { code?: string }).code !== 'ERR_MODULE_NOT_FOUND') throw cause

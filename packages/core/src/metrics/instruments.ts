@@ -2,16 +2,17 @@ import type * as prom from 'prom-client'
 import type { VaultLoad } from '../ports/observer.ts'
 import type { SourcesInUse } from './sources-in-use.ts'
 
-/** The package, which is loaded only when it is used. */
+/** The part of prom-client that is used. The package is loaded on demand. */
 export type PromClient = Pick<typeof prom, 'Counter' | 'Gauge' | 'Histogram' | 'register'>
 
+/** All metrics. */
 export type Instruments = ReturnType<typeof makeInstruments>
 
 /**
- * Makes every metric, in the order in which they are shown.
+ * Creates all metrics, in the order in which they are listed.
  *
- * Names, help texts, labels and buckets of the first three are KEP-541's, to the letter: dashboards and
- * alerts that were made for client-go work with them. The next two are client-go's too; the rest is ours.
+ * Names, help texts, labels and buckets of the first three are exactly those of KEP-541, so that dashboards and
+ * alerts for client-go keep working. The next two are also client-go's; the rest is ours.
  */
 export function makeInstruments(
   { Counter, Gauge, Histogram }: PromClient,
@@ -46,7 +47,7 @@ export function makeInstruments(
       aggregator: 'min',
       registers,
       collect() {
-        this.set(secondsUntil(inUse.firstEnds().get('exec') ?? Number.POSITIVE_INFINITY))
+        this.set(secondsUntil(inUse.earliestExpiries().get('exec') ?? Number.POSITIVE_INFINITY))
       },
     }),
     rotationAge: histogram(
@@ -89,13 +90,15 @@ export function makeInstruments(
       registers,
       collect() {
         this.reset()
-        for (const [source, end] of inUse.firstEnds()) this.set({ source }, secondsUntil(end))
+        for (const [source, expiry] of inUse.earliestExpiries()) {
+          this.set({ source }, secondsUntil(expiry))
+        }
       },
     }),
     runDuration: histogram(
       'kubecred_exec_plugin_run_duration_seconds',
       'Histogram of the number of seconds between start and end of an exec ' +
-        'plugin process, whatever its outcome. Waiting for a free place is not included.',
+        'plugin process, whatever its outcome. Waiting for a free slot is not included.',
       RUN_SECONDS,
     ),
     refreshes: counter(
@@ -113,7 +116,7 @@ export function makeInstruments(
     ),
     retried: counter(
       'kubecred_retried_total',
-      'Number of requests that were sent once more with a new credential.',
+      'Number of requests that were sent again with a new credential.',
     ),
     logins: counter(
       'kubecred_login_total',
@@ -123,52 +126,52 @@ export function makeInstruments(
     ),
     loginRetries: counter(
       'kubecred_login_retried_total',
-      'Number of attempts of a login that failed and are followed by another one, ' +
-        'partitioned by login handler.',
+      'Number of login attempts that failed and were retried, partitioned by login handler.',
       ['handler'],
     ),
     loginDuration: histogram(
       'kubecred_login_duration_seconds',
-      'Histogram of the number of seconds that a login took with all its attempts ' +
+      'Histogram of the number of seconds that a login took, including all attempts ' +
         'and pauses, whatever its outcome.',
       RUN_SECONDS,
     ),
     loginRefused: counter(
       'kubecred_login_refused_total',
-      'Number of times a server refused what a login handler gave, partitioned by login handler.',
+      'Number of times a server refused the credential of a login handler, ' +
+        'partitioned by login handler.',
       ['handler'],
     ),
     loginExpired: counter(
       'kubecred_login_expired_total',
-      'Number of times what a login handler gave ended before it was renewed, ' +
+      'Number of times the credential of a login handler expired before it was renewed, ' +
         'partitioned by login handler.',
       ['handler'],
     ),
     depletions: counter(
       'kubecred_vault_depleted_total',
-      'Number of times nothing was left that a request could be sent with.',
+      'Number of times a vault had no usable credential left.',
     ),
     frozenSeconds: counter(
       'kubecred_vault_frozen_seconds_total',
-      'Number of seconds that requests had to wait for a login, counted when it is over.',
+      'Number of seconds that requests waited for a login, counted when the wait is over.',
     ),
     frozen: vaultGauge(
       'kubecred_vault_frozen',
-      'Gauge of the number of vaults whose requests have to wait for a login now.',
+      'Gauge of the number of vaults whose requests currently wait for a login.',
       ({ isFrozen }) => Number(isFrozen),
     ),
     waiting: vaultGauge(
       'kubecred_vault_waiting_requests',
-      'Gauge of the number of requests that wait for a login now.',
+      'Gauge of the number of requests that currently wait for a login.',
       (load) => load.waiting,
     ),
     givenUp: counter(
       'kubecred_vault_failed_total',
-      'Number of requests that failed because no handler could log in, or none did in time.',
+      'Number of requests that failed because no handler logged in, or none did in time.',
     ),
     excluded: vaultGauge(
       'kubecred_vault_excluded_logins',
-      'Gauge of the number of logins that are left alone now because a server refused them.',
+      'Gauge of the number of logins that are currently excluded because a server refused them.',
       (load) => load.excluded,
     ),
   }
@@ -179,7 +182,7 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 const MONTH = 30 * DAY
 
-/** Up to an hour: too quickly; four hours to a month: as it should be; more: too slowly. */
+/** Below an hour is too fast, four hours to a month is normal, more is too slow. */
 const ROTATION_SECONDS = [
   10 * MINUTE,
   30 * MINUTE,
@@ -194,5 +197,5 @@ const ROTATION_SECONDS = [
   48 * MONTH,
 ]
 
-/** From a plugin with a cache of its own to a person who looks for a phone; 60 and 600 are the time limits. */
+/** From a plugin that answers from its cache to a person who confirms a login; 60 and 600 are the time limits. */
 const RUN_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 600]

@@ -3,57 +3,61 @@ import type { CredentialEvent, SourceLabel } from '../ports/observer.ts'
 import { describeCall, type RunEnd } from './call-status.ts'
 import type { Instruments } from './instruments.ts'
 
-/** A program has a few login handlers; one that makes up names must not make up metrics with them. */
+/** Limits the label values: a program that generates handler names must not create metrics without bound. */
 const MAX_HANDLERS = 50
 
-/** Counts what events say. Metrics that are named after exec plugins count no other source. */
+/** Updates the metrics from events. Metrics named after exec plugins count no other source. */
 export class Recorder {
-  readonly #to: Instruments
+  readonly #metrics: Instruments
   readonly #now: () => number
   readonly #handlers = new Set<string>()
 
-  constructor(to: Instruments, now: () => number) {
-    this.#to = to
+  constructor(metrics: Instruments, now: () => number) {
+    this.#metrics = metrics
     this.#now = now
   }
 
   record(event: CredentialEvent): void {
-    const to = this.#to
+    const metrics = this.#metrics
     const { source } = event
     switch (event.type) {
       case 'run-succeeded':
       case 'run-failed':
-        to.refreshes.inc({ reason: event.reason, source: source.kind, outcome: outcomeOf(event) })
+        metrics.refreshes.inc({
+          reason: event.reason,
+          source: source.kind,
+          outcome: outcomeOf(event),
+        })
         if (source.kind === 'exec') this.#recordPlugin(event)
         if (source.kind === 'login') this.#recordLogin(event)
         break
       case 'policy':
-        if (source.kind === 'exec') to.policyCalls.inc({ status: event.verdict })
+        if (source.kind === 'exec') metrics.policyCalls.inc({ status: event.verdict })
         break
       case 'ca-reload':
-        to.caReloads.inc({ result: event.result, reason: event.reason })
+        metrics.caReloads.inc({ result: event.result, reason: event.reason })
         break
       case 'refused':
-        to.refused.inc({ status: String(event.status) })
-        if (source.kind === 'login') to.loginRefused.inc({ handler: this.#handlerOf(source) })
+        metrics.refused.inc({ status: String(event.status) })
+        if (source.kind === 'login') metrics.loginRefused.inc({ handler: this.#handlerOf(source) })
         break
       case 'retried':
-        to.retried.inc()
+        metrics.retried.inc()
         break
       case 'login-retried':
-        to.loginRetries.inc({ handler: this.#handlerOf(source) })
+        metrics.loginRetries.inc({ handler: this.#handlerOf(source) })
         break
       case 'expired':
-        to.loginExpired.inc({ handler: this.#handlerOf(source) })
+        metrics.loginExpired.inc({ handler: this.#handlerOf(source) })
         break
       case 'depleted':
-        to.depletions.inc()
+        metrics.depletions.inc()
         break
       case 'thawed':
-        to.frozenSeconds.inc(event.frozenMs / 1000)
+        metrics.frozenSeconds.inc(event.frozenMs / 1000)
         break
       case 'failed':
-        to.givenUp.inc()
+        metrics.givenUp.inc()
         break
       default:
         break
@@ -61,7 +65,7 @@ export class Recorder {
   }
 
   #recordPlugin(event: RunEnd): void {
-    const { calls, runDuration, rotationAge } = this.#to
+    const { calls, runDuration, rotationAge } = this.#metrics
     const call = describeCall(event)
     if (call !== undefined) calls.inc(call)
     if (event.process?.isStarted) runDuration.observe(event.process.tookMs / 1000)
@@ -70,13 +74,13 @@ export class Recorder {
   }
 
   #recordLogin(event: RunEnd): void {
-    const isNothing = event.type === 'run-failed' && hasNothing(event.error)
+    const isNothing = event.type === 'run-failed' && isNotApplicable(event.error)
     const outcome = isNothing ? 'nothing' : outcomeOf(event)
-    this.#to.logins.inc({ handler: this.#handlerOf(event.source), outcome })
-    this.#to.loginDuration.observe(event.tookMs / 1000)
+    this.#metrics.logins.inc({ handler: this.#handlerOf(event.source), outcome })
+    this.#metrics.loginDuration.observe(event.tookMs / 1000)
   }
 
-  /** The handler's name, or `other` when as many are known as there is room for. */
+  /** Returns the handler's name, or `other` for names beyond the limit. */
   #handlerOf({ name }: SourceLabel): string {
     if (!this.#handlers.has(name) && this.#handlers.size >= MAX_HANDLERS) return 'other'
     this.#handlers.add(name)
@@ -89,8 +93,8 @@ function outcomeOf(event: RunEnd): 'new' | 'same' | 'failed' {
   return event.isSame ? 'same' : 'new'
 }
 
-/** Whether a handler does not apply here, which is no failure. */
-function hasNothing(error: CredentialError): boolean {
+/** Whether the handler returned undefined because it does not apply. That is not a failure. */
+function isNotApplicable(error: CredentialError): boolean {
   const { outcomes } = error as Partial<LoginError>
   return outcomes?.[0]?.result === 'nothing'
 }

@@ -6,22 +6,22 @@ import {
 } from '../ports/observer.ts'
 
 interface Entry {
-  /** How often it is borrowed: once for each observer that is not shared. */
+  /** Number of `borrowed` events without their `released`: one for each distinct observer. */
   users: number
-  /** When its certificate expires; undefined when it has none. */
+  /** When its certificate expires; undefined if it has none. */
   notAfter: number | undefined
 }
 
 /**
- * The sources that the watched connections use, for gauges that are computed when scraped.
+ * The sources that observed connections use, for gauges that are computed on scrape.
  *
- * A source counts from the moment a connection borrows it until the last one releases it. Its certificate stays
- * when it has expired, and so does its place here: an alert waits for a negative time to live.
+ * A source is in use from the moment a connection borrows it until the last one releases it. An expired certificate
+ * stays: alerts look for a negative time to live.
  */
 export class SourcesInUse {
   readonly #entries = new Map<SourceLabel, Entry>()
 
-  note(event: CredentialEvent): void {
+  update(event: CredentialEvent): void {
     const { source } = event
     const users = this.#entries.get(source)?.users ?? 0
     switch (event.type) {
@@ -38,22 +38,22 @@ export class SourcesInUse {
         this.#release(source)
         break
       default:
-        // A failed run leaves the certificate in use.
+        // In particular, a failed run leaves the certificate in use.
         break
     }
   }
 
-  /** When the first certificate of each kind of source expires, in the order of the kinds' names. */
-  firstEnds(): Map<SourceLabel['kind'], number> {
-    const ends = new Map<SourceLabel['kind'], number>()
+  /** Returns the earliest certificate expiry of each kind of source, sorted by kind. */
+  earliestExpiries(): Map<SourceLabel['kind'], number> {
+    const expiries = new Map<SourceLabel['kind'], number>()
     for (const [{ kind }, { notAfter }] of this.#entries) {
       if (notAfter === undefined) continue
-      ends.set(kind, Math.min(ends.get(kind) ?? Number.POSITIVE_INFINITY, notAfter))
+      expiries.set(kind, Math.min(expiries.get(kind) ?? Number.POSITIVE_INFINITY, notAfter))
     }
-    return new Map([...ends].sort(([one], [other]) => (one < other ? -1 : 1)))
+    return new Map([...expiries].sort(([one], [other]) => (one < other ? -1 : 1)))
   }
 
-  /** Adds up one number of all vaults. */
+  /** Sums one number over all vaults. */
   sumLoads(read: (load: VaultLoad) => number): number {
     let sum = 0
     for (const source of this.#entries.keys()) {

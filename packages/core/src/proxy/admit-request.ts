@@ -1,10 +1,10 @@
 import { timingSafeEqual } from 'node:crypto'
 import { impersonatesUser } from '../request/headers.ts'
-import type { StatusAnswer } from './reject-request.ts'
-import { type AskedPath, type RequestHead, readAskedPath, readHead } from './request-head.ts'
-import { brokenRule, type ProxyRules } from './rules.ts'
+import type { StatusResponse } from './reject-request.ts'
+import { parseRequestPath, type RequestHead, type RequestPath, readHead } from './request-head.ts'
+import { type ProxyRules, violatedRule } from './rules.ts'
 
-/** What of the options decides about a request. */
+/** The options that decide whether a request is admitted. */
 interface GuardOptions {
   readonly hosts: readonly string[] | 'any'
   readonly secret?: string | undefined
@@ -12,87 +12,97 @@ interface GuardOptions {
   readonly prefix: string
 }
 
-/** What came, before anything of it is believed. */
-export interface Arrival {
+/** A request as it arrived. */
+export interface UncheckedRequest {
   readonly method: string
-  /** The request's target, as it was written. */
+  /** The request target, undecoded. */
   readonly target: string
   readonly rawHeaders: readonly string[]
   readonly isUpgrade: boolean
 }
 
-/** A request that may go. */
-export interface Admitted {
-  readonly path: AskedPath
+/** A request that may be forwarded. */
+export interface AdmittedRequest {
+  readonly path: RequestPath
   readonly head: RequestHead
 }
 
-/** Decides about one request: what may go, or what the client is told. */
-export type Guard = (arrival: Arrival) => Admitted | StatusAnswer
+/** Checks one request. Returns the request to forward, or the response that rejects it. */
+export type Guard = (unchecked: UncheckedRequest) => AdmittedRequest | StatusResponse
 
-export function isAnswer(verdict: Admitted | StatusAnswer): verdict is StatusAnswer {
+/** Returns whether a guard rejected the request. */
+export function isRejection(verdict: AdmittedRequest | StatusResponse): verdict is StatusResponse {
   return 'status' in verdict
 }
 
 /**
- * Makes the guard of a proxy.
+ * Creates the guard of a proxy.
  *
- * The order matters: who is not known learns nothing about rules and paths, and a page of a browser not even
- * whether its secret was right.
+ * The order of the checks matters: an unauthenticated client learns nothing about rules and paths, and a page in a
+ * browser does not even learn whether its secret is right.
  */
-export function makeGuard({ hosts, secret, rules, prefix }: GuardOptions): Guard {
+export function createGuard({ hosts, secret, rules, prefix }: GuardOptions): Guard {
   const known = hosts === 'any' ? undefined : new Set(hosts.map((host) => host.toLowerCase()))
-  const isOurs = (host = ''): boolean => known === undefined || known.has(host.toLowerCase())
-  const hasSecret = secret === undefined ? () => true : bearerCheck(secret)
-  return (arrival) => {
-    const head = readHead(arrival.rawHeaders)
+  const isKnown = (host = ''): boolean => known === undefined || known.has(host.toLowerCase())
+  const isAuthorized = secret === undefined ? () => true : bearerCheck(secret)
+  return (unchecked) => {
+    const head = readHead(unchecked.rawHeaders)
     if (head.problem !== undefined) return badRequest('a header', head.problem)
-    if (!isOurs(head.host)) return WRONG_HOST
-    if (isFromPage(head, known)) return FROM_PAGE
-    if (!hasSecret(head.authorization)) return NO_SECRET
-    const asked = readAskedPath(arrival.target)
-    if (typeof asked === 'string') return badRequest('the path', `the path is refused: ${asked}`)
-    const path = withoutPrefix(asked, prefix)
-    return path === undefined ? NOT_HERE : (judge(arrival, head, path, rules) ?? { path, head })
+    if (!isKnown(head.host)) return WRONG_HOST
+    if (isFromBrowser(head, known)) return FROM_BROWSER
+    if (!isAuthorized(head.authorization)) return NO_SECRET
+    const parsed = parseRequestPath(unchecked.target)
+    if (typeof parsed === 'string') {
+      return badRequest('the path', `the path is rejected: ${parsed}`)
+    }
+    const path = stripPrefix(parsed, prefix)
+    if (path === undefined) return OUTSIDE_PREFIX
+    return checkRules(unchecked, head, path, rules) ?? { path, head }
   }
 }
 
-/** What somebody who is known may not do. */
-function judge(
-  { method, isUpgrade }: Arrival,
+/** Rejects what an authenticated client may not do. */
+function checkRules(
+  { method, isUpgrade }: UncheckedRequest,
   head: RequestHead,
-  path: AskedPath,
+  path: RequestPath,
   rules: ProxyRules,
-): StatusAnswer | undefined {
-  if (ECHOES.has(method)) return NO_ECHO
-  const broken = brokenRule(rules, { method, path: path.decoded, isUpgrade })
-  if (broken !== undefined) return forbidden('the rules', `the rules forbid this: ${broken}`)
+): StatusResponse | undefined {
+  if (ECHO_METHODS.has(method)) return ECHO_METHOD
+  const violation = violatedRule(rules, { method, path: path.decoded, isUpgrade })
+  if (violation !== undefined) {
+    return forbidden('the rules', `not allowed by the rules of this proxy: ${violation}`)
+  }
   if (head.isImpersonating && !rules.allowImpersonation) return NO_IMPERSONATION
-  if (head.isImpersonating && !impersonatesUser(head.headers)) return NOBODY
-  return isUpgrade && !UPGRADES.test(head.upgrade ?? '') ? ODD_UPGRADE : undefined
+  if (head.isImpersonating && !impersonatesUser(head.headers)) return NO_IMPERSONATED_USER
+  return isUpgrade && !ALLOWED_UPGRADES.test(head.upgrade ?? '') ? UNSUPPORTED_UPGRADE : undefined
 }
 
 /**
- * Whether a page in a browser sent it.
+ * Whether a page in a browser sent the request.
  *
- * No page may use the API: ours does not, and one that comes through the proxy is somebody else's, also where it
- * has our origin. Only browsers send `Sec-Fetch-Site`. Tools may name our own origin, as Python's WebSockets do.
+ * No page may use the API. Our own does not need to, and a page that is served through the proxy is foreign even
+ * though it has our origin. Only browsers send `Sec-Fetch-Site`. Tools may send our own origin, as Python's
+ * WebSocket clients do.
  */
-function isFromPage({ origin, fetchSite }: RequestHead, known: Set<string> | undefined): boolean {
+function isFromBrowser(
+  { origin, fetchSite }: RequestHead,
+  known: Set<string> | undefined,
+): boolean {
   if (fetchSite !== undefined && fetchSite !== 'none') return true
   if (origin === undefined) return false
   const host = /^https?:\/\/([^/]+)$/i.exec(origin)?.[1]?.toLowerCase()
   return host === undefined || !known?.has(host)
 }
 
-/** Methods that send back what came, our credential with it. */
-const ECHOES = new Set(['TRACE', 'TRACK', 'CONNECT'])
+/** Methods whose response echoes the request, and with it our credential, and CONNECT. */
+const ECHO_METHODS = new Set(['TRACE', 'TRACK', 'CONNECT'])
 
-/** What Kubernetes speaks. Over HTTP/2 without TLS, say, a client could send requests that nobody looks at. */
-const UPGRADES = /^(?:websocket|SPDY\/3\.1)$/i
+/** The protocols of Kubernetes. Others, such as h2c, could carry further requests that are not checked. */
+const ALLOWED_UPGRADES = /^(?:websocket|SPDY\/3\.1)$/i
 
-/** As kubectl: a prefix is taken off, its last slash stays; but one of the API's own is served as it is. */
-function withoutPrefix(path: AskedPath, prefix: string): AskedPath | undefined {
+/** As in kubectl: removes the prefix up to its last slash, except a prefix of the API itself, such as `/api/`. */
+function stripPrefix(path: RequestPath, prefix: string): RequestPath | undefined {
   if (prefix === '/') return path
   if (!path.written.startsWith(prefix)) return undefined
   if (prefix.startsWith('/api')) return path
@@ -100,61 +110,61 @@ function withoutPrefix(path: AskedPath, prefix: string): AskedPath | undefined {
   return { ...path, written, decoded: path.decoded.slice(prefix.length - 1) }
 }
 
-function badRequest(why: string, message: string): StatusAnswer {
+function badRequest(why: string, message: string): StatusResponse {
   return { status: 400, why, message }
 }
 
-function forbidden(why: string, message: string): StatusAnswer {
+function forbidden(why: string, message: string): StatusResponse {
   return { status: 403, why, message }
 }
 
 const WRONG_HOST = forbidden(
   'the host',
-  'the Host header names another host than this proxy. Use its address as it was printed.',
+  'the Host header does not name this proxy. Use the address that it printed.',
 )
-const FROM_PAGE = forbidden(
+const FROM_BROWSER = forbidden(
   'the origin',
-  'pages in a browser may not use the API through this proxy. Use a program, such as kubectl or curl.',
+  'web pages may not use this proxy. Use a program such as kubectl or curl.',
 )
-const NO_SECRET: StatusAnswer = {
+const NO_SECRET: StatusResponse = {
   status: 401,
   why: 'the secret',
   message: 'the secret of this proxy is missing or wrong. Send it as "Authorization: Bearer …".',
 }
-const NOT_HERE: StatusAnswer = {
+const OUTSIDE_PREFIX: StatusResponse = {
   status: 404,
   why: 'the prefix',
-  message: 'the API is not here. Begin the path with the prefix that the proxy was given.',
+  message: 'the path is outside the prefix of this proxy. Start it with the configured prefix.',
 }
-const NO_ECHO: StatusAnswer = {
+const ECHO_METHOD: StatusResponse = {
   status: 405,
   why: 'the method',
-  message: 'this method is never passed on, because its answer could show the credential.',
+  message: 'this method is never forwarded, because the response could contain the credential.',
 }
 const NO_IMPERSONATION = forbidden(
   'impersonation',
-  'Impersonate headers are not allowed here. Without them the request would have other rights than it asks for.',
+  'Impersonate headers are not allowed. Without them the request would run with other rights than it asked for.',
 )
-const NOBODY = badRequest(
+const NO_IMPERSONATED_USER = badRequest(
   'impersonation',
-  'Impersonate headers need an Impersonate-User that names somebody. Without one the server would ignore all of them.',
+  'Impersonate headers need an Impersonate-User that is not empty. Without one the server would ignore all of them.',
 )
-const ODD_UPGRADE = badRequest(
+const UNSUPPORTED_UPGRADE = badRequest(
   'the protocol',
-  'only WebSocket and SPDY/3.1 can be upgraded to. Leave out the Upgrade header.',
+  'only upgrades to WebSocket and SPDY/3.1 are supported. Remove the Upgrade header.',
 )
 
 /**
- * Makes a check of `Authorization: Bearer …` that takes the same time however much of it is right.
+ * Creates a check of `Authorization: Bearer …` that takes constant time.
  *
- * Its length is no secret: it is the same for every one that we make.
+ * The length may leak: all generated secrets have the same.
  */
 function bearerCheck(secret: string): (authorization: string | undefined) => boolean {
   const expected = Buffer.from(secret, 'latin1')
   return (authorization = '') => {
     const given = Buffer.from(BEARER.test(authorization) ? authorization.slice(7) : '', 'latin1')
-    const isLong = given.length === expected.length
-    return timingSafeEqual(isLong ? given : expected, expected) && isLong
+    const hasLength = given.length === expected.length
+    return timingSafeEqual(hasLength ? given : expected, expected) && hasLength
   }
 }
 

@@ -6,59 +6,75 @@ import type { UnexpectedError } from '../errors/index.ts'
 import { reportUnexpected } from '../keeper/observers.ts'
 import { type HasLine, type Line, lineOf } from '../request/line.ts'
 import { Secret } from '../secret/secret.ts'
-import { type Admitted, type Arrival, type Guard, isAnswer, makeGuard } from './admit-request.ts'
+import {
+  type AdmittedRequest,
+  createGuard,
+  type Guard,
+  isRejection,
+  type UncheckedRequest,
+} from './admit-request.ts'
 import { Connections } from './connections.ts'
-import { type Errand, forward, forwardUpgrade } from './forward.ts'
+import { type ForwardContext, forward, forwardUpgrade } from './forward.ts'
 import { applyLimits, type ProxyLimits, readLimits } from './limits.ts'
 import {
   internalError,
-  refuseBytes,
-  refuseRequest,
-  refuseSocket,
-  type StatusAnswer,
+  rejectMalformed,
+  rejectRequest,
+  rejectUpgrade,
+  type StatusResponse,
 } from './reject-request.ts'
 import { type RecordOptions, RequestRecord, type RequestSummary } from './request-record.ts'
 import { DEFAULT_RULES, type ProxyRules } from './rules.ts'
 
+/** Options of `ClusterProxy`. */
 export interface ProxyOptions {
-  /** Where requests go, and with whose credential. */
+  /** The connection whose server and credential are used. */
   readonly cluster: HasLine
-  /** Hosts that a request may name, as in its Host header: `127.0.0.1:8001`. `any` is for unix sockets only. */
+  /** Accepted values of the Host header, such as `127.0.0.1:8001`. Use `any` for unix sockets only. */
   readonly hosts: readonly string[] | 'any'
-  /** What a client must send as `Authorization: Bearer …`. Leave it out for unix sockets only. */
+  /** What clients must send as `Authorization: Bearer …`. Omit it for unix sockets only. */
   readonly secret?: string | undefined
-  /** What may pass; unless told, what `kubectl proxy` lets pass. */
+  /** Which requests are allowed; by default those that `kubectl proxy` allows. */
   readonly rules?: ProxyRules | undefined
-  /** Below which path the API is; `/` unless told. */
+  /** The path under which the API is served; by default `/`. */
   readonly prefix?: string | undefined
+  /** Limits for clients; see `ProxyLimits` for the defaults. */
   readonly limits?: ProxyLimits | undefined
-  /** Told about every request when its answer begins. */
+  /** Called for every request when its response begins. */
   readonly onRequest?: ((note: RequestSummary) => void) | undefined
   /**
-   * Called for every error that should not happen, with the id that the client gets: by default, the first one
-   * with each id is a process warning. The observer of the cluster gets all of them as events.
+   * Called for every internal error, with the id that is in the response. By default, the first error with each id
+   * is emitted as a process warning. The observer of the cluster receives all of them as events.
    */
   readonly onError?: ((error: UnexpectedError) => void) | undefined
 }
 
+/** Options of `ClusterProxy.close`. */
 export interface CloseOptions {
-  /** How long what is under way may take to finish; 5 s unless told. */
+  /** How long requests in flight may take to finish; by default 5 s. */
   readonly graceMs?: number
 }
 
 const GRACE_MS = 5_000
 
 /**
- * Lets clients on this machine use a cluster without its credential.
+ * Forwards HTTP requests of local clients to a cluster, with the cluster's credential.
  *
- * Every request is checked before anything is sent, also those that ask for another protocol: Host, Origin,
- * secret, path, rules, impersonation. What a client says about who it is never reaches the server.
+ * Every request, including upgrades, is checked before anything is sent: Host, Origin, secret, path, rules,
+ * impersonation. Credentials that a client sends never reach the server.
+ *
+ * @example
+ * const secret = randomBytes(32).toString('base64url')
+ * const proxy = new ClusterProxy({ cluster, hosts: ['127.0.0.1:8001'], secret })
+ * const server = createServer(serverOptions())
+ * proxy.serve(server)
+ * server.listen(8001, '127.0.0.1')
  */
 export class ClusterProxy {
   readonly #line: Line
   readonly #guard: Guard
   readonly #limits: Required<ProxyLimits>
-  readonly #visits: RecordOptions
+  readonly #recordOptions: RecordOptions
   readonly #onError: (error: UnexpectedError) => void
   readonly #secrets: readonly Secret[]
   readonly #connections: Connections
@@ -66,31 +82,32 @@ export class ClusterProxy {
   #isClosing = false
   #whenDone: (() => void) | undefined
 
+  /** @throws {TypeError} If an option is invalid; the message names it. */
   constructor(options: ProxyOptions) {
-    this.#line = lineOf(options.cluster, 'Proxy')
+    this.#line = lineOf(options.cluster, 'ClusterProxy')
     this.#limits = readLimits(options.limits)
     const secret = readSecret(options)
     this.#secrets = secret === undefined ? [] : [new Secret(secret)]
-    this.#guard = makeGuard({
+    this.#guard = createGuard({
       hosts: readHosts(options.hosts),
       secret,
       rules: options.rules ?? DEFAULT_RULES,
       prefix: readPrefix(options.prefix),
     })
     this.#onError = options.onError ?? warnOnce()
-    this.#visits = { listener: options.onRequest, onThrown: this.#report }
+    this.#recordOptions = { listener: options.onRequest, onThrown: this.#report }
     this.#connections = new Connections(this.#limits.connections, () => this.#whenDone?.())
   }
 
-  /** How many requests and upgrades are under way. */
+  /** The number of requests and upgraded connections in flight. */
   get open(): number {
     return this.#connections.open
   }
 
   /**
-   * Serves the requests of a server, made with `serverOptions()`, and sets its limits.
+   * Handles the requests of a server that was created with `serverOptions()`, and sets its limits.
    *
-   * Who made it makes it listen; `close()` ends it.
+   * The caller makes the server listen; `close()` closes it.
    */
   serve(server: Server): void {
     applyLimits(server, this.#limits)
@@ -101,23 +118,25 @@ export class ClusterProxy {
     } else {
       server.on('connection', (socket) => this.#connections.add(socket))
     }
-    server.on('request', (request, response) => this.#take(request, response))
-    server.on('checkContinue', (request, response) => this.#take(request, response, true))
-    server.on('checkExpectation', (request, response) => this.#take(request, response, false))
-    server.on('upgrade', (request, socket, early) => this.#takeUpgrade(request, socket, early))
-    server.on('connect', (request, socket) => this.#takeUpgrade(request, socket, NOTHING))
+    server.on('request', (request, response) => this.#handleRequest(request, response))
+    server.on('checkContinue', (request, response) => this.#handleRequest(request, response, true))
+    server.on('checkExpectation', (request, response) =>
+      this.#handleRequest(request, response, false),
+    )
+    server.on('upgrade', (request, socket, early) => this.#handleUpgrade(request, socket, early))
+    server.on('connect', (request, socket) => this.#handleUpgrade(request, socket, NOTHING))
     server.on('clientError', (error, socket) => {
-      // In the middle of an answer, a second one would be taken for a part of the first.
+      // A second response would be read as a part of the first.
       if (this.#connections.isBusy(socket as Socket)) socket.destroy()
-      else refuseBytes(socket, error)
+      else rejectMalformed(socket, error)
     })
   }
 
   /**
-   * Takes no new connections and requests, lets what is under way finish, and ends what does not. Called again, it
-   * waits no longer.
+   * Accepts no new connections and requests, waits for those in flight, and cuts off what does not finish in time.
+   * A second call ends the wait.
    *
-   * @returns When nothing is open any more. The cluster stays open.
+   * @returns A promise that resolves when everything is closed. The cluster stays open.
    */
   async close({ graceMs = GRACE_MS }: CloseOptions = {}): Promise<void> {
     this.#isClosing = true
@@ -131,51 +150,51 @@ export class ClusterProxy {
     await Promise.all(closed)
   }
 
-  #take(request: IncomingMessage, response: ServerResponse, mayContinue?: boolean): void {
+  #handleRequest(request: IncomingMessage, response: ServerResponse, mayContinue?: boolean): void {
     const { socket } = request
-    if (!this.#enter(response, socket)) return
-    const visit = new RequestRecord(this.#visits, request, { isUpgrade: false })
-    response.once('close', () => this.#leave(response, socket))
-    const refuse = (answer: StatusAnswer): void => {
-      visit.refused(answer.status, answer.why)
-      refuseRequest(request, response, answer)
+    if (!this.#begin(response, socket)) return
+    const record = new RequestRecord(this.#recordOptions, request, { isUpgrade: false })
+    response.once('close', () => this.#end(response, socket))
+    const reject = (rejection: StatusResponse): void => {
+      record.rejected(rejection.status, rejection.why)
+      rejectRequest(request, response, rejection)
     }
     if (this.#isClosing) {
       response.shouldKeepAlive = false
-      refuse(CLOSING)
+      reject(CLOSING)
       return
     }
-    const verdict = this.#judge(request, { isUpgrade: false })
-    if (isAnswer(verdict)) refuse(verdict)
-    else if (mayContinue === false) refuse(ODD_EXPECTATION)
+    const verdict = this.#check(request, { isUpgrade: false })
+    if (isRejection(verdict)) reject(verdict)
+    else if (mayContinue === false) reject(UNSUPPORTED_EXPECTATION)
     else {
       if (mayContinue) response.writeContinue()
-      void forward(this.#errand(request, verdict, visit, refuse), response)
+      void forward(this.#contextOf(request, verdict, record, reject), response)
     }
   }
 
-  #takeUpgrade(request: IncomingMessage, socket: Duplex, early: Buffer): void {
-    // The answer to a request before it still owns the connection: a second one cannot be written.
+  #handleUpgrade(request: IncomingMessage, socket: Duplex, early: Buffer): void {
+    // The response to an earlier request still owns the connection: another one cannot be written.
     if (this.#connections.isBusy(socket as Socket)) {
       socket.destroy()
       return
     }
-    if (!this.#enter(request, request.socket)) return
-    const visit = new RequestRecord(this.#visits, request, { isUpgrade: true })
-    const refuse = (answer: StatusAnswer): void => {
-      visit.refused(answer.status, answer.why)
-      refuseSocket(request, socket, answer)
+    if (!this.#begin(request, request.socket)) return
+    const record = new RequestRecord(this.#recordOptions, request, { isUpgrade: true })
+    const reject = (rejection: StatusResponse): void => {
+      record.rejected(rejection.status, rejection.why)
+      rejectUpgrade(request, socket, rejection)
     }
-    const verdict = this.#judge(request, { isUpgrade: true })
-    if (this.#isClosing) refuse(CLOSING)
-    else if (isAnswer(verdict)) refuse(verdict)
-    else void forwardUpgrade(this.#errand(request, verdict, visit, refuse), socket, early)
+    const verdict = this.#check(request, { isUpgrade: true })
+    if (this.#isClosing) reject(CLOSING)
+    else if (isRejection(verdict)) reject(verdict)
+    else void forwardUpgrade(this.#contextOf(request, verdict, record, reject), socket, early)
   }
 
-  #judge(
+  #check(
     { method = '', url = '', rawHeaders }: IncomingMessage,
-    { isUpgrade }: Pick<Arrival, 'isUpgrade'>,
-  ): Admitted | StatusAnswer {
+    { isUpgrade }: Pick<UncheckedRequest, 'isUpgrade'>,
+  ): AdmittedRequest | StatusResponse {
     try {
       return this.#guard({ method, target: url, rawHeaders, isUpgrade })
     } catch (error) {
@@ -188,31 +207,31 @@ export class ClusterProxy {
     try {
       this.#onError(described)
     } catch {
-      // It cannot be reported to the function that failed to take it; the observer has it.
+      // An error of `onError` has no other place to go; the observer has received the first one.
     }
     return described
   }
 
-  #errand(
+  #contextOf(
     request: IncomingMessage,
-    admitted: Admitted,
-    visit: RequestRecord,
-    refuse: (answer: StatusAnswer) => void,
-  ): Errand {
+    admitted: AdmittedRequest,
+    record: RequestRecord,
+    reject: (rejection: StatusResponse) => void,
+  ): ForwardContext {
     const gone = this.#connections.signalOf(request.socket)
     const report = this.#report
-    return { line: this.#line, request, admitted, gone, visit, refuse, report }
+    return { line: this.#line, request, admitted, gone, record, reject, report }
   }
 
-  /** Whether there is room for one more request on its connection; else that has ended. */
-  #enter(thing: object, socket: Socket): boolean {
+  /** Counts a request. Returns false, and closes the connection, if it has too many. */
+  #begin(thing: object, socket: Socket): boolean {
     if (socket.destroyed) return false
     if (this.#connections.begin(socket, thing) <= this.#limits.pipelined) return true
     socket.destroy()
     return false
   }
 
-  #leave(thing: object, socket: Socket): void {
+  #end(thing: object, socket: Socket): void {
     this.#connections.end(socket, thing)
     if (this.#isClosing && !this.#connections.isBusy(socket)) socket.destroySoon()
   }
@@ -227,32 +246,32 @@ export class ClusterProxy {
   }
 }
 
-/** More different errors than this say nothing new. */
+/** Limits memory and output if ever more different errors occur. */
 const MAX_WARNINGS = 100
 
-/** Makes a function that writes each error once, as a process warning. */
+/** Creates a function that emits each error once as a process warning. */
 function warnOnce(): (error: UnexpectedError) => void {
   const known = new Set<string>()
-  return ({ id, stack }) => {
+  return ({ id, message, stack }) => {
     if (known.has(id) || known.size >= MAX_WARNINGS) return
     known.add(id)
     const type = 'KubecredProxyError'
-    process.emitWarning(`internal error ${id}`, { type, code: id, detail: stack })
+    process.emitWarning(`internal error: ${message}`, { type, code: id, detail: stack })
   }
 }
 
 const NOTHING = Buffer.alloc(0)
 
-const CLOSING: StatusAnswer = {
+const CLOSING: StatusResponse = {
   status: 503,
   why: 'the end',
-  message: 'the proxy is being shut down. Start it again.',
+  message: 'the proxy is shutting down. Start it again.',
 }
 
-const ODD_EXPECTATION: StatusAnswer = {
+const UNSUPPORTED_EXPECTATION: StatusResponse = {
   status: 417,
   why: 'the expectation',
-  message: 'the header Expect can only say 100-continue. Leave it out.',
+  message: 'the only supported value of the Expect header is 100-continue. Remove the header.',
 }
 
 function readHosts(hosts: readonly string[] | 'any'): readonly string[] | 'any' {
@@ -262,13 +281,13 @@ function readHosts(hosts: readonly string[] | 'any'): readonly string[] | 'any' 
   )
 }
 
-/** A secret that is an empty text by mistake must not open the door. */
+/** Rejects an empty or short secret, which is most likely a mistake. */
 function readSecret({ secret, hosts }: ProxyOptions): string | undefined {
   if (secret === undefined && hosts !== 'any') {
-    throw new TypeError('secret must be given unless hosts is "any", as for a unix socket')
+    throw new TypeError('secret is required unless hosts is "any", as for a unix socket')
   }
   if (secret !== undefined && !/^[!-~]{16,}$/.test(secret)) {
-    throw new TypeError('secret must be at least 16 characters that can be printed, without spaces')
+    throw new TypeError('secret must have at least 16 printable ASCII characters without spaces')
   }
   return secret
 }

@@ -1,41 +1,41 @@
 import type { Socket } from 'node:net'
 
-/** What is known about a connection that had a request. */
+/** The state of a connection that has had a request. */
 interface Used {
-  /** Requests under way. */
+  /** Requests in flight. */
   readonly open: Set<object>
   readonly gone: AbortController
 }
 
 /**
- * The connections of a proxy: how many, which of them are idle, and what is under way on the others.
+ * The connections of a proxy, and the requests in flight on each.
  *
- * Somebody who opens many and sends nothing must not keep others out. So the one that is idle for longest makes
- * room, also one that has not finished its TLS handshake.
+ * A client that opens many connections and sends nothing must not lock out others. So at the limit the connection that
+ * has been idle the longest is closed, including one that has not finished its TLS handshake.
  */
 export class Connections {
   readonly #limit: number
   readonly #onAllEnded: () => void
   readonly #all = new Set<Socket>()
-  /** Those without a request, longest first. */
+  /** Connections without a request, the longest idle first. */
   readonly #idle = new Set<Socket>()
   readonly #used = new Map<Socket, Used>()
-  /** What is below TLS, until its handshake is done. */
+  /** TCP connections whose TLS handshake is not complete, by client address. */
   readonly #handshaking = new Map<string, Socket>()
   #open = 0
 
-  /** @param onAllEnded Called whenever the last request under way has ended. */
+  /** @param onAllEnded Called whenever the last request in flight has ended. */
   constructor(limit: number, onAllEnded: () => void) {
     this.#limit = limit
     this.#onAllEnded = onAllEnded
   }
 
-  /** How many requests are under way. */
+  /** The number of requests in flight. */
   get open(): number {
     return this.#open
   }
 
-  /** Takes a new connection, or closes it when there is no room. */
+  /** Adds a connection, or closes it if all others are busy and the limit is reached. */
   add(socket: Socket): void {
     this.#watch(socket)
     if (this.#all.size >= this.#limit && !this.#makeRoom()) {
@@ -46,7 +46,7 @@ export class Connections {
     this.#idle.add(socket)
   }
 
-  /** Takes a connection that will be secured; `secured` tells when it is. */
+  /** Adds a TCP connection whose TLS handshake is to come; call `secured` when it is complete. */
   addRaw(socket: Socket): void {
     this.add(socket)
     const key = addressOf(socket)
@@ -56,7 +56,7 @@ export class Connections {
     })
   }
 
-  /** From now on the secured connection is the one that is idle or not. */
+  /** Tracks the TLS connection in place of its TCP connection. */
   secured(socket: Socket): void {
     const key = addressOf(socket)
     const raw = this.#handshaking.get(key)
@@ -66,7 +66,7 @@ export class Connections {
     this.#idle.add(socket)
   }
 
-  /** Notes that a request begins. Returns how many are under way on this connection. */
+  /** Records that a request begins. Returns the number of requests in flight on this connection. */
   begin(socket: Socket, request: object): number {
     const { open } = this.#use(socket)
     open.add(request)
@@ -75,7 +75,7 @@ export class Connections {
     return open.size
   }
 
-  /** Notes that a request has ended, if its connection has not ended before. */
+  /** Records that a request has ended, unless its connection has closed before. */
   end(socket: Socket, request: object): void {
     const used = this.#used.get(socket)
     if (used === undefined || !used.open.delete(request)) return
@@ -83,7 +83,7 @@ export class Connections {
     this.#ended(1)
   }
 
-  /** Aborted when the client has gone. One for all requests of a connection, because one is not for free. */
+  /** Returns a signal that aborts when the client disconnects. One per connection, because signals are not cheap. */
   signalOf(socket: Socket): AbortSignal {
     return this.#use(socket).gone.signal
   }
@@ -104,7 +104,7 @@ export class Connections {
     const known = this.#used.get(socket)
     if (known !== undefined) return known
     const used = { open: new Set<object>(), gone: new AbortController() }
-    // Bytes that came with the last ones of a connection may still be read as requests.
+    // Node may still parse requests from bytes that arrived before the connection closed.
     if (socket.destroyed) used.gone.abort(GONE)
     else this.#used.set(socket, used)
     return used
@@ -120,12 +120,12 @@ export class Connections {
   }
 
   #watch(socket: Socket): void {
-    // Who fails before anybody reads must not end the process.
+    // Without a listener, an early socket error would end the process.
     socket.on('error', () => {})
     socket.once('close', () => this.#forget(socket))
   }
 
-  /** Node tells only the first of several requests that wait on a connection that it has ended. */
+  /** Ends all requests of a closed connection. Node emits `close` only for the first of several pipelined requests. */
   #forget(socket: Socket): void {
     this.#all.delete(socket)
     this.#idle.delete(socket)
@@ -142,10 +142,9 @@ export class Connections {
   }
 }
 
-/** Why a request is given up; who could read it is not there any more. */
-const GONE = new Error('the client has gone')
+const GONE = new Error('the client disconnected')
 
-/** The same for a connection and for what is secured on it. */
+/** Identifies a client: the same for a TCP connection and the TLS connection on it. */
 function addressOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`
 }

@@ -14,46 +14,51 @@ import { upgradeExchange, upgradeWithServerOrigin } from '../exchange/upgrade.ts
 import type { IncomingResponse } from '../request/incoming-response.ts'
 import type { Line } from '../request/line.ts'
 import type { RequestTarget } from '../request/request-target.ts'
-import type { Admitted } from './admit-request.ts'
-import { answerFor, endSoon, internalError, type StatusAnswer } from './reject-request.ts'
-import type { AskedPath, RequestHead } from './request-head.ts'
+import type { AdmittedRequest } from './admit-request.ts'
+import {
+  closeAfterFlush,
+  internalError,
+  responseForError,
+  type StatusResponse,
+} from './reject-request.ts'
+import type { RequestHead, RequestPath } from './request-head.ts'
 import type { RequestRecord } from './request-record.ts'
 
-/** What is known about a request that may go. */
-export interface Errand {
+/** A request to forward, and what is needed to do so. */
+export interface ForwardContext {
   readonly line: Line
   readonly request: IncomingMessage
-  readonly admitted: Admitted
-  /** Aborted when the client has gone. */
+  readonly admitted: AdmittedRequest
+  /** Aborts when the client disconnects. */
   readonly gone: AbortSignal
-  readonly visit: RequestRecord
-  /** Answers in the server's place, when there is no answer. */
-  readonly refuse: (answer: StatusAnswer) => void
-  /** Reports an error that should not happen. */
+  readonly record: RequestRecord
+  /** Responds in place of the server. */
+  readonly reject: (rejection: StatusResponse) => void
+  /** Reports an internal error. */
   readonly report: (error: unknown) => UnexpectedError
 }
 
-/** Sends a request to the server and its answer to the client. */
-export async function forward(errand: Errand, response: ServerResponse): Promise<void> {
-  const { line, request, admitted, gone, visit, refuse } = errand
+/** Sends a request to the server and the response to the client. */
+export async function forward(context: ForwardContext, response: ServerResponse): Promise<void> {
+  const { line, request, admitted, gone, record, reject } = context
   let incoming: IncomingResponse | undefined
   let hasFailed = false
   const fail = (error: unknown): void => {
     hasFailed = true
     drop(incoming)
     if (gone.aborted || request.errored || response.destroyed) {
-      visit.left()
-      reportMistake(error, errand)
+      record.aborted()
+      reportProgramError(error, context)
       return
     }
-    const answer = explain(error, errand)
+    const rejection = describeFailure(error, context)
     if (response.headersSent) response.destroy()
-    else refuse(answer)
+    else reject(rejection)
   }
   const cutOff = (error: Error | undefined): void => {
-    // Then it ends because we dropped it, and the client gets another answer.
+    // After `fail`, the server's response ends because it was cancelled, and the client gets the rejection.
     if (hasFailed) return
-    reportMistake(error, errand)
+    reportProgramError(error, context)
     response.destroy()
   }
   try {
@@ -61,94 +66,102 @@ export async function forward(errand: Errand, response: ServerResponse): Promise
     const outgoing = made instanceof Promise ? await made : made
     incoming = await line.send(targetOn(line, admitted.path), outgoing)
     const headers = answerHeaders(incoming)
-    visit.answered(incoming.statusCode)
+    record.responded(incoming.statusCode)
     sendResponse(response, incoming, { cutOff, unsendable: fail }, headers)
   } catch (error) {
     fail(error)
   }
 }
 
-/** The same for a request that asks for another protocol: if the server agrees, the connections are joined. */
-export async function forwardUpgrade(errand: Errand, socket: Duplex, early: Buffer): Promise<void> {
-  const { line, request, admitted, gone, visit, refuse } = errand
+/** Forwards an upgrade. If the server accepts it, the two connections are joined. */
+export async function forwardUpgrade(
+  context: ForwardContext,
+  socket: Duplex,
+  early: Buffer,
+): Promise<void> {
+  const { line, request, admitted, gone, record, reject } = context
   let incoming: IncomingResponse | undefined
   let hasBegun = false
   const fail = (error: unknown): void => {
     drop(incoming)
     if (gone.aborted) {
-      visit.left()
-      reportMistake(error, errand)
+      record.aborted()
+      reportProgramError(error, context)
       return
     }
-    const answer = explain(error, errand)
-    // A second answer would be taken for a part of the first, or of the other protocol.
+    const rejection = describeFailure(error, context)
+    // A second response would be read as a part of the first, or of the other protocol.
     if (hasBegun) socket.destroy()
-    else refuse(answer)
+    else reject(rejection)
   }
   const cutOff = (error: Error | null | undefined): void => {
-    reportMistake(error, errand)
+    reportProgramError(error, context)
     socket.destroy()
   }
   try {
     const outgoing = toOutgoingUpgrade(request, withDefaults(admitted.head, line), gone)
-    // The client's own origin is the proxy's, which the server does not know.
+    // A client's Origin is the proxy's, which the server does not know.
     const via = admitted.head.origin === undefined ? upgradeExchange : upgradeWithServerOrigin
     incoming = await line.send(targetOn(line, admitted.path), outgoing, via)
     const headers = answerHeaders(incoming)
-    visit.answered(incoming.statusCode)
-    const { socket: way } = incoming
+    record.responded(incoming.statusCode)
+    const { socket: upstream } = incoming
     hasBegun = true
-    if (way === undefined) {
+    if (upstream === undefined) {
       const response = createResponseOn(socket, request)
-      endSoon(socket)
+      closeAfterFlush(socket)
       sendResponse(response, incoming, { cutOff, unsendable: fail }, headers)
       return
     }
     socket.write(formatResponseHead(incoming, headers), 'latin1')
     if (early.length > 0) socket.unshift(early)
-    join(socket, way, (error) => reportMistake(error, errand))
+    join(socket, upstream, (error) => reportProgramError(error, context))
   } catch (error) {
     fail(error)
   }
 }
 
-/** The proxy's own answer to a failed request. An error that should not happen is reported first. */
-function explain(error: unknown, { report }: Errand): StatusAnswer {
-  return isCredentialError(error) ? answerFor(error) : internalError(report(error))
+/** Returns the proxy's own response to a failed request. Reports an internal error first. */
+function describeFailure(error: unknown, { report }: ForwardContext): StatusResponse {
+  return isCredentialError(error) ? responseForError(error) : internalError(report(error))
 }
 
-/** Reports a mistake in a program where no answer can be sent. A connection that ended is not one. */
-function reportMistake(error: unknown, { report }: Errand): void {
+/** Reports a programming error when no response can be sent. A closed connection is not one. */
+function reportProgramError(error: unknown, { report }: ForwardContext): void {
   if (isProgramError(error)) report(error)
 }
 
-/** Lets bytes pass both ways. Each direction ends by itself; a failure of one is the end of both. */
-function join(socket: Duplex, way: Duplex, onEnd: (error: Error | null | undefined) => void): void {
-  for (const end of [socket, way]) {
-    // Whoever has said all may still listen. Node's connections over TLS end both ways unless told.
+/** Pipes both ways. Each direction ends on its own; a failure of one ends both. */
+function join(
+  socket: Duplex,
+  upstream: Duplex,
+  onEnd: (error: Error | null | undefined) => void,
+): void {
+  for (const end of [socket, upstream]) {
+    // A side that has finished sending may still receive. Node's TLS sockets close both directions by default.
     end.allowHalfOpen = true
-    // Each has a dozen listeners of `pipeline` alone.
+    // `pipeline` alone adds a dozen listeners to each.
     end.setMaxListeners(0)
   }
-  pipeline(socket, way, socket, onEnd)
+  pipeline(socket, upstream, socket, onEnd)
 }
 
-/** Ends a response that is not going to be read. */
+/** Cancels a response that will not be read. */
 function drop(incoming: IncomingResponse | undefined): void {
   incoming?.cancel(new Error('the client cannot be sent this response'))
 }
 
-/** As it was written and checked, behind the server's own path. */
-function targetOn(line: Line, { written, search }: AskedPath): RequestTarget {
+/** Appends the path, as it was sent and checked, to the server's own path. */
+function targetOn(line: Line, { written, search }: RequestPath): RequestTarget {
   if (line.hasServerPerLogin) return { pathname: written, search, isRelative: true }
   return { pathname: line.target.prefix + written, search }
 }
 
 /**
- * Adds what the connection sends with requests that say nothing else.
+ * Adds the default headers of the connection that the request does not set itself.
  *
- * Whoever impersonates somebody replaces all of the kubeconfig's impersonation: half of one identity and half
- * of another would be neither. What a client did not say it can read, it does not get: no compression.
+ * A request that impersonates replaces all impersonation of the kubeconfig: a mixture of two identities would be
+ * neither. No `Accept-Encoding` is added, because the client may not be able to decompress.
  */
 function withDefaults({ headers, isImpersonating }: RequestHead, { defaults }: Line): HeaderValues {
   for (const name in defaults) {
@@ -159,9 +172,9 @@ function withDefaults({ headers, isImpersonating }: RequestHead, { defaults }: L
   return headers
 }
 
-/** Headers of an answer that the client does not get. */
+/** Response headers that are not forwarded. */
 const REMOVED = new Set([
-  // Between the server and us.
+  // Hop-by-hop (RFC 9110, 7.6.1).
   'connection',
   'keep-alive',
   'proxy-connection',
@@ -169,7 +182,7 @@ const REMOVED = new Set([
   'trailer',
   'transfer-encoding',
   'upgrade',
-  // They would tell a browser something about our own address, which is not the server's to say.
+  // A browser would apply them to the proxy's origin.
   'set-cookie',
   'set-cookie2',
   'strict-transport-security',
@@ -177,17 +190,17 @@ const REMOVED = new Set([
   'alt-svc',
   'clear-site-data',
   'service-worker-allowed',
-  // Ours instead.
+  // Replaced by our own.
   'x-content-type-options',
 ])
 
 const POLICY = 'content-security-policy'
 
 /**
- * What the client gets of an answer's headers: names and values in turns.
+ * Returns the headers of a response for the client, as alternating names and values.
  *
- * A page that comes through the proxy, as by the `proxy` subresource of a service, has the proxy's origin. In a
- * sandbox it has none, runs no script and sends no form.
+ * A page that is served through the proxy, such as by the `proxy` subresource of a service, has the proxy's origin.
+ * The sandbox policy takes that origin away, and forbids scripts and forms.
  */
 function answerHeaders({
   statusCode,
@@ -206,14 +219,14 @@ function answerHeaders({
   }
   const protocol = headers['upgrade']
   if (statusCode === 101 && protocol !== undefined) kept.push('upgrade', protocol)
-  // Several policies hold together, so that the server's own cannot loosen ours.
+  // A browser enforces all policies, so the server's own cannot loosen ours.
   const policies = headers[POLICY]
   kept.push(POLICY, policies === undefined ? 'sandbox' : [...[policies].flat(), 'sandbox'])
   kept.push('x-content-type-options', 'nosniff')
   return kept
 }
 
-/** What `Connection` says is for us alone, but not what the length of the body depends on. */
+/** Returns the header names that `Connection` lists, except those that determine the length of the body. */
 function namedBy(connection: string | string[] | undefined): Set<string> | undefined {
   if (connection === undefined || connection === 'keep-alive' || connection === 'close') return
   const names = [connection].flat().join(',').toLowerCase().split(',')

@@ -1,4 +1,4 @@
-export { type CloseOptions, ClusterProxy as Proxy, type ProxyOptions } from './cluster-proxy.ts'
+export { type CloseOptions, ClusterProxy, type ProxyOptions } from './cluster-proxy.ts'
 export type { ProxyLimits } from './limits.ts'
 export { serverOptions } from './limits.ts'
 export type { RequestSummary } from './request-record.ts'

@@ -1,30 +1,34 @@
 import type { Server, ServerOptions } from 'node:http'
 
-/** How much a proxy takes of its clients. */
+/** Limits that a proxy applies to its clients. */
 export interface ProxyLimits {
-  /** Connections at once. Beyond that, the one that is idle for longest is closed for a new one. */
+  /** Open connections. At the limit, a new connection replaces the one that has been idle the longest. By default 1100. */
   readonly connections?: number
-  /** Of one request: its line and its headers. */
+  /** Size of the request line and headers of one request. By default 64 KiB. */
   readonly headerBytes?: number
-  /** How long a client may take to send them; a TLS handshake may take as long again. */
+  /** Time to receive the request line and headers, and again as much for a TLS handshake. By default 10 s. */
   readonly headersTimeoutMs?: number
-  /** How long a connection is kept that is not used. */
+  /** How long an idle connection is kept. By default 90 s. */
   readonly idleMs?: number
-  /** Requests that a client may send on one connection before the first is answered. */
+  /** Pipelined requests per connection, including the one in progress. By default 16. */
   readonly pipelined?: number
 }
 
-/** As many streams as one identity may have open, and short requests beside them. */
+/** Enough for the streams that one identity may have open, and for short requests beside them. */
 const CONNECTIONS = 1_100
-/** Arguments of `exec` are in the request's line, so more than Node's 16 KiB. */
+/** More than Node's 16 KiB, because the arguments of `exec` are in the request line. */
 const HEADER_BYTES = 64 * 1024
 const HEADERS_TIMEOUT_MS = 10_000
-/** Go keeps a connection for 90 s, and tries again when it finds it closed. */
+/** As Go, which keeps a connection for 90 s and retries if it finds it closed. */
 const IDLE_MS = 90_000
-/** Hardly any client sends more than one. */
+/** Few clients pipeline at all. */
 const PIPELINED = 16
 
-/** @throws {TypeError} Names the limit that is not a whole number above zero. */
+/**
+ * Checks the limits and adds the defaults.
+ *
+ * @throws {TypeError} If a limit is not a whole number above 0; the message names it.
+ */
 export function readLimits(limits: ProxyLimits = {}): Required<ProxyLimits> {
   const read = {
     connections: limits.connections ?? CONNECTIONS,
@@ -40,37 +44,44 @@ export function readLimits(limits: ProxyLimits = {}): Required<ProxyLimits> {
   return read
 }
 
-/** Options for `http.createServer` or `https.createServer`: what cannot be changed any more afterwards. */
+/**
+ * Returns options for `http.createServer` or `https.createServer`: the settings that cannot be changed later.
+ *
+ * @throws {TypeError} If a limit is not a whole number above 0; the message names it.
+ *
+ * @example
+ * const server = createServer(serverOptions({ connections: 100 }))
+ */
 export function serverOptions(
   limits?: ProxyLimits,
 ): ServerOptions & { readonly handshakeTimeout: number } {
   const { headerBytes, headersTimeoutMs, idleMs } = readLimits(limits)
   return {
-    // Also where the process was started with a flag that says otherwise.
+    // Even if the process was started with --insecure-http-parser.
     insecureHTTPParser: false,
     maxHeaderSize: headerBytes,
     headersTimeout: headersTimeoutMs,
-    // An upload may take its time: whoever sends it has shown the secret.
+    // An upload may take any time: its client is authenticated.
     requestTimeout: 0,
     keepAliveTimeout: idleMs,
     connectionsCheckingInterval: Math.min(Math.ceil(headersTimeoutMs / 4), 5_000),
     handshakeTimeout: headersTimeoutMs,
-    // So that a client whose machine has gone is noticed under a watch without events.
+    // Detects a client that has disappeared during a watch without events.
     keepAlive: true,
     keepAliveInitialDelay: 30_000,
     noDelay: true,
   }
 }
 
-/** Sets on a server what can be set later, whatever it was made with. */
+/** Applies the limits that can be changed on an existing server. */
 export function applyLimits(server: Server, limits: Required<ProxyLimits>): void {
   const { insecureHTTPParser, maxHeaderSize } = serverOptions(limits)
-  // Node reads both for each connection, but does not say so in its types.
+  // Node reads both for each connection, although its types do not declare them.
   Object.assign(server, { insecureHTTPParser, maxHeaderSize })
   server.headersTimeout = limits.headersTimeoutMs
   server.requestTimeout = 0
   server.keepAliveTimeout = limits.idleMs
   server.timeout = 0
-  // Beyond a count, Node would leave headers away without a word; their bytes are limited anyway.
+  // With a limit, Node would silently drop headers beyond it. Their size is limited anyway.
   server.maxHeadersCount = 0
 }

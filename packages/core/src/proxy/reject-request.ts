@@ -3,77 +3,81 @@ import type { Duplex } from 'node:stream'
 import { createResponseOn } from '../bridge/send-response.ts'
 import type { CredentialError, UnexpectedError } from '../errors/index.ts'
 
-/** What is read of a body that nobody wants, so that the client gets to our answer. */
-const MOST_DRAINED = 1024 * 1024
-const LONGEST_DRAIN_MS = 2_000
+/** How much of the body of a rejected request is read, so that the client gets to read the response. */
+const MAX_DRAIN_BYTES = 1024 * 1024
+const MAX_DRAIN_MS = 2_000
 
 /**
- * Answers a request in the server's place.
+ * Responds to a request in place of the server.
  *
- * A body that is still on its way is read for a moment: a connection that is closed with something unread in it
- * is reset, and the answer may be lost with it.
+ * A body that is still being sent is read for a short time: closing a connection with unread data resets it, and the
+ * response may be lost.
  */
-export function refuseRequest(
+export function rejectRequest(
   request: IncomingMessage,
   response: ServerResponse,
-  answer: StatusAnswer,
+  rejection: StatusResponse,
 ): void {
-  const text = statusText(answer)
-  const headers = statusHeaders(answer, text)
+  const text = statusText(rejection)
+  const headers = statusHeaders(rejection, text)
   if (request.complete || !hasBody(request)) {
-    response.writeHead(answer.status, headers).end(text)
+    response.writeHead(rejection.status, headers).end(text)
     return
   }
-  response.writeHead(answer.status, { ...headers, connection: 'close' }).write(text)
+  response.writeHead(rejection.status, { ...headers, connection: 'close' }).write(text)
   let size = 0
   const finish = (): void => void response.end()
-  const timer = setTimeout(finish, LONGEST_DRAIN_MS)
+  const timer = setTimeout(finish, MAX_DRAIN_MS)
   response.once('close', () => clearTimeout(timer))
   request.on('error', () => {}).once('end', finish)
   request.on('data', (chunk: Buffer) => {
     size += chunk.length
-    if (size > MOST_DRAINED) finish()
+    if (size > MAX_DRAIN_BYTES) finish()
   })
 }
 
 /**
- * Answers on a connection that Node's server has let go of, and ends it.
+ * Responds to an upgrade request, and closes the connection.
  *
- * Node has no limits on it any more. Whoever does not close their side must not keep it.
+ * Node's limits no longer apply to such a connection, so it is closed even if the client keeps its side open.
  */
-export function refuseSocket(request: IncomingMessage, socket: Duplex, answer: StatusAnswer): void {
-  const text = statusText(answer)
+export function rejectUpgrade(
+  request: IncomingMessage,
+  socket: Duplex,
+  rejection: StatusResponse,
+): void {
+  const text = statusText(rejection)
   try {
     const response = createResponseOn(socket, request)
-    endSoon(socket)
-    response.writeHead(answer.status, statusHeaders(answer, text)).end(text)
+    closeAfterFlush(socket)
+    response.writeHead(rejection.status, statusHeaders(rejection, text)).end(text)
   } catch {
-    // Another answer was begun on it.
+    // Another response has begun on this connection.
     socket.destroy()
   }
 }
 
-/** Sees to it that a connection ends a moment after its last byte was written, whatever the client does. */
-export function endSoon(socket: Duplex): void {
+/** Closes a connection shortly after its last byte was written, whatever the client does. */
+export function closeAfterFlush(socket: Duplex): void {
   socket.once('finish', () => {
-    const timer = setTimeout(() => socket.destroy(), LONGEST_DRAIN_MS)
+    const timer = setTimeout(() => socket.destroy(), MAX_DRAIN_MS)
     socket.once('close', () => clearTimeout(timer))
   })
   socket.resume()
 }
 
-/** Answers what was no request: there is only the connection. */
-export function refuseBytes(socket: Duplex, error: Error & { code?: string }): void {
+/** Responds to bytes that Node could not parse as a request. */
+export function rejectMalformed(socket: Duplex, error: Error & { code?: string }): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy()
     return
   }
-  const answer = misread(error.code)
-  const text = statusText(answer)
-  const lines = Object.entries({ ...statusHeaders(answer, text), connection: 'close' })
+  const rejection = describeParseError(error.code)
+  const text = statusText(rejection)
+  const lines = Object.entries({ ...statusHeaders(rejection, text), connection: 'close' })
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join('')
-  const head = `HTTP/1.1 ${answer.status} ${WORDS[answer.status] ?? 'Bad Request'}\r\n`
+  const head = `HTTP/1.1 ${rejection.status} ${STATUS_TEXTS[rejection.status] ?? 'Bad Request'}\r\n`
   socket.end(`${head}${lines}\r\n${text}`, () => socket.destroy())
 }
 
@@ -82,34 +86,34 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return (headers['content-length'] ?? '0') !== '0'
 }
 
-const WORDS: Readonly<Record<number, string>> = {
+const STATUS_TEXTS: Readonly<Record<number, string>> = {
   408: 'Request Timeout',
   431: 'Request Header Fields Too Large',
 }
 
-function misread(code = ''): StatusAnswer {
+function describeParseError(code = ''): StatusResponse {
   if (code === 'HPE_HEADER_OVERFLOW') {
-    return { status: 431, why: 'headers', message: 'the headers of the request are too large' }
+    return { status: 431, why: 'headers', message: 'the request headers are too large' }
   }
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    return { status: 408, why: 'time', message: 'the request did not come in time' }
+    return { status: 408, why: 'time', message: 'the request headers did not arrive in time' }
   }
-  return { status: 400, why: 'no request', message: `this is no request in HTTP/1.1 (${code})` }
+  return { status: 400, why: 'no request', message: `malformed HTTP/1.1 request (${code})` }
 }
 
-/** An answer of the proxy itself. */
-export interface StatusAnswer {
+/** A response of the proxy itself. */
+export interface StatusResponse {
   /** The HTTP status. */
   readonly status: number
-  /** In a word or two, for the note about the request. */
+  /** The cause in a word or two, for `RequestSummary.rejectedFor`. */
   readonly why: string
-  /** What happened, and what to do about it. */
+  /** What happened and what to do. */
   readonly message: string
-  /** Of the error, if one was the cause. */
+  /** The code of the error that caused it, if any. */
   readonly code?: string
 }
 
-/** The words of Kubernetes for a status, which kubectl shows. */
+/** The reasons of Kubernetes (metav1.StatusReason) where it has them; kubectl shows them. */
 const REASONS: Readonly<Record<number, string>> = {
   400: 'BadRequest',
   401: 'Unauthorized',
@@ -125,8 +129,8 @@ const REASONS: Readonly<Record<number, string>> = {
   504: 'Timeout',
 }
 
-/** A `Status` of Kubernetes that says whose answer it is. */
-function statusText({ status, message, code }: StatusAnswer): string {
+/** Encodes a Kubernetes `Status`. The message names the proxy, so that it is not mistaken for the server's. */
+function statusText({ status, message, code }: StatusResponse): string {
   return JSON.stringify({
     kind: 'Status',
     apiVersion: 'v1',
@@ -139,28 +143,32 @@ function statusText({ status, message, code }: StatusAnswer): string {
   })
 }
 
-/** Headers of an answer of our own. */
-function statusHeaders(answer: StatusAnswer, text: string): Record<string, string> {
+/** Returns the headers for an encoded `Status`. */
+function statusHeaders(rejection: StatusResponse, text: string): Record<string, string> {
   return {
     'content-type': 'application/json',
     'content-length': String(Buffer.byteLength(text)),
     'cache-control': 'no-store',
     'content-security-policy': 'sandbox',
     'x-content-type-options': 'nosniff',
-    ...(answer.status === 401 && { 'www-authenticate': 'Bearer realm="kubecred proxy"' }),
+    ...(rejection.status === 401 && { 'www-authenticate': 'Bearer realm="kubecred proxy"' }),
   }
 }
 
-/** The answer when the server gave none and the reason is known. */
-export function answerFor(error: CredentialError): StatusAnswer {
+/** Returns the response for a failure with a known cause. */
+export function responseForError(error: CredentialError): StatusResponse {
   const { code, message, hint } = error
   return { status: statusOf(error), why: code, code, message: `${message} (${code}). ${hint}` }
 }
 
-/** The answer for any other error: its id only, because its text may quote anything. */
-export function internalError({ id }: UnexpectedError): StatusAnswer {
-  const message = `internal error ${id}. Look for this id in the standard error of the proxy.`
-  return { status: 500, why: 'unexpected', message }
+/**
+ * Returns the response for any other error.
+ *
+ * Its message is one line without secrets; the stack is reported under the same id, but never sent to clients.
+ */
+export function internalError({ id, message }: UnexpectedError): StatusResponse {
+  const where = `Look for id ${id} in the standard error of the proxy.`
+  return { status: 500, why: 'unexpected', message: `internal error: ${message}. ${where}` }
 }
 
 const STATUSES: Readonly<Record<string, number>> = {
@@ -172,7 +180,7 @@ const STATUSES: Readonly<Record<string, number>> = {
   ERR_CLOSED: 503,
 }
 
-/** What may pass by itself is 503, the rest 502: the request was good, what is behind us was not. */
+/** Retryable errors are 503, the rest 502: the request was valid, but what is behind the proxy failed. */
 function statusOf(error: CredentialError): number {
   return STATUSES[error.code] ?? (error.retryable ? 503 : 502)
 }

@@ -1,31 +1,31 @@
 import type { HeaderValues } from '../exchange/exchange.ts'
 import { splitPath } from '../request/request-target.ts'
 
-/** The headers of a request, sorted into what we look at and what is sent on. */
+/** The headers of a request, separated into those that are inspected and those that are forwarded. */
 export interface RequestHead {
   host: string | undefined
   origin: string | undefined
-  /** Only browsers say it. */
+  /** `Sec-Fetch-Site`, which only browsers send. */
   fetchSite: string | undefined
   authorization: string | undefined
   upgrade: string | undefined
-  /** Whether it wants to be somebody else. */
+  /** Whether there are `Impersonate-*` headers. */
   isImpersonating: boolean
-  /** Why it cannot be understood in one way. */
+  /** Why the headers are ambiguous; undefined if they are not. */
   problem: string | undefined
-  /** What is sent on. */
+  /** The headers to forward. */
   readonly headers: HeaderValues
 }
 
-type Looked = 'host' | 'origin' | 'fetchSite' | 'authorization' | 'upgrade'
+type InspectedField = 'host' | 'origin' | 'fetchSite' | 'authorization' | 'upgrade'
 
 /**
- * Reads the headers of a request in one go.
+ * Reads the headers of a request in one pass.
  *
- * What is between the client and us, what says who somebody is, and what a proxy may say about its client is
- * not sent on. Repeated headers stay apart: `Impersonate-Group` means something else when joined.
+ * Hop-by-hop headers, credentials, and what a proxy says about its client are not forwarded. Repeated headers are not
+ * joined, because that would change the meaning of `Impersonate-Group`.
  *
- * @param raw Names and values in turns, as they came.
+ * @param raw Alternating names and values, as received.
  */
 export function readHead(raw: readonly string[]): RequestHead {
   const head: RequestHead = {
@@ -42,8 +42,8 @@ export function readHead(raw: readonly string[]): RequestHead {
   for (let at = 0; at < raw.length; at += 2) {
     const name = (raw[at] as string).toLowerCase()
     const value = raw[at + 1] as string
-    const looked = LOOKED_AT.get(name)
-    if (looked !== undefined) look(head, looked, name, value)
+    const field = INSPECTED.get(name)
+    if (field !== undefined) setOnce(head, field, name, value)
     else if (name === 'connection') connection += `,${value}`
     else if (name === 'sec-websocket-protocol') addProtocols(head.headers, value)
     else if (!isRemoved(name)) {
@@ -51,12 +51,13 @@ export function readHead(raw: readonly string[]): RequestHead {
       add(head.headers, name, value)
     }
   }
-  if (connection !== '' && !HARMLESS.test(connection)) dropNamed(head, connection)
+  if (connection !== '' && !USUAL_CONNECTION.test(connection))
+    removeConnectionHeaders(head, connection)
   return head
 }
 
-/** For us alone, and only once: of two, somebody else might take the other one. */
-const LOOKED_AT = new Map<string, Looked>([
+/** Headers for the proxy only. Each may occur once: another program might use the other of two. */
+const INSPECTED = new Map<string, InspectedField>([
   ['host', 'host'],
   ['origin', 'origin'],
   ['sec-fetch-site', 'fetchSite'],
@@ -64,13 +65,13 @@ const LOOKED_AT = new Map<string, Looked>([
   ['upgrade', 'upgrade'],
 ])
 
-function look(head: RequestHead, field: Looked, name: string, value: string): void {
-  if (head[field] !== undefined) head.problem = `the header ${name} came twice`
+function setOnce(head: RequestHead, field: InspectedField, name: string, value: string): void {
+  if (head[field] !== undefined) head.problem = `the header ${name} is repeated`
   head[field] = value
 }
 
 const REMOVED = new Set([
-  // Between the client and us.
+  // Hop-by-hop (RFC 9110, 7.6.1); the body is framed anew.
   'keep-alive',
   'proxy-connection',
   'te',
@@ -79,22 +80,22 @@ const REMOVED = new Set([
   'content-length',
   'expect',
   'http2-settings',
-  // Credentials that are not ours. The API server would take some of them for more than the request has.
+  // Credentials of the client. The API server could grant more for them than the request is allowed.
   'proxy-authorization',
   'proxy-authenticate',
   'cookie',
   'cookie2',
-  // Who the client is, as a proxy says it: the server writes it into its audit log.
+  // The identity of the client as claimed by itself: the server would write it to its audit log.
   'forwarded',
   'via',
   'x-real-ip',
-  // Addresses of ours.
+  // Reveals addresses of the proxy.
   'referer',
-  // A method in a header would pass by the rules.
+  // A method in a header would bypass the rules.
   'x-http-method',
   'x-http-method-override',
   'x-method-override',
-  // No header, but a trap for whoever keeps headers in an object.
+  // Would change the prototype of an object that holds headers.
   '__proto__',
 ])
 
@@ -112,7 +113,7 @@ function add(headers: HeaderValues, name: string, value: string): void {
   else headers[name] = value
 }
 
-/** A browser's way to send a bearer token with a WebSocket. It is no way to us, and no way past us. */
+/** How browsers send a bearer token with a WebSocket. It neither authenticates to the proxy nor is forwarded. */
 const BEARER_PROTOCOL = 'base64url.bearer.authorization.k8s.io'
 
 function addProtocols(headers: HeaderValues, value: string): void {
@@ -123,60 +124,61 @@ function addProtocols(headers: HeaderValues, value: string): void {
   if (kept.length > 0) add(headers, 'sec-websocket-protocol', kept.join(', '))
 }
 
-/** What `Connection` usually says. */
-const HARMLESS = /^,(?:keep-alive|close|upgrade|keep-alive, ?upgrade)$/i
+/** The usual values of `Connection`, which name no header to remove. */
+const USUAL_CONNECTION = /^,(?:keep-alive|close|upgrade|keep-alive, ?upgrade)$/i
 
-/** Takes off what `Connection` names. What would then have more rights than it asked for is refused. */
-function dropNamed(head: RequestHead, connection: string): void {
+/** Removes the headers that `Connection` lists. Removing impersonation would add rights, so that is a problem. */
+function removeConnectionHeaders(head: RequestHead, connection: string): void {
   for (const part of connection.split(',')) {
     const name = part.trim().toLowerCase()
-    if (name.startsWith('impersonate-')) head.problem = `the header connection names ${name}`
+    if (name.startsWith('impersonate-')) head.problem = `the header connection lists ${name}`
     delete head.headers[name]
   }
 }
 
-/** Where a request goes, in the two spellings that matter. */
-export interface AskedPath {
-  /** As it was written: this is sent. */
+/** The path of a request. */
+export interface RequestPath {
+  /** As received; this is forwarded. */
   readonly written: string
-  /** Decoded once, as the server will: the rules see this. */
+  /** Decoded once, as the server does; the rules see this. */
   readonly decoded: string
-  /** With its question mark; empty without a query. */
+  /** The query with its question mark; empty if there is none. */
   readonly search: string
 }
 
-/** Nothing in it that anybody could read in two ways. Most paths are like this. */
+/** Unambiguous without decoding, as most paths are. */
 const PLAIN = /^(?:\/[\w~:-][\w.~:-]*)+\/?$/
 
 /**
- * Reads what a request asks for.
+ * Parses the target of a request.
  *
- * What two programs could understand differently is refused, because the rules would judge one meaning and
- * the server follow the other. Kubernetes has no names that need any of it.
+ * Rejects what two programs could interpret differently, because the rules would check one meaning and the server
+ * use the other. No name in Kubernetes needs such paths.
  *
- * @returns Why it is refused, or the path.
+ * @returns The path, or the reason why it is rejected.
  */
-export function readAskedPath(target: string): AskedPath | string {
+export function parseRequestPath(target: string): RequestPath | string {
   if (!target.startsWith('/')) return 'it is not a path'
   const { pathname: written, search } = splitPath(target)
-  if (NOT_IN_TARGET.test(target)) return 'it has a character that must be written with %'
+  if (NOT_IN_TARGET.test(target)) return 'it contains a character that must be percent-encoded'
   if (PLAIN.test(written) || written === '/') return { written, decoded: written, search }
-  if (written.includes('\\')) return 'it has a backslash'
+  if (written.includes('\\')) return 'it contains a backslash'
   if (AMBIGUOUS.test(written))
-    return 'it has an encoded slash, backslash, percent or control character'
+    return 'it contains an encoded slash, backslash, percent or control character'
   const decoded = decode(written)
-  if (decoded === undefined) return 'it has an encoding that is none'
-  if (LINE_SEPARATOR.test(decoded)) return 'it has an encoded line separator or control character'
-  const problem = oddSegment(decoded)
+  if (decoded === undefined) return 'it contains an invalid percent-encoding'
+  if (LINE_SEPARATOR.test(decoded))
+    return 'it contains an encoded line separator or control character'
+  const problem = ambiguousSegment(decoded)
   return problem ?? { written, decoded, search }
 }
 
-/** Only what can be printed; no fragment, which never goes over the wire. */
+/** Anything but printable ASCII, or a fragment, which clients must not send. */
 const NOT_IN_TARGET = /[^!-~]|#/
 
 const AMBIGUOUS = /%(?:2f|5c|25|[01][0-9a-f]|7f)/i
 
-/** A dot in a rule does not match them, so that a rule would see less than the server. */
+/** Characters that a dot in a regular expression does not match, so that a rule could miss a part of the path. */
 const LINE_SEPARATOR = /[\u0080-\u009f\u2028\u2029]/
 
 function decode(written: string): string | undefined {
@@ -187,8 +189,8 @@ function decode(written: string): string | undefined {
   }
 }
 
-function oddSegment(decoded: string): string | undefined {
-  if (decoded.includes('//')) return 'it has an empty segment'
-  // Some servers take what follows a semicolon for no part of the name.
-  return /\/\.\.?(?:;|\/|$)/.test(decoded) ? 'it has a dot segment' : undefined
+function ambiguousSegment(decoded: string): string | undefined {
+  if (decoded.includes('//')) return 'it contains an empty segment'
+  // Some servers ignore what follows a semicolon.
+  return /\/\.\.?(?:;|\/|$)/.test(decoded) ? 'it contains a dot segment' : undefined
 }

@@ -1,27 +1,27 @@
 import type { IncomingMessage } from 'node:http'
 import { splitPath } from '../request/request-target.ts'
 
-/** Whoever wants to know about requests. */
 type Listener = (note: RequestSummary) => void
 
-/** As much of a path as is told about a request; the rest is no help. */
-const MOST_PATH = 1_000
+/** Longer paths are cut in the summary of a request. */
+const MAX_PATH_LENGTH = 1_000
 
+/** Where to report requests. */
 export interface RecordOptions {
   readonly listener: Listener | undefined
-  /** Called with what the listener throws. */
+  /** Called with any error of the listener. */
   readonly onThrown: (error: unknown) => void
 }
 
-/** One request from its coming to its answer, for the note about it. */
+/** Measures one request, and reports it once when its response begins. */
 export class RequestRecord {
   readonly #listener: Listener | undefined
   readonly #request: IncomingMessage
   readonly #isUpgrade: boolean
   readonly #onThrown: (error: unknown) => void
-  readonly #at: number
-  readonly #began: number
-  #isTold = false
+  readonly #receivedAt: number
+  readonly #startedAt: number
+  #isReported = false
 
   constructor(
     { listener, onThrown }: RecordOptions,
@@ -32,58 +32,58 @@ export class RequestRecord {
     this.#onThrown = onThrown
     this.#request = request
     this.#isUpgrade = isUpgrade
-    this.#at = listener === undefined ? 0 : Date.now()
-    this.#began = listener === undefined ? 0 : performance.now()
+    this.#receivedAt = listener === undefined ? 0 : Date.now()
+    this.#startedAt = listener === undefined ? 0 : performance.now()
   }
 
-  /** The server has answered. */
-  answered(status: number): void {
-    this.#tell(status)
+  /** The server responded. */
+  responded(status: number): void {
+    this.#report(status)
   }
 
-  /** We have, and this is why. */
-  refused(status: number, why: string): void {
-    this.#tell(status, why)
+  /** The proxy responded itself. */
+  rejected(status: number, why: string): void {
+    this.#report(status, why)
   }
 
-  /** The client did not wait for an answer. */
-  left(): void {
-    this.#tell(0)
+  /** The client disconnected before the response. */
+  aborted(): void {
+    this.#report(0)
   }
 
-  #tell(status: number, rejectedFor?: string): void {
-    if (this.#listener === undefined || this.#isTold) return
-    this.#isTold = true
+  #report(status: number, rejectedFor?: string): void {
+    if (this.#listener === undefined || this.#isReported) return
+    this.#isReported = true
     const { method = '', url = '' } = this.#request
     try {
       this.#listener({
-        at: this.#at,
+        at: this.#receivedAt,
         method,
-        path: splitPath(url).pathname.slice(0, MOST_PATH),
+        path: splitPath(url).pathname.slice(0, MAX_PATH_LENGTH),
         status,
-        tookMs: performance.now() - this.#began,
+        tookMs: performance.now() - this.#startedAt,
         isUpgrade: this.#isUpgrade,
         ...(rejectedFor !== undefined && { rejectedFor }),
       })
     } catch (error) {
-      // A listener must not break the request.
+      // An error of the listener must not fail the request.
       this.#onThrown(error)
     }
   }
 }
 
-/** What became of one request that came to the proxy. No header, no body, no query: those may be secret. */
+/** The outcome of one request to the proxy. Contains no header, body or query, because those may be secret. */
 export interface RequestSummary {
-  /** When it came, in milliseconds since the epoch. */
+  /** When the request arrived, in milliseconds since the epoch. */
   readonly at: number
   readonly method: string
-  /** Without its query. */
+  /** The path without its query. */
   readonly path: string
-  /** What the client was answered; 0 when it left before. */
+  /** The status of the response; 0 if the client disconnected before. */
   readonly status: number
-  /** Until the head of the answer; for an upgrade, until the protocol changed. */
+  /** Time until the response headers; for an upgrade, until the protocol was switched. */
   readonly tookMs: number
   readonly isUpgrade: boolean
-  /** Who answered: the server, or the proxy, which then says why. */
+  /** Why the proxy itself responded; undefined if the server did. */
   readonly rejectedFor?: string
 }

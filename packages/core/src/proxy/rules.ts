@@ -1,60 +1,62 @@
-/** What may pass. Expressions are looked for anywhere in the text, as Go's are: anchor them where it matters. */
+/** Which requests a proxy allows. As in Go, an expression matches anywhere in the text: anchor it if needed. */
 export interface ProxyRules {
-  /** A path must match one of them. */
+  /** The path must match at least one of them. */
   readonly acceptPaths: readonly RegExp[]
-  /** A path must match none of them. */
+  /** The path must match none of them. */
   readonly rejectPaths: readonly RegExp[]
-  /** A method must match none of them. */
+  /** The method must match none of them. */
   readonly rejectMethods: readonly RegExp[]
-  /** Lets only GET, HEAD and OPTIONS pass, and nothing that leads into a pod, a service or a node. */
+  /** Allows only GET, HEAD and OPTIONS, and no path that forwards to a pod, a service or a node. By default false. */
   readonly readOnly?: boolean
-  /** Lets `Impersonate-*` headers pass; without it, a request that has some is refused. */
+  /** Allows `Impersonate-*` headers. By default, a request with such a header is rejected. */
   readonly allowImpersonation?: boolean
 }
 
-/** The rules of `kubectl proxy`: everything but `exec` and `attach`. */
+/** The rules of `kubectl proxy`: everything except `exec` and `attach`. */
 export const DEFAULT_RULES: ProxyRules = {
   acceptPaths: [/^.*/s],
-  // With `s`: without it, a dot does not stand for every character.
+  // With the flag `s`, so that a dot matches every character.
   rejectPaths: [/^\/api\/.*\/pods\/.*\/exec/s, /^\/api\/.*\/pods\/.*\/attach/s],
   rejectMethods: [/^$/],
 }
 
-/** One request, as the rules see it. */
-interface Asked {
+/** A request, as far as rules depend on it. */
+interface RuleInput {
   readonly method: string
-  /** Decoded, because that is how the server understands it. */
+  /** Decoded, as the server interprets it. */
   readonly path: string
   readonly isUpgrade: boolean
 }
 
-/** Why the rules do not let a request pass; undefined when they do. */
-export function brokenRule(rules: ProxyRules, asked: Asked): string | undefined {
-  const { method, path } = asked
+/** Returns why the rules reject a request; undefined if they allow it. */
+export function violatedRule(rules: ProxyRules, request: RuleInput): string | undefined {
+  const { method, path } = request
   if (rules.rejectPaths.some((rule) => matches(rule, path))) return 'the path is rejected'
   if (rules.rejectMethods.some((rule) => matches(rule, method))) return 'the method is rejected'
   if (!rules.acceptPaths.some((rule) => matches(rule, path))) return 'the path is not accepted'
-  return rules.readOnly ? notReading(asked) : undefined
+  return rules.readOnly ? readOnlyViolation(request) : undefined
 }
 
 /** The three methods that change nothing on a Kubernetes server. */
-const READS = new Set(['GET', 'HEAD', 'OPTIONS'])
+const READ_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /**
- * Subresources that lead to something else than the API server, where a GET may do anything, and the old
- * spelling of them. Of every resource, because other API groups have their own; not anchored at the beginning,
- * because some servers have clusters below a path.
+ * Subresources that forward to something behind the API server, where a GET may do anything, and their old form
+ * `/api/v1/proxy/…`. Matches every resource, because other API groups have such subresources too. Not anchored at
+ * the start, because some servers serve clusters below a path.
  */
-const LEADS_FURTHER =
+const FORWARDING_SUBRESOURCE =
   /\/(?:api\/[^/]+|apis\/[^/]+\/[^/]+)\/(?:proxy\/|(?:namespaces\/[^/]+\/)?[^/]+\/[^/]+\/(?:exec|attach|portforward|proxy)(?:\/|$))/
 
-function notReading({ method, path, isUpgrade }: Asked): string | undefined {
-  if (!READS.has(method)) return `${method} is no reading`
-  if (isUpgrade) return 'another protocol could write'
-  return LEADS_FURTHER.test(path) ? 'the path leads into a pod, a service or a node' : undefined
+function readOnlyViolation({ method, path, isUpgrade }: RuleInput): string | undefined {
+  if (!READ_METHODS.has(method)) return `${method} is not a read-only method`
+  if (isUpgrade) return 'an upgraded protocol could write'
+  return FORWARDING_SUBRESOURCE.test(path)
+    ? 'the path forwards to a pod, a service or a node'
+    : undefined
 }
 
-/** An expression with `g` or `y` remembers where it was; that must not decide about the next request. */
+/** Matches independently of earlier requests: an expression with `g` or `y` keeps its position. */
 function matches(rule: RegExp, text: string): boolean {
   if (rule.global || rule.sticky) rule.lastIndex = 0
   return rule.test(text)

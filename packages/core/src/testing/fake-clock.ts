@@ -1,6 +1,13 @@
 import type { Clock } from '../ports/clock.ts'
 
-/** Time that moves when told. */
+/**
+ * A clock whose time only moves when a test calls `advance()` or `jumpTo()`.
+ *
+ * @example
+ * const clock = new FakeClock()
+ * clock.after(1000, () => console.log('one second later'))
+ * clock.advance(1000)
+ */
 export class FakeClock implements Clock {
   #now: number
   readonly #timers = new Set<{ at: number; callback: () => void }>()
@@ -27,7 +34,7 @@ export class FakeClock implements Clock {
     return this.after(milliseconds, callback)
   }
 
-  /** Moves time on and rings what is due on the way, in order. */
+  /** Moves time forward and calls the timers that become due, in order. */
   advance(milliseconds: number): void {
     const end = this.#now + milliseconds
     for (;;) {
@@ -40,7 +47,7 @@ export class FakeClock implements Clock {
     this.#now = end
   }
 
-  /** Sets the wall clock, forward or back, without ringing anything: as an administrator does. */
+  /** Sets the wall clock forward or back without calling any timer, as an administrator does. */
   jumpTo(now: number): void {
     this.#now = now
   }

@@ -1,9 +1,16 @@
 import type { Located, Programs, RunOutcome, RunRequest } from '../ports/programs.ts'
 
+/** Decides how a run ends. What it leaves out is that of a process that exits with 0 and prints nothing. */
 type Script = (request: RunRequest) => Partial<RunOutcome> | Promise<Partial<RunOutcome>>
 
-/** Programs that are not there: every command is found, and a script says how a run ends. */
+/**
+ * Simulated programs: every command is found, and a function decides how each run ends.
+ *
+ * @example
+ * const programs = new FakePrograms(() => ({ stdout: new TextEncoder().encode('{}') }))
+ */
 export class FakePrograms implements Programs {
+  /** The runs so far. */
   readonly runs: RunRequest[] = []
   readonly #script: Script
 
@@ -22,13 +29,13 @@ export class FakePrograms implements Programs {
   async run(request: RunRequest): Promise<RunOutcome> {
     this.runs.push(request)
     const outcome = await this.#script(request)
-    const nothing = {
+    const success = {
       ended: 'exited',
       status: 0,
       stdout: new Uint8Array(),
       tookMs: 0,
       stderrTail: '',
     }
-    return { ...nothing, ...outcome } as RunOutcome
+    return { ...success, ...outcome } as RunOutcome
   }
 }

@@ -27,7 +27,7 @@ import { linesOf, makeMetrics } from './scene.ts'
 
 const NAME = 'rest_client_exec_plugin_call_total'
 
-/** What is counted for a run that ended like this. */
+/** Returns what is counted for a run that ended like this. */
 async function countOf(error: CredentialError, process?: ProcessEnd): Promise<string | undefined> {
   const metrics = await makeMetrics()
   metrics.observer({
@@ -73,7 +73,7 @@ const ROWS: readonly [CredentialError, ProcessEnd | undefined, string | undefine
   [new PolicyInvalidError('p'), undefined, undefined],
 ]
 
-describe('a run that failed is counted as a call', () => {
+describe('the call status of a failed run', () => {
   it.each(ROWS.map(([error, process, counted]) => ({ code: error.code, error, process, counted })))(
     '$code: $counted',
     async ({ error, process, counted }) => {
@@ -81,14 +81,14 @@ describe('a run that failed is counted as a call', () => {
     },
   )
 
-  it('for every code a plugin can fail with', () => {
+  it('has a row for every code a plugin can fail with', () => {
     const tried = new Set(ROWS.map(([error]) => error.code))
     expect(
       Object.keys(PLUGIN_CODES).filter((code) => !tried.has(code as keyof typeof CODES)),
     ).toEqual([])
   })
 
-  it('as our own affair if the code is nobody’s', async () => {
+  it('counts as an internal error if the code is unknown', async () => {
     const strange = { code: 'ERR_FROM_THE_FUTURE' } as unknown as CredentialError
     expect(await countOf(strange, exited(0))).toBe('1 client_internal_error')
     expect(await countOf(strange)).toBeUndefined()

@@ -18,7 +18,7 @@ let now: number
 let metrics: Metrics
 beforeEach(async () => {
   sandbox = await startSandbox()
-  // A whole second: certificates do not count less.
+  // A whole second: certificates have no finer resolution.
   now = Math.floor(Date.now() / 1000) * 1000
   metrics = await makeMetrics({ now: () => now })
 })
@@ -38,7 +38,7 @@ async function use(options: ConnectOptions): Promise<Cluster> {
 }
 
 describe('the time to live of a certificate', () => {
-  it('in files is there while they are in use', async () => {
+  it('is reported for certificate files while they are in use', async () => {
     const { certificate, key } = await pairOf(3 * HOUR_MS)
     writeFileSync(fileOf('c'), certificate)
     writeFileSync(fileOf('k'), key)
@@ -51,14 +51,14 @@ describe('the time to live of a certificate', () => {
     expect(await ttl()).toEqual([])
   })
 
-  it('in the kubeconfig itself is there, too', async () => {
+  it('is reported for a certificate embedded in the kubeconfig', async () => {
     const { certificate, key } = await pairOf(6 * HOUR_MS)
     const user = { certificate, key }
     await using _ = await use({ kubeconfig: sandbox.writeKubeconfig({ user }) })
     expect(await ttl()).toEqual([`${TTL}{source="static"} 18000`])
   })
 
-  it('of a plugin is there under both names', async () => {
+  it('is reported under both names for a plugin', async () => {
     const { certificate, key } = await pairOf(2 * HOUR_MS)
     const stdout = JSON.stringify({
       apiVersion: 'client.authentication.k8s.io/v1',
@@ -71,7 +71,7 @@ describe('the time to live of a certificate', () => {
     expect(await scrape(EXEC_TTL)).toEqual([`${EXEC_TTL} 3600`])
   })
 
-  it('of a login is there as the login’s', async () => {
+  it('is reported as the login’s for a login', async () => {
     const { certificate, key } = await pairOf(4 * HOUR_MS)
     const vault = new Vault().onLogin(
       () => ({
@@ -86,7 +86,7 @@ describe('the time to live of a certificate', () => {
     expect(await ttl()).toEqual([`${TTL}{source="login"} 10800`])
   })
 
-  it('of a login whose key is elsewhere is there as the login’s, once; of several the first end counts', async () => {
+  it('is reported once for a login with an external key; the earliest expiry of several counts', async () => {
     const [long, short] = [await pairOf(9 * HOUR_MS), await pairOf(5 * HOUR_MS)]
     const vaultWith = ({ certificate, key }: { certificate: string; key: string }): Vault =>
       new Vault().onLogin(
@@ -118,7 +118,7 @@ describe('reloads of a CA file', () => {
       })
       .toBe(true)
 
-  /** Every way for a reload to end. */
+  /** Every result that a reload can have. */
   async function rewrite(path: string): Promise<void> {
     writeFileSync(path, '')
     await noted('empty')
@@ -140,7 +140,7 @@ describe('reloads of a CA file', () => {
     `${RELOADS}{result="success",reason="updated"} 1`,
   ]
 
-  it('of a kubeconfig are counted by how they ended', async () => {
+  it('are counted by result for a kubeconfig', async () => {
     const certificateAuthority = fileOf('ca.pem')
     writeFileSync(certificateAuthority, sandbox.caPem)
     const { token } = sandbox.issueToken({ user: 'jane' })
@@ -151,7 +151,7 @@ describe('reloads of a CA file', () => {
     expect(await request(cluster)).toBe(200)
   }, 60_000)
 
-  it('of a login are counted, too', async () => {
+  it('are counted for a login', async () => {
     const caPath = fileOf('ca.pem')
     writeFileSync(caPath, sandbox.caPem)
     const { token } = sandbox.issueToken({ user: 'jane' })

@@ -9,20 +9,20 @@ const rows = page
   .filter((line) => line.startsWith('| `'))
   .map((line) => line.split('|').map((cell) => cell.trim().replaceAll('`', '')))
 
-it('docs/metrics.md has every metric, with its type', async () => {
+it('docs/metrics.md lists every metric with its type', async () => {
   const { register } = await makeMetrics()
   const known = register.getMetricsAsArray().map(({ name, type }) => [name, type])
-  const told = rows.filter(([, name]) => /^(rest_client|kubecred)_/.test(name ?? ''))
-  expect(told.map(([, name, type]) => [name, type])).toEqual(known)
+  const documented = rows.filter(([, name]) => /^(rest_client|kubecred)_/.test(name ?? ''))
+  expect(documented.map(([, name, type]) => [name, type])).toEqual(known)
 })
 
 it('docs/metrics.md says of every error how it is counted', () => {
-  const told = rows.filter(([, code]) => code?.startsWith('ERR_'))
+  const documented = rows.filter(([, code]) => code?.startsWith('ERR_'))
   const known = Object.entries(CALLS).map(([code, row]) =>
     row === undefined ? [code, 'not counted', ''] : [code, row.status, String(row.code)],
   )
   const byCode = (a: unknown[], b: unknown[]): number => (String(a[0]) < String(b[0]) ? -1 : 1)
-  expect(told.map(([, code, status, number]) => [code, status, number]).sort(byCode)).toEqual(
+  expect(documented.map(([, code, status, number]) => [code, status, number]).sort(byCode)).toEqual(
     known.sort(byCode),
   )
 })

@@ -15,7 +15,7 @@ async function pass(clock: { advance(ms: number): void }, seconds: number): Prom
 }
 
 describe('the metrics of a vault', () => {
-  it('count logins by handler and outcome, retries, refusals and ends', async () => {
+  it('count logins by handler and outcome, retries, refusals and expiries', async () => {
     const metrics = await makeMetrics()
     const tokens = ['one', 'two', 'two']
     const { vault, clock } = openScene({
@@ -63,7 +63,7 @@ describe('the metrics of a vault', () => {
     expect(linesOf(text, 'kubecred_vault_depleted_total')).toEqual([
       'kubecred_vault_depleted_total 2',
     ])
-    // Three times three seconds; the rest took none.
+    // Three waits of three seconds; the others took no time.
     expect(text).toContain('kubecred_login_duration_seconds_sum 9\n')
     expect(linesOf(text, 'kubecred_vault_frozen_seconds_total')).toEqual([
       'kubecred_vault_frozen_seconds_total 9',
@@ -71,7 +71,7 @@ describe('the metrics of a vault', () => {
     await vault.close()
   })
 
-  it('tell who waits and what is left alone as it is now, for all vaults together', async () => {
+  it('report the current waiting requests and excluded logins, summed over all vaults', async () => {
     const metrics = await makeMetrics()
     const values = async () =>
       linesOf(await metrics.register.metrics(), 'kubecred_vault_').filter(
@@ -105,7 +105,7 @@ describe('the metrics of a vault', () => {
     expect((await values()).map((line) => line.split(' ')[1])).toEqual(['0', '0', '0'])
   })
 
-  it('count requests that waited in vain', async () => {
+  it('count requests that failed because no login succeeded', async () => {
     const metrics = await makeMetrics()
     const { vault, clock } = openScene(
       { never: () => new Promise(() => {}) },
@@ -119,7 +119,7 @@ describe('the metrics of a vault', () => {
     await vault.close()
   })
 
-  it('have room for a number of handlers only, and know them again', async () => {
+  it('limit the number of handler labels, and keep counting for known handlers', async () => {
     const metrics = await makeMetrics()
     const refuse = (name: string): void =>
       metrics.observer({ type: 'refused', source: { kind: 'login', name }, status: 401 })

@@ -35,7 +35,7 @@ describe('the time to live', () => {
     return { clock, metrics, ttl, renew }
   }
 
-  it('is without end before there is a certificate', async () => {
+  it('is infinite before there is a certificate', async () => {
     const { ttl } = await started()
     expect(await ttl()).toEqual([`${TTL} +Inf`])
   })
@@ -50,7 +50,7 @@ describe('the time to live', () => {
     expect(await ttl()).toEqual([`${TTL} -10`])
   })
 
-  it('tells keepers apart whose plugins have the same name', async () => {
+  it('distinguishes keepers whose plugins have the same name', async () => {
     const { ttl, renew, metrics } = await started()
     const twin = { ...plugin }
     renew(plugin, 1_060_000)
@@ -70,7 +70,7 @@ describe('the time to live', () => {
     expect(await ttl()).toEqual([`${TTL} 60`])
   })
 
-  it('knows plugins only: no certificate from a file', async () => {
+  it('covers plugins only, not a certificate from a file', async () => {
     const { ttl, renew, metrics } = await started()
     const source: SourceLabel = { kind: 'certificate-files', name: 'tls.crt, tls.key' }
     const certificate = { notBefore: 0, notAfter: 1_060_000 }
@@ -98,7 +98,7 @@ describe('the age at rotation', () => {
   })
 })
 
-it('what is named after plugins counts no other source', async () => {
+it('metrics named after plugins count no other source', async () => {
   await using scene = await openScene()
   const path = join(scene.sandbox.folder, 'token')
   writeFileSync(path, scene.sandbox.issueToken({ user: 'jane' }).token)
@@ -122,7 +122,7 @@ it('labels are escaped', async () => {
   expect(await metrics.register.metrics()).toContain('source="a\\"b\\\\c\\nd"')
 })
 
-it('an observer that throws does not keep its neighbours from hearing', () => {
+it('combined observers all receive an event even if one of them throws', () => {
   const heard: string[] = []
   const throws = (): void => {
     throw new Error('bad observer')

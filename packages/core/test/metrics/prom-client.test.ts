@@ -8,7 +8,7 @@ import { makeMetrics } from './scene.ts'
 
 const source: SourceLabel = { kind: 'exec', name: 'plugin' }
 
-/** Lets the metrics see something of everything. */
+/** Causes every kind of event that is counted. */
 function keepBusy({ observer }: Pick<Metrics, 'observer'>): void {
   const certificate = { notBefore: 3_600_000, notAfter: 9_000_000 }
   const process = { isStarted: true, exitStatus: 0, tookMs: 340 }
@@ -41,21 +41,21 @@ const clock = { now: () => 7_200_000 }
 afterEach(() => register.clear())
 
 describe('the registry', () => {
-  it('is the one that is given', async () => {
+  it('is the one passed as an option', async () => {
     const own = new Registry()
     const metrics = await createMetrics({ register: own })
     expect(metrics.register).toBe(own)
     expect(register.getMetricsAsArray()).toEqual([])
   })
 
-  it('is by default the global one of prom-client', async () => {
+  it('is the global one of prom-client by default', async () => {
     const metrics = await createMetrics()
     expect(metrics.register).toBe(register)
     metrics.observer({ type: 'retried', source, method: 'GET', path: '/' })
     expect(await register.metrics()).toContain('\nkubecred_retried_total 1\n')
   })
 
-  it('takes the metrics once', async () => {
+  it('accepts the metrics only once', async () => {
     const own = new Registry()
     await createMetrics({ register: own })
     await expect(createMetrics({ register: own })).rejects.toThrow('already been registered')
@@ -73,7 +73,7 @@ describe('the registry', () => {
     expect(text.endsWith('# EOF\n')).toBe(true)
   })
 
-  it('can add labels and start again; what is in use stays in use', async () => {
+  it('can add labels and be reset; sources in use stay in use', async () => {
     const metrics = await makeMetrics(clock)
     keepBusy(metrics)
     metrics.register.setDefaultLabels({ app: 'mine' })
@@ -89,7 +89,7 @@ describe('the registry', () => {
     expect(text).toContain('\nkubecred_certificate_ttl_seconds{source="exec"} 1800\n')
   })
 
-  it('of several workers: counters add up, of the times to live the shortest counts', async () => {
+  it('can be aggregated over workers: counters are summed, the shortest time to live counts', async () => {
     const workers = await Promise.all([makeMetrics(clock), makeMetrics(clock)])
     for (const metrics of workers) keepBusy(metrics)
     workers[1]?.observer({
@@ -117,7 +117,7 @@ describe('without prom-client', () => {
     })
   })
 
-  it('any other error of loading it is passed on', async () => {
+  it('any other error while loading it is rethrown', async () => {
     const broken = new Error('broken')
     await expect(loadPromClient(() => Promise.reject(broken))).rejects.toBe(broken)
   })

@@ -5,14 +5,14 @@ import { type Cluster, type ConnectOptions, connect, isCredentialError } from 'k
 import { createMetrics, type Metrics, type MetricsOptions } from 'kubecred/metrics'
 import { Registry } from 'prom-client'
 
-/** A server, plugins whose answer can be exchanged, and connections that close with the scene. */
+/** A server, plugins whose output can be changed, and connections that close with the scene. */
 export interface Scene extends AsyncDisposable {
   readonly sandbox: Sandbox
-  /** A whole second: certificates do not count less. */
+  /** A whole second: certificates have no finer resolution. */
   readonly now: number
   connect(user: ScenePlugin | { command: string }, options?: ConnectOptions): Promise<Cluster>
   plugin(options?: Partial<PluginOptions>): Promise<ScenePlugin>
-  /** What a plugin prints that returns a certificate of jane's. */
+  /** The output of a plugin that returns a certificate for jane. */
   certificate(times: { notBeforeMs: number; notAfterMs: number }): Promise<string>
   /** Path of a kuberc with this policy. */
   kuberc(policy: string): string
@@ -22,7 +22,7 @@ interface ScenePlugin {
   readonly command: string
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>
-  /** Changing it changes what the plugin does. */
+  /** What the plugin does; may be changed at any time. */
   readonly script: { stdout?: string | undefined; exitCode?: number | undefined }
 }
 
@@ -72,7 +72,7 @@ export async function openScene(): Promise<Scene> {
   }
 }
 
-/** What becomes of a request: its status, or the code of its error. */
+/** Sends a request and returns its status, or the code of its error. */
 export async function request(cluster: Cluster): Promise<number | string> {
   try {
     const response = await cluster.fetch('/api/v1/namespaces')
@@ -84,12 +84,12 @@ export async function request(cluster: Cluster): Promise<number | string> {
   }
 }
 
-/** Metrics in a registry of their own. */
+/** Creates metrics in their own registry. */
 export function makeMetrics(clock?: MetricsOptions['clock']): Promise<Metrics<Registry>> {
   return createMetrics({ register: new Registry(), clock })
 }
 
-/** The lines of a scrape about one metric, without help and type. */
+/** Returns the lines of a scrape for one metric, without help and type. */
 export function linesOf(text: string, name: string): string[] {
   return text.split('\n').filter((line) => line.startsWith(name) && !line.includes('_bucket'))
 }

@@ -4,7 +4,7 @@ import { makeMetrics, openScene, request } from './scene.ts'
 
 const HOUR_MS = 3_600_000
 
-it('shows a token, certificates, a rotation and every kind of failure as written in scrape.txt', async () => {
+it('a scrape after a token, certificates, a rotation and every kind of failure matches scrape.txt', async () => {
   await using scene = await openScene()
   const metrics = await makeMetrics({ now: () => scene.now })
   const { observer } = metrics
@@ -44,7 +44,7 @@ it('shows a token, certificates, a rotation and every kind of failure as written
   expect(withoutDurations(await metrics.register.metrics())).toBe(expected)
 })
 
-/** How long processes took is the one thing nobody can foretell. */
+/** Removes the only values that differ between runs: how long processes took. */
 function withoutDurations(text: string): string {
   return text.replace(
     /^(kubecred_exec_plugin_run_duration_seconds_(?:bucket\{le="[\d.]+"\}|sum)) .*$/gm,

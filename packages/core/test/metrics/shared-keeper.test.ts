@@ -14,7 +14,7 @@ const WAYS: readonly { name: string; observerOf: (metrics: Metrics) => Observer 
 ]
 
 describe.each(WAYS)(
-  'two connections that share a keeper, watched through $name',
+  'two connections that share a keeper, observed through $name',
   ({ observerOf }) => {
     it('count each event once', async () => {
       await using scene = await openScene()
@@ -42,7 +42,7 @@ describe.each(WAYS)(
       ])
     })
 
-    it('leave the time to live when the last one has closed, and count no more', async () => {
+    it('no longer affect the time to live or the counters after the last one has closed', async () => {
       await using scene = await openScene()
       const metrics = await makeMetrics({ now: () => scene.now })
       const plugin = await scene.plugin({
@@ -67,7 +67,7 @@ describe.each(WAYS)(
   },
 )
 
-it('a collector that comes late knows the certificate that is in use', async () => {
+it('an observer that is added later knows the certificate in use', async () => {
   await using scene = await openScene()
   const plugin = await scene.plugin({
     stdout: await scene.certificate({ notBeforeMs: 0, notAfterMs: HOUR_MS }),
@@ -79,7 +79,7 @@ it('a collector that comes late knows the certificate that is in use', async () 
   expect(linesOf(await metrics.register.metrics(), CALLS)).toEqual([])
 })
 
-it('a connection of somebody else keeps nothing in the time to live', async () => {
+it('a connection without the observer does not keep a certificate in the time to live', async () => {
   await using scene = await openScene()
   const plugin = await scene.plugin({
     stdout: await scene.certificate({ notBeforeMs: 0, notAfterMs: HOUR_MS }),
@@ -92,7 +92,7 @@ it('a connection of somebody else keeps nothing in the time to live', async () =
   expect(linesOf(await metrics.register.metrics(), TTL)).toEqual([`${TTL} +Inf`])
 })
 
-it('events say what became of the process and when certificates are valid, and no more', async () => {
+it('events contain the outcome of the process and the validity of certificates, and nothing else', async () => {
   await using scene = await openScene()
   const events: CredentialEvent[] = []
   const first = { notBeforeMs: -HOUR_MS, notAfterMs: HOUR_MS }
@@ -121,7 +121,7 @@ it('events say what became of the process and when certificates are valid, and n
   expect(JSON.stringify(events)).not.toMatch(/CERTIFICATE|PRIVATE/)
 })
 
-it('a certificate that comes again is no rotation', async () => {
+it('receiving the same certificate again is not a rotation', async () => {
   await using scene = await openScene()
   const metrics = await makeMetrics({ now: () => scene.now })
   const plugin = await scene.plugin({

@@ -7,8 +7,8 @@ import { ask, BEARER, head, type Scene, send, startScene } from './scene.ts'
 let scene: Scene
 afterEach(() => scene[Symbol.asyncDispose]())
 
-describe('the end of a proxy', () => {
-  it('lets what is under way finish, and nothing else begin', async () => {
+describe('closing a proxy', () => {
+  it('lets requests in flight finish, and accepts no new ones', async () => {
     const streams: http.ServerResponse[] = []
     scene = await startScene((_, response) => {
       response.write('begin ')
@@ -32,7 +32,7 @@ describe('the end of a proxy', () => {
     expect(scene.proxy.open).toBe(0)
   })
 
-  it('refuses the next request on a connection at work', async () => {
+  it('rejects the next request on a busy connection', async () => {
     const streams: http.ServerResponse[] = []
     scene = await startScene((_, response) => void streams.push(response))
     const socket = net.connect(scene.port, '127.0.0.1')
@@ -53,7 +53,7 @@ describe('the end of a proxy', () => {
   })
 
   it('cuts off what does not finish, streams and upgrades alike', async () => {
-    scene = await startScene((_, response) => void response.write('for ever'))
+    scene = await startScene((_, response) => void response.write('endless'))
     scene.plain.server.on('upgrade', (_, socket) => {
       socket.on('error', () => {})
       socket.write(
@@ -75,7 +75,7 @@ describe('the end of a proxy', () => {
     await expect.poll(() => scene.proxy.open).toBe(0)
   })
 
-  it('comes at once when nothing is under way, and twice does no harm', async () => {
+  it('is immediate if no request is in flight, and may be repeated', async () => {
     scene = await startScene((_, response) => response.end())
     await ask(scene.port)
     await Promise.all([scene.proxy.close(), scene.proxy.close()])

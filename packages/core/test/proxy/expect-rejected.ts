@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { ask, BEARER, type Scene, SECRET } from './scene.ts'
 
-/** What a WebSocket begins with. */
+/** The headers of a WebSocket request. */
 export const UPGRADE = {
   connection: 'Upgrade',
   upgrade: 'websocket',
@@ -9,8 +9,8 @@ export const UPGRADE = {
   'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
 }
 
-/** Sends it as it is and as an upgrade: neither may reach the server. */
-export async function expectRefused(
+/** Sends a request, and then the same as an upgrade, and expects that neither reaches the server. */
+export async function expectRejected(
   scene: Scene,
   status: number,
   { path = '/api', headers = {} as Record<string, string | string[]> },

@@ -10,7 +10,7 @@ beforeEach(async () => {
 })
 afterEach(() => sandbox.close())
 
-it('a credential that was taken back is renewed under the client’s eyes', async () => {
+it('a revoked credential is renewed without the client noticing', async () => {
   const exec = await sandbox.plugin({ user: 'jane', answers: 'token' })
   await using cluster = await connect({ kubeconfig: sandbox.writeKubeconfig({ user: { exec } }) })
   await using running = await startProxy(cluster)
@@ -29,26 +29,26 @@ it('a credential that was taken back is renewed under the client’s eyes', asyn
   expect(sandbox.pluginRuns).toBe(2)
 })
 
-it('a plugin that fails is told about, with its hint and without secrets', async () => {
+it('the failure of a plugin is reported with its hint and without secrets', async () => {
   const stderr = 'no session: token=hush-hush-hush'
   const exec = await sandbox.plugin({ user: 'jane', answers: 'token', exitCode: 3, stderr })
   await using cluster = await connect({ kubeconfig: sandbox.writeKubeconfig({ user: { exec } }) })
   await using running = await startProxy(cluster)
   const { status, text } = await ask(running.port, { path: '/api/v1/pods' })
   expect(status).toBe(503)
-  const said = JSON.parse(text)
-  expect(said).toMatchObject({
+  const body = JSON.parse(text)
+  expect(body).toMatchObject({
     kind: 'Status',
     reason: 'ServiceUnavailable',
     code: 503,
     details: { causes: [{ reason: 'ERR_PLUGIN_EXITED' }] },
   })
-  expect(said.message).toMatch(/^kubecred proxy: .*exit.*\(ERR_PLUGIN_EXITED\)\. [A-Z]/s)
+  expect(body.message).toMatch(/^kubecred proxy: .*exit.*\(ERR_PLUGIN_EXITED\)\. [A-Z]/s)
   expectNoLeak([text], ['hush-hush-hush'])
   expect(running.notes).toMatchObject([{ status: 503, rejectedFor: 'ERR_PLUGIN_EXITED' }])
 })
 
-it('a plugin that is not there is a bad gateway', async () => {
+it('a missing plugin is a bad gateway', async () => {
   const exec = { command: '/nowhere/plugin' }
   await using cluster = await connect({ kubeconfig: sandbox.writeKubeconfig({ user: { exec } }) })
   await using running = await startProxy(cluster)
@@ -58,7 +58,7 @@ it('a plugin that is not there is a bad gateway', async () => {
   })
 })
 
-it('a server that is not there is a bad gateway; one that comes back is used again', async () => {
+it('an unreachable server is a bad gateway, and is used again when it is back', async () => {
   const { token } = sandbox.issueToken({ user: 'jane' })
   await using cluster = await connect({ kubeconfig: sandbox.writeKubeconfig({ user: { token } }) })
   await using running = await startProxy(cluster)
@@ -72,7 +72,7 @@ it('a server that is not there is a bad gateway; one that comes back is used aga
   expect(await ask(running.port, { path: '/version' })).toMatchObject({ status: 200 })
 })
 
-it('a cluster that was closed is unavailable', async () => {
+it('a closed cluster is unavailable', async () => {
   const { token } = sandbox.issueToken({ user: 'jane' })
   const cluster = await connect({ kubeconfig: sandbox.writeKubeconfig({ user: { token } }) })
   await using running = await startProxy(cluster)
@@ -83,15 +83,20 @@ it('a cluster that was closed is unavailable', async () => {
   })
 })
 
-it.each(['https', 'http2', 'pool'] as const)('requests may travel by %s', async (transport) => {
-  const { token } = sandbox.issueToken({ user: 'jane' })
-  const kubeconfig = sandbox.writeKubeconfig({ user: { token } })
-  await using cluster = await connect({ kubeconfig, transport })
-  await using running = await startProxy(cluster)
-  const { status, reason, headers, text } = await ask(running.port, { path: '/api/v1/namespaces' })
-  expect([status, reason]).toEqual([200, 'OK'])
-  expect(JSON.parse(text)).toMatchObject({ kind: 'NamespaceList' })
-  expect(Object.keys(headers).filter((name) => !/^[a-z][a-z-]*$/.test(name))).toEqual([])
-  const wanted = transport === 'http2' ? '2.0' : '1.1'
-  expect(sandbox.requests.at(-1)).toMatchObject({ user: 'jane', httpVersion: wanted })
-})
+it.each(['https', 'http2', 'pool'] as const)(
+  'requests work over the transport %s',
+  async (transport) => {
+    const { token } = sandbox.issueToken({ user: 'jane' })
+    const kubeconfig = sandbox.writeKubeconfig({ user: { token } })
+    await using cluster = await connect({ kubeconfig, transport })
+    await using running = await startProxy(cluster)
+    const { status, reason, headers, text } = await ask(running.port, {
+      path: '/api/v1/namespaces',
+    })
+    expect([status, reason]).toEqual([200, 'OK'])
+    expect(JSON.parse(text)).toMatchObject({ kind: 'NamespaceList' })
+    expect(Object.keys(headers).filter((name) => !/^[a-z][a-z-]*$/.test(name))).toEqual([])
+    const wanted = transport === 'http2' ? '2.0' : '1.1'
+    expect(sandbox.requests.at(-1)).toMatchObject({ user: 'jane', httpVersion: wanted })
+  },
+)

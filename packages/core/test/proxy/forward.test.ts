@@ -10,7 +10,7 @@ afterEach(() => scene[Symbol.asyncDispose]())
 
 const MEGABYTE = Buffer.alloc(1024 * 1024, 'x')
 
-/** Reads all of what comes to the server. */
+/** Reads a whole body. */
 async function readAll(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk as Buffer)
@@ -22,7 +22,7 @@ describe('a body', () => {
     ['small', Buffer.from('{"kind":"ConfigMap"}')],
     ['binary', Buffer.from([0, 255, 13, 10, 128])],
     ['large', Buffer.concat(Array.from({ length: 5 }, () => MEGABYTE))],
-  ])('that is %s comes and goes as it is', async (_, body) => {
+  ])('that is %s is forwarded and returned unchanged', async (_, body) => {
     scene = await startScene(async (request, response) => {
       const content = await readAll(request)
       response.end(content)
@@ -31,19 +31,19 @@ describe('a body', () => {
     expect((await readAll(response)).equals(body)).toBe(true)
   })
 
-  it('in chunks arrives, and its trailers do not', async () => {
-    const came = withResolvers<[string, IncomingMessage['trailers'], string | undefined]>()
+  it('in chunks is forwarded without its trailers', async () => {
+    const received = withResolvers<[string, IncomingMessage['trailers'], string | undefined]>()
     scene = await startScene(async (request, response) => {
-      came.resolve([String(await readAll(request)), request.trailers, request.headers.trailer])
+      received.resolve([String(await readAll(request)), request.trailers, request.headers.trailer])
       response.end()
     })
     const lines = ['Transfer-Encoding: chunked', 'Trailer: Authorization', 'Connection: close']
     const body = '3\r\nabc\r\n0\r\nAuthorization: Bearer x\r\n\r\n'
     await sendBytes(scene.port, head(scene.port, 'POST /api HTTP/1.1', ...lines) + body)
-    expect(await came.promise).toEqual(['abc', {}, undefined])
+    expect(await received.promise).toEqual(['abc', {}, undefined])
   })
 
-  it('is asked for only when the request may pass', async () => {
+  it('is requested with 100 Continue only if the request is allowed', async () => {
     scene = await startScene(async (request, response) => response.end(await readAll(request)))
     const sendWith = async (headers: http.OutgoingHttpHeaders) => {
       const request = http.request({
@@ -68,13 +68,13 @@ describe('a body', () => {
     expect(await sendWith({})).toEqual([401, false])
   })
 
-  it('that nobody wants does not hide the answer', async () => {
+  it('of a rejected request does not prevent the response', async () => {
     scene = await startScene((_, response) => response.end())
     const answer = await ask(scene.port, { method: 'POST', headers: {}, body: MEGABYTE })
     expect(answer.status).toBe(401)
   })
 
-  it('is not expected otherwise', async () => {
+  it('is not read if Expect has any other value', async () => {
     scene = await startScene((_, response) => response.end())
     expect(await ask(scene.port, { headers: { ...BEARER, expect: 'wonders' } })).toMatchObject({
       status: 417,
@@ -83,7 +83,7 @@ describe('a body', () => {
   })
 })
 
-describe('an answer', () => {
+describe('a response', () => {
   it.each([
     ['HEAD', 200, { 'content-length': '1000' }],
     ['GET', 204, {}],
@@ -98,7 +98,7 @@ describe('an answer', () => {
     }
   })
 
-  it('that is a stream comes as it is written', async () => {
+  it('that is a stream is forwarded as it is written', async () => {
     const streams: http.ServerResponse[] = []
     scene = await startScene((_, response) => {
       response.flushHeaders()
@@ -116,7 +116,7 @@ describe('an answer', () => {
   })
 
   it.each([{}, { 'content-length': '100' }])(
-    'that breaks off (%j) is no whole one',
+    'that breaks off (%j) is not completed',
     async (headers) => {
       scene = await startScene(({ socket }, response) => {
         response.writeHead(200, headers).write('half')
@@ -127,7 +127,7 @@ describe('an answer', () => {
     },
   )
 
-  it('is refused once, then given with a newer credential; if not, it is the server’s own', async () => {
+  it('of 401 is forwarded unchanged if no newer credential helps', async () => {
     scene = await startScene((_, response) => response.writeHead(401).end('{"code":401}'))
     expect(await ask(scene.port)).toMatchObject({ status: 401, text: '{"code":401}' })
     expect(scene.notes[0]).not.toHaveProperty('rejectedFor')
@@ -135,7 +135,7 @@ describe('an answer', () => {
 })
 
 describe('back-pressure', () => {
-  it('of a client that does not read holds the server', async () => {
+  it('from a client that does not read pauses the server', async () => {
     let written = 0
     const stuck = withResolvers<void>()
     scene = await startScene((_, response) => {
@@ -157,7 +157,7 @@ describe('back-pressure', () => {
     response.destroy()
   })
 
-  it('of a server that does not read holds the client', async () => {
+  it('from a server that does not read pauses the client', async () => {
     scene = await startScene((request) => void request.pause())
     const request = http.request({
       host: '127.0.0.1',
@@ -184,24 +184,24 @@ describe('back-pressure', () => {
   })
 })
 
-describe('a client that leaves', () => {
-  it.each(['before the answer', 'in the middle of it'])('%s ends the request', async (when) => {
+describe('a client that disconnects', () => {
+  it.each(['before the response', 'during the response'])('%s ends the request', async (when) => {
     const arrived = withResolvers<IncomingMessage>()
     scene = await startScene((request, response) => {
-      if (when !== 'before the answer') response.write('begin')
+      if (when !== 'before the response') response.write('begin')
       arrived.resolve(request)
     })
     const socket = net.connect(scene.port, '127.0.0.1')
     socket.write(head(scene.port, 'GET /api HTTP/1.1'))
     const { socket: upstream } = await arrived.promise
-    if (when !== 'before the answer') await once(socket, 'data')
+    if (when !== 'before the response') await once(socket, 'data')
     socket.destroy()
     await once(upstream, 'close')
     await expect.poll(() => scene.proxy.open).toBe(0)
-    expect(scene.notes).toMatchObject([{ status: when === 'before the answer' ? 0 : 200 }])
+    expect(scene.notes).toMatchObject([{ status: when === 'before the response' ? 0 : 200 }])
   })
 
-  it('while it sends a body ends the request', async () => {
+  it('while sending a body ends the request', async () => {
     const arrived = withResolvers<IncomingMessage>()
     scene = await startScene((request) => arrived.resolve(request))
     const socket = net.connect(scene.port, '127.0.0.1')
@@ -209,7 +209,7 @@ describe('a client that leaves', () => {
     socket.write('3\r\nabc\r\n')
     const { socket: upstream } = await arrived.promise
     socket.destroy()
-    // It fails there too, which `once` would take for a failure of the test.
+    // It also emits an error, with which `once` would reject.
     await new Promise((resolve) => upstream.once('close', resolve))
     await expect.poll(() => scene.notes).toMatchObject([{ status: 0 }])
   })

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { expectRefused, UPGRADE } from './expect-rejected.ts'
+import { expectRejected, UPGRADE } from './expect-rejected.ts'
 import { ask, BEARER, head, type Scene, SECRET, send, sendBytes, startScene } from './scene.ts'
 
 let scene: Scene
@@ -8,12 +8,12 @@ beforeEach(async () => {
 })
 afterEach(() => scene[Symbol.asyncDispose]())
 
-it('a good request is answered by the server', async () => {
+it('a valid request is answered by the server', async () => {
   expect(await ask(scene.port)).toMatchObject({ status: 200, text: 'from the server' })
   expect(scene.seen[0]?.headers['authorization']).toEqual(['Bearer secret-token'])
 })
 
-describe('the Host', () => {
+describe('the Host header', () => {
   it.each([
     'evil.example',
     'evil.example:8001',
@@ -21,18 +21,18 @@ describe('the Host', () => {
     '127.0.0.1:1',
     'localhost.',
     '127.0.0.1.evil.example',
-  ])('%j is refused: a name that was rebound to us is not ours', (host) =>
-    expectRefused(scene, 403, { headers: { host } }),
+  ])('%j is rejected, which stops DNS rebinding', (host) =>
+    expectRejected(scene, 403, { headers: { host } }),
   )
 
-  it('may be any of the list, in any case', async () => {
+  it('may be any host of the list, ignoring case', async () => {
     const answer = await ask(scene.port, {
       headers: { ...BEARER, host: `LocalHost:${scene.port}` },
     })
     expect(answer.status).toBe(200)
   })
 
-  it('may come only once', async () => {
+  it('may not be repeated', async () => {
     const bytes = head(scene.port, 'GET /api HTTP/1.1', 'Host: evil.example', 'Connection: close')
     expect(await sendBytes(scene.port, bytes)).toMatch(/^HTTP\/1.1 400 /)
     expect(scene.seen).toEqual([])
@@ -47,33 +47,33 @@ describe('the Host', () => {
 
 describe('a page in a browser', () => {
   it.each([
-    ['of somebody else', { origin: 'https://evil.example' }],
+    ['of a foreign origin', { origin: 'https://evil.example' }],
     ['in a sandbox', { origin: 'null' }],
     ['of another port', { origin: 'http://127.0.0.1:1' }],
     ['of another site', { 'sec-fetch-site': 'cross-site' }],
     ['of the same site', { 'sec-fetch-site': 'same-site' }],
     ['of our own origin', { 'sec-fetch-site': 'same-origin' }],
-    ['with an odd origin', { origin: 'file://' }],
-    ['with two', { origin: ['http://127.0.0.1', 'https://evil.example'] }],
-  ])('%s is refused, also with the secret', (_, headers) => {
+    ['with a file origin', { origin: 'file://' }],
+    ['with two origins', { origin: ['http://127.0.0.1', 'https://evil.example'] }],
+  ])('%s is rejected, even with the secret', (_, headers) => {
     const status = Object.values(headers).some(Array.isArray) ? 400 : 403
-    return expectRefused(scene, status, { headers: headers as Record<string, string> })
+    return expectRejected(scene, status, { headers: headers as Record<string, string> })
   })
 
-  it('cannot ask beforehand whether it may', async () => {
+  it('gets no answer to a preflight request', async () => {
     const headers = { origin: 'https://evil.example', 'access-control-request-method': 'GET' }
     const answer = await ask(scene.port, { method: 'OPTIONS', headers })
     expect(answer.status).toBe(403)
     expect(Object.keys(answer.headers).join()).not.toContain('access-control')
   })
 
-  it('is not a tool that names our own origin', async () => {
+  it('is not confused with a tool that sends our own origin', async () => {
     const headers = { ...BEARER, origin: scene.url }
     expect(await ask(scene.port, { headers })).toMatchObject({ status: 200 })
     expect(scene.seen[0]?.headers['origin']).toBeUndefined()
   })
 
-  it('may be typed into the address bar, and then lacks the secret', async () => {
+  it('opened from the address bar is rejected for lack of the secret', async () => {
     const headers = { 'sec-fetch-site': 'none', 'sec-fetch-mode': 'navigate' }
     expect(await ask(scene.port, { headers })).toMatchObject({ status: 401 })
   })
@@ -83,8 +83,8 @@ describe('the secret', () => {
   it.each([
     ['missing', {}],
     ['wrong', { authorization: `Bearer ${SECRET.replace('9', '8')}` }],
-    ['cut', { authorization: `Bearer ${SECRET.slice(0, -1)}` }],
-    ['longer', { authorization: `Bearer ${SECRET}x` }],
+    ['truncated', { authorization: `Bearer ${SECRET.slice(0, -1)}` }],
+    ['too long', { authorization: `Bearer ${SECRET}x` }],
     ['empty', { authorization: 'Bearer ' }],
     ['without its scheme', { authorization: SECRET }],
     ['of another scheme', { authorization: `Basic ${btoa(`x:${SECRET}`)}` }],
@@ -111,17 +111,17 @@ describe('the secret', () => {
     `/api?token=${SECRET}`,
     `/api?access_token=${SECRET}`,
     `/api?authorization=Bearer%20${SECRET}`,
-  ])('is not taken from the URL: %s', async (path) => {
+  ])('is not accepted in the URL: %s', async (path) => {
     expect(await ask(scene.port, { path, headers: {} })).toMatchObject({ status: 401 })
     expect(JSON.stringify(scene.notes)).not.toContain(SECRET)
   })
 
-  it('is taken with the scheme in any case', async () => {
+  it('is accepted with the scheme in any case', async () => {
     const headers = { authorization: `bEARER ${SECRET}` }
     expect(await ask(scene.port, { headers })).toMatchObject({ status: 200 })
   })
 
-  it('may come only once', async () => {
+  it('may not be repeated', async () => {
     const bytes = head(
       scene.port,
       'GET /api HTTP/1.1',
@@ -131,7 +131,7 @@ describe('the secret', () => {
     expect(await sendBytes(scene.port, bytes)).toMatch(/^HTTP\/1.1 400 /)
   })
 
-  it('comes before everything that a stranger could learn', async () => {
+  it('is checked before anything that depends on the rules', async () => {
     const answer = await ask(scene.port, { path: '/api/v1/namespaces/a/pods/b/exec', headers: {} })
     expect(answer.status).toBe(401)
   })
@@ -144,9 +144,9 @@ describe('impersonation', () => {
     { 'Impersonate-Uid': '0' },
     { 'iMPERSONATE-eXTRA-Scopes': 'all' },
     { 'Impersonate-Anything': 'x' },
-  ])('by %j is refused', (headers) => expectRefused(scene, 403, { headers }))
+  ])('by %j is rejected', (headers) => expectRejected(scene, 403, { headers }))
 
-  it('cannot be named away', async () => {
+  it('cannot be removed by listing it in Connection', async () => {
     const headers = { 'Impersonate-User': 'x', connection: 'close, Impersonate-User' }
     expect(await ask(scene.port, { headers: { ...BEARER, ...headers } })).toMatchObject({
       status: 400,
@@ -155,7 +155,7 @@ describe('impersonation', () => {
   })
 })
 
-it('notes say what became of a request, and nothing that may be secret', async () => {
+it('onRequest receives the outcome of each request, and nothing that may be secret', async () => {
   await ask(scene.port, { path: '/api/v1?token=hush' })
   await ask(scene.port, { path: '/api//v1?token=hush' })
   const response = await send(scene.port, { headers: { ...UPGRADE } })

@@ -8,10 +8,10 @@ import { head, type Scene, startScene } from './scene.ts'
 let scene: Scene
 afterEach(() => scene[Symbol.asyncDispose]())
 
-/** A client and the server's end of what it was upgraded to, and what the client has read. */
+/** Upgrades a connection. Returns both ends, and what the client has received. */
 async function join(
   first = '',
-): Promise<{ client: net.Socket; server: Duplex; came: () => string }> {
+): Promise<{ client: net.Socket; server: Duplex; received: () => string }> {
   scene = await startScene(() => {})
   const joined = withResolvers<Duplex>()
   scene.plain.server.on('upgrade', (_, socket) => {
@@ -32,12 +32,12 @@ async function join(
   client.write(head(scene.port, 'POST /apis/x/v1/y HTTP/1.1', ...lines) + first)
   const server = await joined.promise
   await expect.poll(() => text).toContain('\r\n\r\n')
-  return { client, server, came: () => text.slice(text.indexOf('\r\n\r\n') + 4) }
+  return { client, server, received: () => text.slice(text.indexOf('\r\n\r\n') + 4) }
 }
 
 describe('an upgraded connection', () => {
-  it('whose client has said all still hears', async () => {
-    const { client, server, came } = await join()
+  it('still delivers to a client that has finished sending', async () => {
+    const { client, server, received } = await join()
     let heard = ''
     server.on('data', (chunk) => {
       heard += chunk
@@ -48,15 +48,15 @@ describe('an upgraded connection', () => {
     expect(heard).toBe('last words')
     server.end('the answer')
     await once(client, 'end')
-    expect(came()).toBe('the answer')
+    expect(received()).toBe('the answer')
     await expect.poll(() => scene.proxy.open).toBe(0)
   })
 
-  it('whose server has said all still takes what the client says', async () => {
-    const { client, server, came } = await join()
+  it('still delivers to a server that has finished sending', async () => {
+    const { client, server, received } = await join()
     server.end('that was it')
     await once(client, 'end')
-    expect(came()).toBe('that was it')
+    expect(received()).toBe('that was it')
     let heard = ''
     server.on('data', (chunk) => {
       heard += chunk
@@ -68,7 +68,7 @@ describe('an upgraded connection', () => {
     await expect.poll(() => scene.proxy.open).toBe(0)
   })
 
-  it('gets what the client sent before it was there', async () => {
+  it('delivers what the client sent before the upgrade was complete', async () => {
     const { client, server } = await join('early bytes')
     const [chunk] = await once(server, 'data')
     expect(String(chunk)).toBe('early bytes')
@@ -79,7 +79,7 @@ describe('an upgraded connection', () => {
   it.each(['client', 'server'] as const)('ends with the %s', async (who) => {
     const ends = await join()
     const other = who === 'client' ? ends.server : ends.client
-    // As every program does that has nothing more to say.
+    // As usual, the other side ends its own direction too.
     other.resume().once('end', () => other.end())
     ends[who].destroy()
     await new Promise((resolve) => other.once('close', resolve))

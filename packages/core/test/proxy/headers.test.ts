@@ -6,7 +6,7 @@ import { ask, BEARER, head, type Scene, sendBytes, startScene } from './scene.ts
 let scene: Scene
 afterEach(() => scene[Symbol.asyncDispose]())
 
-describe('headers of a request', () => {
+describe('request headers', () => {
   const REMOVED = {
     'Proxy-Authorization': 'Basic eDp5',
     Cookie: 'a=b',
@@ -18,7 +18,7 @@ describe('headers of a request', () => {
     'X-Forwarded-Host': 'evil.example',
     'X-Forwarded-Proto': 'https',
     Forwarded: 'for=10.0.0.1',
-    Via: '1.1 somebody',
+    Via: '1.1 gateway',
     'X-Real-Ip': '10.0.0.1',
     Referer: 'http://127.0.0.1/',
     TE: 'trailers',
@@ -26,11 +26,11 @@ describe('headers of a request', () => {
     'Proxy-Connection': 'keep-alive',
     'HTTP2-Settings': 'AAMAAABk',
     'X-HTTP-Method-Override': 'DELETE',
-    'X-Named': 'only for the next one',
+    'X-Named': 'listed in Connection',
     __proto__x: 'kept',
   }
 
-  it('that are between the client and us, or say who somebody is, do not reach the server', async () => {
+  it('that are hop-by-hop or claim an identity are not forwarded', async () => {
     scene = await startScene((_, response) => response.end())
     const headers = { ...BEARER, ...REMOVED, connection: 'close, X-Named, Authorization, Cookie' }
     expect(await ask(scene.port, { headers })).toMatchObject({ status: 200 })
@@ -44,7 +44,7 @@ describe('headers of a request', () => {
     expect(host).toEqual([new URL(scene.plain.url).host])
   })
 
-  it('reach it as they are otherwise, repeated ones apart', async () => {
+  it('are otherwise forwarded unchanged, and repeated ones are not joined', async () => {
     scene = await startScene((_, response) => response.end(), {
       rules: { ...DEFAULT_RULES, allowImpersonation: true },
     })
@@ -70,7 +70,7 @@ describe('headers of a request', () => {
     })
   })
 
-  it('named __proto__ do no harm', async () => {
+  it('named __proto__ are harmless', async () => {
     scene = await startScene((_, response) => response.end())
     const lines = ['__proto__: a', '__proto__: b', 'Connection: close']
     const text = await sendBytes(scene.port, head(scene.port, 'GET /api HTTP/1.1', ...lines))
@@ -78,7 +78,7 @@ describe('headers of a request', () => {
     expect(scene.seen[0]?.headers['authorization']).toEqual(['Bearer secret-token'])
   })
 
-  it('lose the bearer token that a browser puts into the protocols of a WebSocket', async () => {
+  it('lose the bearer token that browsers send as a WebSocket subprotocol', async () => {
     scene = await startScene((_, response) => response.end())
     for (const offered of ['v5.channel.k8s.io, ', '']) {
       const protocols = `${offered}base64url.bearer.authorization.k8s.io.c2VjcmV0`
@@ -91,11 +91,11 @@ describe('headers of a request', () => {
   })
 })
 
-/** As Node writes and reads a header in UTF-8: a character for each byte. */
+/** UTF-8 in a header, as Node represents it: one character for each byte. */
 const UMLAUT = Buffer.from('ü').toString('latin1')
 
-describe('headers of an answer', () => {
-  it('that are not for the client are removed, ours are added', async () => {
+describe('response headers', () => {
+  it('that are not for the client are removed, and the security headers are added', async () => {
     scene = await startScene((_, response) => {
       response.writeHead(200, {
         'content-type': 'text/html',
@@ -130,7 +130,7 @@ describe('headers of an answer', () => {
     expect(text).toContain('<script>')
   })
 
-  it('lead nobody away with our credential: a redirect is handed over, not followed', async () => {
+  it('with a redirect are forwarded, and the redirect is not followed', async () => {
     scene = await startScene((_, response) => {
       response.writeHead(302, { location: 'https://evil.example/collect' }).end()
     })

@@ -9,7 +9,7 @@ afterEach(() => scene[Symbol.asyncDispose]())
 
 const UPGRADE = ['Connection: Upgrade', 'Upgrade: websocket']
 
-/** Sends bytes and keeps its own side open, whatever comes. */
+/** Sends bytes and keeps its own side open. */
 function openFor(bytes: string): net.Socket {
   const socket = net.connect({ port: scene.port, host: '127.0.0.1', allowHalfOpen: true })
   socket.on('error', () => {}).resume()
@@ -17,14 +17,14 @@ function openFor(bytes: string): net.Socket {
   return socket
 }
 
-/** Resolves when the proxy has nothing more to say on it, and then leaves too. */
+/** Waits until the proxy has closed its side, and then closes the other. */
 async function letGo(socket: net.Socket): Promise<void> {
   await Promise.race([once(socket, 'end'), once(socket, 'close')])
   socket.destroy()
 }
 
-describe('a connection that somebody without the secret holds', () => {
-  it('cannot ask for another protocol before its first request is answered', async () => {
+describe('a connection of a client without the secret', () => {
+  it('cannot be upgraded before its first request is answered', async () => {
     scene = await startScene((_request, response) => response.end('{}'))
     const plain = `GET / HTTP/1.1\r\nHost: 127.0.0.1:${scene.port}\r\n`
     const socket = openFor(`${plain}\r\n${plain}${UPGRADE.join('\r\n')}\r\n\r\n`)
@@ -32,7 +32,7 @@ describe('a connection that somebody without the secret holds', () => {
     expect(await ask(scene.port)).toMatchObject({ status: 200 })
   })
 
-  it('is closed after its upgrade was refused, also when it stays on its side', async () => {
+  it('is closed after its upgrade was rejected, even if the client keeps its side open', async () => {
     scene = await startScene((_request, response) => response.end('{}'), {
       limits: { connections: 3 },
     })
@@ -45,8 +45,8 @@ describe('a connection that somebody without the secret holds', () => {
   })
 })
 
-describe('a request that has the secret', () => {
-  it('cannot ask for another protocol while a slow answer is under way on the same connection', async () => {
+describe('a request with the secret', () => {
+  it('cannot upgrade a connection on which a slow response is in progress', async () => {
     scene = await startScene((_request, response) => {
       response.write('begin')
     })
@@ -61,8 +61,8 @@ describe('a request that has the secret', () => {
     ['an empty name', { 'impersonate-user': '' }],
     ['a blank name', { 'impersonate-user': ' ' }],
     ['groups alone', { 'impersonate-group': 'system:masters' }],
-    ['something unknown', { 'impersonate-foo': 'x' }],
-  ])('cannot take the impersonation of the kubeconfig off with %s', async (_, headers) => {
+    ['an unknown header', { 'impersonate-foo': 'x' }],
+  ])('cannot remove the impersonation of the kubeconfig with %s', async (_, headers) => {
     const rules = { ...DEFAULT_RULES, allowImpersonation: true }
     scene = await startScene((_request, response) => response.end('{}'), { rules })
     const answer = await ask(scene.port, { headers: { ...BEARER, ...headers } })

@@ -12,13 +12,13 @@ afterEach(() => scene[Symbol.asyncDispose]())
 
 const answers: http.RequestListener = (_, response) => void response.end('from the server')
 
-/** A connection that says nothing, and whether it is still there. */
+/** Opens a connection that sends nothing. */
 function openIdle(port: number): net.Socket {
   return net.connect(port, '127.0.0.1').on('error', () => {})
 }
 
 describe('headers', () => {
-  it('that are too large are refused, before they are all here', async () => {
+  it('that are too large are rejected before they have all arrived', async () => {
     scene = await startScene(answers, { limits: { headerBytes: 8192 } })
     const text = await sendBytes(
       scene.port,
@@ -36,7 +36,7 @@ describe('headers', () => {
     expect(await ask(scene.port, { path })).toMatchObject({ status: 200 })
   })
 
-  it('are never left away because there are many', async () => {
+  it('are never dropped for their number', async () => {
     scene = await startScene(answers)
     const many = Array.from({ length: 3000 }, (_, at) => `x${at}: y`)
     const lines = [...many, 'Impersonate-User: system:admin', 'Connection: close']
@@ -45,20 +45,20 @@ describe('headers', () => {
     expect(scene.seen).toEqual([])
   })
 
-  it('that drip are cut off, also when nothing comes at all', async () => {
+  it('that arrive too slowly, or not at all, end the connection', async () => {
     scene = await startScene(answers, { limits: { headersTimeoutMs: 300 } })
     const silent = openIdle(scene.port)
     const slow = openIdle(scene.port)
-    let said = ''
+    let received = ''
     slow.on('data', (chunk) => {
-      said += chunk
+      received += chunk
     })
     slow.write(`GET /api HTTP/1.1\r\nHost: 127.0.0.1:${scene.port}\r\n`)
     const drip = setInterval(() => slow.write('X: y\r\n'), 50)
     silent.resume()
     await Promise.all([once(slow, 'close'), once(silent, 'close')])
     clearInterval(drip)
-    expect(said).toMatch(/^HTTP\/1.1 408 /)
+    expect(received).toMatch(/^HTTP\/1.1 408 /)
     expect(await ask(scene.port)).toMatchObject({ status: 200 })
     expect(scene.seen).toHaveLength(1)
   })
@@ -66,7 +66,7 @@ describe('headers', () => {
 
 describe('connections', () => {
   const idle = inject('isLong') ? 10_000 : 1000
-  it(`${idle} that are idle are bounded, and the next request is answered`, async () => {
+  it(`are limited: of ${idle} idle ones the oldest are closed, and the next request is answered`, async () => {
     scene = await startScene(answers, { limits: { connections: 100 } })
     const open = new Set<net.Socket>()
     for (let count = 0; count < idle; count += 500) {
@@ -88,7 +88,7 @@ describe('connections', () => {
     for (const socket of open) socket.destroy()
   })
 
-  it('that are at work are not closed for new ones', async () => {
+  it('that are busy are not closed for new ones', async () => {
     const streams: http.ServerResponse[] = []
     scene = await startScene(
       (_, response) => {
@@ -118,7 +118,7 @@ describe('connections', () => {
     for (const socket of [...watches, last]) socket.destroy()
   })
 
-  it('that never finish their TLS handshake make room too', async () => {
+  it('that never finish their TLS handshake are closed for new ones', async () => {
     const { certificate: cert, key } = await makePair()
     scene = await startScene(answers, { limits: { connections: 20 }, tls: { cert, key } })
     const idle = Array.from({ length: 50 }, () => openIdle(scene.port))
@@ -133,13 +133,13 @@ describe('connections', () => {
     for (const socket of idle) socket.destroy()
   })
 
-  it('are closed when they are idle for too long', async () => {
+  it('are closed if they are idle for too long', async () => {
     scene = await startScene(answers, { limits: { idleMs: 100 } })
     const text = await sendBytes(scene.port, head(scene.port, 'GET /api HTTP/1.1'))
     expect(text).toMatch(/^HTTP\/1.1 200 /)
   })
 
-  it('on which many requests wait are closed', async () => {
+  it('with too many pipelined requests are closed', async () => {
     scene = await startScene(() => {}, { limits: { pipelined: 4 } })
     await sendBytes(scene.port, head(scene.port, 'GET /api HTTP/1.1').repeat(50))
     expect(scene.notes.length).toBeLessThanOrEqual(50)
@@ -172,7 +172,7 @@ describe('options', () => {
     [{ connections: 0 }, /limits.connections/],
     [{ headerBytes: Number.NaN }, /limits.headerBytes/],
     [{ idleMs: -1 }, /limits.idleMs/],
-  ])('%j is no limit', (limits, message) => {
+  ])('%j is not a valid limit', (limits, message) => {
     expect(() => serverOptions(limits)).toThrow(message)
   })
 
@@ -183,12 +183,12 @@ describe('options', () => {
     [{ hosts: [] }, /hosts/],
     [{ prefix: 'api' }, /prefix/],
     [{ prefix: '/a/../b' }, /prefix/],
-  ])('%j is refused', async (options, message) => {
+  ])('%j is rejected', async (options, message) => {
     scene = await startScene(answers)
     await expect(startScene(answers, options)).rejects.toThrow(message)
   })
 
-  it('without a secret, any host will do; but no page', async () => {
+  it('without a secret allow any host, but no page in a browser', async () => {
     await scene?.[Symbol.asyncDispose]()
     scene = await startScene(answers, { hosts: 'any', secret: undefined })
     const headers = { host: 'anything' }
@@ -200,7 +200,7 @@ describe('options', () => {
     expect(JSON.stringify(scene.seen)).not.toContain(SECRET)
   })
 
-  it('a prefix is taken off; the rules see what is left', async () => {
+  it('with a prefix remove it before the rules are checked', async () => {
     scene = await startScene(answers, { prefix: '/cluster' })
     expect(await ask(scene.port, { path: '/cluster/api/v1' })).toMatchObject({ status: 200 })
     expect(await ask(scene.port, { path: '/api/v1' })).toMatchObject({ status: 404 })

@@ -7,13 +7,13 @@ const MINUTE = 60_000
 const HOURS = inject('isLong') ? 24 : 4
 const DURATION = HOURS * 60 * MINUTE
 const STEP = 3 * MINUTE
-/** As EKS has it. */
+/** As on EKS. */
 const LIFE = 15 * MINUTE
 
 let sandbox: Sandbox
 let running: RunningProxy | undefined
 beforeEach(async () => {
-  // Only `Date`: the day passes, and everything else goes on by itself.
+  // Only `Date`: the hours pass in an instant, and timers and sockets keep working.
   vi.useFakeTimers({ toFake: ['Date'] })
   sandbox = await startSandbox()
 })
@@ -24,7 +24,7 @@ afterEach(async () => {
 })
 
 describe(`${HOURS} hours of a proxy, a request every three minutes`, () => {
-  it('passes without a failure, with one run of the plugin for each token', async () => {
+  it('pass without a failure, with one plugin run for each token', async () => {
     const exec = await sandbox.plugin({ user: 'jane', lifetimeMs: LIFE })
     await using cluster = await connect({ kubeconfig: sandbox.writeKubeconfig({ user: { exec } }) })
     running = await startProxy(cluster)
@@ -37,7 +37,7 @@ describe(`${HOURS} hours of a proxy, a request every three minutes`, () => {
     }
     expect(notes.filter(({ status }) => status !== 200)).toEqual([])
     expect(notes).toHaveLength(DURATION / STEP)
-    // A token is renewed 3 min (a fifth of its life) before its end, give or take; nobody needs more than that.
+    // A token is renewed about 3 min (a fifth of its lifetime) before it expires, and not more often.
     expect(sandbox.pluginRuns).toBeGreaterThanOrEqual(DURATION / LIFE)
     expect(sandbox.pluginRuns).toBeLessThanOrEqual(Math.ceil(DURATION / (LIFE - 2 * STEP)))
     expect(running.proxy.open).toBe(0)

@@ -3,24 +3,19 @@ import http, { type IncomingMessage, type RequestListener } from 'node:http'
 import https from 'node:https'
 import net, { type AddressInfo } from 'node:net'
 import type { Cluster } from 'kubecred'
-import {
-  Proxy as ClusterProxy,
-  type ProxyOptions,
-  type RequestSummary,
-  serverOptions,
-} from 'kubecred/proxy'
+import { ClusterProxy, type ProxyOptions, type RequestSummary, serverOptions } from 'kubecred/proxy'
 import { type PlainServer, startPlainServer } from '../adapters/https/plain-server.ts'
 
 export const SECRET = 'proxy-secret-0123456789'
 
-/** What came to the server behind the proxy. */
+/** A request that reached the server behind the proxy. */
 export interface Seen {
   readonly method: string
   readonly url: string
   readonly headers: IncomingMessage['headersDistinct']
 }
 
-/** A proxy that listens, and what it noted. */
+/** A listening proxy, and what `onRequest` received. */
 export interface RunningProxy extends AsyncDisposable {
   readonly proxy: ClusterProxy
   readonly server: http.Server
@@ -29,7 +24,7 @@ export interface RunningProxy extends AsyncDisposable {
   readonly notes: RequestSummary[]
 }
 
-/** The same with a server behind it that does what a test says. */
+/** A listening proxy with a server behind it. */
 export interface Scene extends RunningProxy {
   readonly plain: PlainServer
   readonly seen: Seen[]
@@ -65,7 +60,7 @@ export async function startProxy(cluster: Cluster, given: Given = {}): Promise<R
   }
 }
 
-/** What is listening does not stay behind when the options are refused. */
+/** Closes the server if the options are rejected. */
 function makeProxy(server: http.Server, options: ProxyOptions): ClusterProxy {
   try {
     return new ClusterProxy(options)
@@ -109,10 +104,10 @@ export interface Asked {
   readonly body?: string | Buffer
 }
 
-/** What a program that knows the secret sends. */
+/** The headers of a client that knows the secret. */
 export const BEARER = { authorization: `Bearer ${SECRET}` }
 
-/** Sends a request and gives its answer, the body unread. */
+/** Sends a request and returns its response, with the body unread. */
 export function send(port: number, asked: Asked = {}): Promise<IncomingMessage> {
   const { method = 'GET', path = '/api', headers = BEARER, body } = asked
   return new Promise((resolve, reject) => {
@@ -126,7 +121,7 @@ export function send(port: number, asked: Asked = {}): Promise<IncomingMessage> 
   })
 }
 
-/** Sends a request and reads all of the answer. */
+/** Sends a request and reads the whole response. */
 export async function ask(
   port: number,
   asked: Asked = {},
@@ -143,7 +138,7 @@ export async function ask(
   return { status, reason, headers, text }
 }
 
-/** Sends bytes as they are, and gives everything that comes back until the connection ends. */
+/** Sends raw bytes, and returns everything received until the connection ends. */
 export async function sendBytes(port: number, bytes: string): Promise<string> {
   const socket = net.connect(port, '127.0.0.1')
   const chunks: Buffer[] = []
@@ -153,7 +148,7 @@ export async function sendBytes(port: number, bytes: string): Promise<string> {
   return Buffer.concat(chunks).toString('latin1')
 }
 
-/** The head of a request that passes, with more lines. */
+/** Returns the head of an authenticated request with further header lines. */
 export function head(port: number, line: string, ...more: string[]): string {
   const lines = [line, `Host: 127.0.0.1:${port}`, `Authorization: Bearer ${SECRET}`, ...more]
   return `${lines.join('\r\n')}\r\n\r\n`

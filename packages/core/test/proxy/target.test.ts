@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { expectRefused } from './expect-rejected.ts'
+import { expectRejected } from './expect-rejected.ts'
 import { ask, BEARER, head, type Scene, sendBytes, startScene } from './scene.ts'
 
 let scene: Scene
@@ -8,7 +8,7 @@ beforeEach(async () => {
 })
 afterEach(() => scene[Symbol.asyncDispose]())
 
-describe('the target', () => {
+describe('the request target', () => {
   const PATHS = [
     '//evil.example/api',
     '/api//v1',
@@ -35,7 +35,7 @@ describe('the target', () => {
     '/api/%',
     '/api#x',
   ]
-  it.each(PATHS)('%s is refused', (path) => expectRefused(scene, 400, { path }))
+  it.each(PATHS)('%s is rejected', (path) => expectRejected(scene, 400, { path }))
 
   it.each([
     'GET http://evil.example/api HTTP/1.1',
@@ -45,7 +45,7 @@ describe('the target', () => {
     'CONNECT evil.example:443 HTTP/1.1',
     'CONNECT 127.0.0.1:22 HTTP/1.1',
     'GET /a\x80pi HTTP/1.1',
-  ])('%s is refused', async (line) => {
+  ])('%s is rejected', async (line) => {
     const text = await sendBytes(scene.port, head(scene.port, line, 'Connection: close'))
     expect(text).toMatch(/^HTTP\/1.1 400 /)
     expect(scene.seen).toEqual([])
@@ -60,21 +60,24 @@ describe('the target', () => {
     '/api/v1/pods?labelSelector=a%2Fb%3D..%2F%00&x=//../',
     '/api/v1/x...y/~z',
     "/a!$&'()*+,;=:@b",
-  ])('%s reaches the server as it was written', async (path) => {
+  ])('%s is forwarded unchanged', async (path) => {
     expect(await ask(scene.port, { path })).toMatchObject({ status: 200 })
     expect(scene.seen.map(({ url }) => url)).toEqual([path])
   })
 
-  it.each(['TRACE', 'trace'])('%s, which would show the credential, is refused', async (method) => {
-    const bytes = head(scene.port, `${method} /api HTTP/1.1`, 'Connection: close')
-    expect(await sendBytes(scene.port, bytes)).toMatch(/^HTTP\/1.1 40[05] /)
-    expect(scene.seen).toEqual([])
-  })
+  it.each(['TRACE', 'trace'])(
+    'with the method %s, which would echo the credential, is rejected',
+    async (method) => {
+      const bytes = head(scene.port, `${method} /api HTTP/1.1`, 'Connection: close')
+      expect(await sendBytes(scene.port, bytes)).toMatch(/^HTTP\/1.1 40[05] /)
+      expect(scene.seen).toEqual([])
+    },
+  )
 })
 
-describe('another protocol', () => {
+describe('an upgrade', () => {
   it.each(['h2c', 'websocket, h2c', 'TLS/1.0', 'SPDY/2', 'anything'])(
-    '%s is refused',
+    'to %s is rejected',
     async (upgrade) => {
       const headers = {
         ...BEARER,
@@ -87,7 +90,7 @@ describe('another protocol', () => {
     },
   )
 
-  it('that is named but not asked for is left out', async () => {
+  it('that Connection does not list is ignored', async () => {
     await ask(scene.port, { headers: { ...BEARER, upgrade: 'websocket' } })
     expect(scene.seen[0]?.headers['upgrade']).toBeUndefined()
   })

@@ -15,7 +15,7 @@ interface Answer {
   readonly body: { destroy(error: Error): void }
 }
 
-/** What the proxy sends requests with. */
+/** The line that the proxy sends requests with. */
 interface Sender {
   send(...args: unknown[]): Promise<Answer>
 }
@@ -51,12 +51,12 @@ async function start(options: Partial<ProxyOptions> = {}): Promise<void> {
 
 const senderOf = (cluster: Cluster): Sender => Reflect.get(cluster, Symbol.for('kubecred/line/1'))
 
-/** Makes every request fail with an error that quotes secrets. */
+/** Makes every request fail. */
 function failWith(error: Error): void {
   vi.spyOn(senderOf(plain.cluster), 'send').mockRejectedValue(error)
 }
 
-/** Changes every answer of the server before the proxy gets it. */
+/** Changes every response of the server before the proxy receives it. */
 function change(make: (answer: Answer) => Answer): void {
   const sender = senderOf(plain.cluster)
   const original = sender.send.bind(sender)
@@ -66,20 +66,21 @@ function change(make: (answer: Answer) => Answer): void {
 const quoting = (): TypeError =>
   new TypeError(`x is not a function, near ${TOKEN}, ${SECRET} and password=hunter2hunter2`)
 
-/** The id that the client got. */
+/** Returns the id in a response of the proxy. */
 function idIn(text: string): string {
   const { kind, code, reason, message } = JSON.parse(text)
   expect({ kind, code, reason }).toEqual({ kind: 'Status', code: 500, reason: 'InternalError' })
-  const [, id] = /^kubecred proxy: internal error ([0-9a-f]{8})\. /.exec(message) ?? []
+  const [, id] =
+    /^kubecred proxy: internal error: .+\. Look for id ([0-9a-f]{8}) in /.exec(message) ?? []
   return id ?? message
 }
 
-describe('an unexpected error', () => {
+describe('an internal error', () => {
   it.each([
     ['a request', BEARER],
     ['an upgrade', { ...BEARER, ...UPGRADE }],
   ])(
-    'of %s is answered with an id, under which the stack is reported without secrets',
+    'of %s is answered with its message and an id, and reported with its stack, all without secrets',
     async (_, headers) => {
       // The credential is held, and therefore known.
       await plain.cluster.fetch('/version')
@@ -88,11 +89,14 @@ describe('an unexpected error', () => {
       const { status, text } = await ask(running.port, { headers })
       expect(status).toBe(500)
       const id = idIn(text)
-      expect(text).not.toContain('is not a function')
+      const message =
+        'TypeError: x is not a function, near [secret], [secret] and password=[secret]'
+      expect(JSON.parse(text).message).toContain(`internal error: ${message}. Look`)
+      expect(text).not.toContain('unexpected.test')
       expect(errors).toMatchObject([
         {
           id,
-          message: 'TypeError: x is not a function, near [secret], [secret] and password=[secret]',
+          message,
           stack: expect.stringMatching(
             /^TypeError: x is not a function.*\n {4}at .*unexpected\.test/s,
           ),
@@ -123,7 +127,7 @@ describe('an unexpected error', () => {
     expect(errors[0]?.stack).toMatch(/^Error: outer\n.*\ncaused by: Error: inner \[secret\]\n/s)
   })
 
-  it('of a rule is answered, and the proxy goes on', async () => {
+  it('of a rule is answered, and the proxy keeps working', async () => {
     class Broken extends RegExp {
       override test(path: string): boolean {
         if (path === '/broken') throw new TypeError('broken rule')
@@ -138,7 +142,7 @@ describe('an unexpected error', () => {
     expect(await ask(running.port)).toMatchObject({ status: 200, text: 'fine' })
   })
 
-  it('of an answer that cannot be written is answered', async () => {
+  it('is answered if the response of the server cannot be written', async () => {
     await start()
     change((answer) => Object.assign(answer, { headers: { 'not a name': 'x' } }))
     for (const method of ['GET', 'HEAD']) {
@@ -151,7 +155,7 @@ describe('an unexpected error', () => {
     ])
   })
 
-  it('of a listener is reported, and the request goes on', async () => {
+  it('of onRequest is reported, and the request continues', async () => {
     await start({
       onRequest: () => {
         throw new TypeError('broken listener')
@@ -162,7 +166,7 @@ describe('an unexpected error', () => {
     expect(events).toHaveLength(1)
   })
 
-  it('is answered also where onError throws', async () => {
+  it('is answered even if onError throws', async () => {
     await start({
       onError: () => {
         throw new Error('broken')
@@ -173,7 +177,7 @@ describe('an unexpected error', () => {
     expect(idIn(text)).toBe(events[0]?.id)
   })
 
-  it('is a process warning, once, where onError is not given', async () => {
+  it('is emitted once as a process warning by default', async () => {
     await start({ onError: undefined })
     const warn = vi.spyOn(process, 'emitWarning').mockReturnValue()
     failWith(quoting())
@@ -181,14 +185,13 @@ describe('an unexpected error', () => {
     await ask(running.port)
     const id = idIn(text)
     const detail = expect.stringContaining('TypeError: x is not a function')
-    expect(warn.mock.calls).toEqual([
-      [`internal error ${id}`, { type: 'KubecredProxyError', code: id, detail }],
-    ])
+    const message = expect.stringMatching(/^internal error: TypeError: x is not a function, near /)
+    expect(warn.mock.calls).toEqual([[message, { type: 'KubecredProxyError', code: id, detail }]])
   })
 })
 
-describe('after the answer has begun', () => {
-  it('an unexpected error cuts it off and is reported', async () => {
+describe('after the response has begun', () => {
+  it('an internal error cuts it off and is reported', async () => {
     plain.server.removeAllListeners('request')
     plain.server.on('request', (_, response) => void response.write('first'))
     await start()
@@ -206,7 +209,7 @@ describe('after the answer has begun', () => {
     expect(events).toHaveLength(1)
   })
 
-  it('an unexpected error on an upgraded connection ends it and is reported', async () => {
+  it('an internal error on an upgraded connection ends it and is reported', async () => {
     await start()
     let answer: Answer | undefined
     change((each) => {
@@ -230,7 +233,7 @@ describe('after the answer has begun', () => {
     expect(errors).toMatchObject([{ message: 'TypeError: broken stream' }])
   })
 
-  it('a server or a client that hangs up is no unexpected error', async () => {
+  it('a server or a client that disconnects is not an internal error', async () => {
     plain.server.removeAllListeners('request')
     const requests: http.IncomingMessage[] = []
     plain.server.on('request', (request, response) => {
@@ -254,7 +257,7 @@ describe('after the answer has begun', () => {
   })
 })
 
-it('an unexpected error is reported also when the client has gone', async () => {
+it('an internal error is reported even if the client has disconnected', async () => {
   await start()
   let fail: (error: Error) => void = () => {}
   const asked = new Promise<void>((resolve) => {

@@ -32,7 +32,7 @@ afterAll(async () => {
   await sandbox.close()
 })
 
-/** Asks for a protocol and gives the connection, or the answer. */
+/** Requests an upgrade, and returns the response and, if it succeeded, the connection. */
 function upgrade(
   path: string,
   headers: http.OutgoingHttpHeaders,
@@ -55,7 +55,7 @@ function upgrade(
 }
 
 describe('a WebSocket', () => {
-  it('runs a command in a pod, also after the credential was taken back', async () => {
+  it('runs a command in a pod, even after the credential was revoked', async () => {
     running = await startProxy(cluster, { rules: EVERYTHING })
     for (const turn of [1, 2]) {
       const url = `ws://127.0.0.1:${running.port}${EXEC}?command=whoami&stdout=true`
@@ -72,7 +72,7 @@ describe('a WebSocket', () => {
     ])
   })
 
-  it('is refused by the rules of kubectl proxy, and nothing is sent', async () => {
+  it('is rejected by the rules of kubectl proxy, and nothing is forwarded', async () => {
     running = await startProxy(cluster)
     const before = sandbox.requests.length
     for (const path of [EXEC, EXEC.replace('exec', 'attach'), EXEC.replace('exec', '%65xec')]) {
@@ -85,7 +85,7 @@ describe('a WebSocket', () => {
     expect(sandbox.requests.length).toBe(before)
   })
 
-  it('is refused where one may only read, whatever it is for; exec without one too', async () => {
+  it('is rejected by read-only rules on any path, as is exec without a WebSocket', async () => {
     running = await startProxy(cluster, { rules: { ...EVERYTHING, readOnly: true } })
     const before = sandbox.requests.length
     for (const path of [EXEC, '/api/v1/pods?watch=1', EXEC.replace('exec', 'portforward')]) {
@@ -100,7 +100,7 @@ describe('a WebSocket', () => {
     expect(await ask(running.port, { path: '/api/v1/pods' })).toMatchObject({ status: 200 })
   })
 
-  it('that has an origin gets the origin of the cluster; others and ordinary requests get none', async () => {
+  it('with an Origin is forwarded with the origin of the cluster; other requests get no Origin', async () => {
     const scene = await startScene((_, response) => response.end())
     running = scene
     const ours = { origin: scene.url, upgrade: 'websocket' }
@@ -115,7 +115,7 @@ describe('a WebSocket', () => {
     ])
   })
 
-  it('cannot bring a token of its own', async () => {
+  it('cannot send its own token to the server', async () => {
     running = await startProxy(cluster, { rules: EVERYTHING })
     const { token } = sandbox.issueToken({ user: 'mallory' })
     const bearer = `base64url.bearer.authorization.k8s.io.${Buffer.from(token).toString('base64url')}`
@@ -127,7 +127,7 @@ describe('a WebSocket', () => {
 })
 
 describe('SPDY', () => {
-  it('passes bytes both ways', async () => {
+  it('carries bytes both ways', async () => {
     running = await startProxy(cluster, { rules: EVERYTHING })
     const { response, socket } = await upgrade(`${EXEC}?command=cat&stdin=true&stdout=true`, {
       upgrade: 'SPDY/3.1',
@@ -136,27 +136,27 @@ describe('SPDY', () => {
     expect(response.statusCode).toBe(101)
     expect(response.headers).toMatchObject({ connection: 'Upgrade', upgrade: 'SPDY/3.1' })
     const sent = Buffer.alloc(3_000_000, 'spdy')
-    const came: Buffer[] = []
+    const received: Buffer[] = []
     let size = 0
     const all = new Promise<void>((resolve) =>
       socket?.on('data', (chunk: Buffer) => {
-        came.push(chunk)
+        received.push(chunk)
         size += chunk.length
         if (size === sent.length) resolve()
       }),
     )
     socket?.write(sent)
     await all
-    expect(Buffer.concat(came).equals(sent)).toBe(true)
+    expect(Buffer.concat(received).equals(sent)).toBe(true)
     expect(running.proxy.open).toBe(1)
     socket?.destroy()
     await expect.poll(() => running.proxy.open).toBe(0)
   })
 })
 
-it('an answer that is no change of protocol is handed over, and the connection ends', async () => {
+it('an upgrade that the server declines is answered with its response, and the connection ends', async () => {
   running = await startProxy(cluster, { rules: EVERYTHING })
-  const { response } = await upgrade('/api/v1/namespaces/default/pods/nobody/exec', {
+  const { response } = await upgrade('/api/v1/namespaces/default/pods/missing/exec', {
     upgrade: 'websocket',
     'sec-websocket-version': '13',
     'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',

@@ -1,4 +1,4 @@
-/** How kinds of moments are called and drawn. */
+/** The names and glyphs of the kinds of events. */
 export const KINDS = {
   acquired: { name: 'acquired', glyph: '●' },
   refreshed: { name: 'refreshed', glyph: '↻' },
@@ -22,14 +22,14 @@ const SOURCES = {
   anonymous: 'no credential',
 }
 
-/** What kind of source it is, and its name without the folder. */
-export function sourceWords({ kind, name }) {
+/** Returns the kind of a source and its name without the folder. */
+export function formatSource({ kind, name }) {
   if (kind === 'anonymous') return { kind: SOURCES[kind], name: '' }
   return { kind: SOURCES[kind] ?? kind, name: name.split(/[\\/]/).pop() || name }
 }
 
-/** Time left, as a number and a unit. */
-export function timeLeft(milliseconds) {
+/** Returns a remaining time as a number and a unit. */
+export function formatTimeLeft(milliseconds) {
   const seconds = Math.max(0, Math.ceil(milliseconds / 1000))
   if (seconds < 100) return [seconds, 's']
   if (seconds < 5940) return [Math.floor(seconds / 60), 'min']
@@ -39,14 +39,14 @@ export function timeLeft(milliseconds) {
 
 const LONG_UNITS = { s: 'second', min: 'minute', h: 'hour', d: 'day' }
 
-/** The same for those who listen. */
-export function timeLeftSpoken(milliseconds) {
-  const [number, unit] = timeLeft(milliseconds)
+/** Spells out a remaining time for screen readers. */
+export function spellTimeLeft(milliseconds) {
+  const [number, unit] = formatTimeLeft(milliseconds)
   return `${number} ${LONG_UNITS[unit]}${number === 1 ? '' : 's'}`
 }
 
-/** How long something took. */
-export function duration(milliseconds) {
+/** Formats how long something took. */
+export function formatDuration(milliseconds) {
   if (milliseconds < 1) return '< 1 ms'
   if (milliseconds < 10) return `${milliseconds.toFixed(1)} ms`
   if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`
@@ -56,14 +56,14 @@ export function duration(milliseconds) {
 
 const counted = new Intl.NumberFormat('en')
 
-/** A number with its noun: `1 request`, `2,000 requests`. */
+/** Formats a number with its noun: `1 request`, `2,000 requests`. */
 export function count(number, noun) {
   return `${counted.format(number)} ${number === 1 ? noun : noun.endsWith('y') ? `${noun.slice(0, -1)}ies` : `${noun}s`}`
 }
 
 const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' })
 
-/** The time of day: `14:03:59`. */
-export function timeOfDay(at) {
+/** Formats a time of day: `14:03:59`. */
+export function formatTime(at) {
   return clock.format(at)
 }

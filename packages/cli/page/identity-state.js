@@ -1,29 +1,29 @@
 /**
- * Says how an identity is doing: in words, as a mood (good, calm, wait, warn, bad), whether something runs for it, and
- * whether a person should look.
+ * Returns the state of an identity: a text, a mood (good, calm, wait, warn, bad), whether a run is in progress, and
+ * whether it needs attention.
  */
-export function judge(view, now) {
+export function describeState(view, now) {
   const { credential, prompt, runningSince } = view
   if (prompt !== undefined) {
-    return { mood: 'wait', words: 'needs you', isBusy: true, isTrouble: true }
+    return { mood: 'wait', text: 'needs you', isBusy: true, isTrouble: true }
   }
   const isBusy = runningSince !== undefined || credential.state === 'running'
-  const [mood, words] = JUDGES[credential.state]({ ...credential, isBusy, now })
-  return { mood, words, isBusy, isTrouble: mood === 'bad' || mood === 'warn' }
+  const [mood, text] = STATES[credential.state]({ ...credential, isBusy, now })
+  return { mood, text, isBusy, isTrouble: mood === 'bad' || mood === 'warn' }
 }
 
-const JUDGES = {
+const STATES = {
   closed: () => ['calm', 'closed'],
   empty: ({ isBusy, acquiredAt }) => {
     if (isBusy) return ['wait', 'fetching']
-    return ['calm', acquiredAt === undefined ? 'not needed yet' : 'ended, not in use']
+    return ['calm', acquiredAt === undefined ? 'not needed yet' : 'expired, not in use']
   },
   running: () => ['wait', 'fetching'],
   refused: ({ isBusy }) => (isBusy ? ['wait', 'refused, fetching'] : ['bad', 'refused']),
   failed: ({ isBusy }) => ['bad', isBusy ? 'failed, trying again' : 'failed'],
   ready: ({ isBusy, source, expiresAt, lastError, now }) => {
     if (source.kind === 'anonymous') return ['calm', 'anonymous']
-    if (expiresAt <= now) return isBusy ? ['wait', 'fetching'] : ['calm', 'ended, not in use']
+    if (expiresAt <= now) return isBusy ? ['wait', 'fetching'] : ['calm', 'expired, not in use']
     if (lastError !== undefined) return ['warn', 'ready, last run failed']
     return ['good', isBusy ? 'refreshing' : 'ready']
   },
