@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'vitest'
-import { type Driver, handsRefusalsBack } from '../../../packages/core/test/transports/driver.ts'
+import { type Driver, returnsRefusals } from '../../../packages/core/test/transports/driver.ts'
 import type { TestCluster } from '../harness/test-cluster.ts'
 import { certificateStatus } from './credentials.ts'
 import { distinct, Scene } from './scene.ts'
@@ -42,7 +42,7 @@ export async function refused(driver: Driver, cluster: TestCluster): Promise<voi
   await using scene = await Scene.open(driver, cluster, { exec: plugin.exec })
   const first = await scene.ask()
   if (first !== 200) {
-    expect(handsRefusalsBack(driver), 'only some hand a refusal back').toBe(true)
+    expect(returnsRefusals(driver), 'only some hand a refusal back').toBe(true)
     expect(await scene.ask()).toBe(200)
   }
   expect(plugin.runs).toBe(2)

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { type Driver, handsRefusalsBack } from '../../../packages/core/test/transports/driver.ts'
+import { type Driver, returnsRefusals } from '../../../packages/core/test/transports/driver.ts'
 import type { TestCluster } from '../harness/test-cluster.ts'
 import { until } from '../harness/until.ts'
 import { Scene } from './scene.ts'
@@ -30,7 +30,7 @@ export async function serviceAccount(driver: Driver, cluster: TestCluster): Prom
     asked += 1
     return (await scene.users(asked)).includes(`system:serviceaccount:${namespace}:two`)
   })
-  if (!handsRefusalsBack(driver)) expect([...statuses]).toEqual([200])
+  if (!returnsRefusals(driver)) expect([...statuses]).toEqual([200])
   expect(plugin.runs).toBe(2)
 }
 

@@ -12,108 +12,122 @@ import { ForeignOriginError } from '../errors/index.ts'
 import { upgradeExchange } from '../exchange/upgrade.ts'
 import type { Line } from '../request/line.ts'
 import { type RequestTarget, splitPath } from '../request/request-target.ts'
-import { bridgedRequest, bridgedUpgrade } from './convert-request.ts'
+import { convertRequest, convertUpgrade } from './convert-request.ts'
 import { PipeEnd } from './memory-pipe.ts'
 import { createResponseOn, formatResponseHead, sendResponse } from './send-response.ts'
 
-/** Where a client believes to connect to. */
+/** The server that a client wants to connect to. */
 export interface Destination {
   readonly protocol: 'http:' | 'https:'
   readonly host: string
   readonly port: number
 }
 
-/** What a connection of this bridge remembers. */
-interface Crossing {
+/** The server's end of a connection is the key; this is the rest. */
+interface BridgeConnection {
   readonly destination: Destination
-  /** The client's end: what it is destroyed with is the client's error. */
+  /** The client's end: the client gets the error that it is destroyed with. */
   readonly client: PipeEnd
 }
 
+interface BridgeOptions {
+  /** Where all requests go, whatever they say; by default each goes where it says. */
+  readonly target?: RequestTarget
+  /** Converts the error of a request that got no response, upgrades excepted; by default it stays as it is. */
+  readonly explain?: (error: unknown) => unknown
+}
+
 /**
- * Carries requests of a client that knows only sockets.
+ * Sends the requests of clients that only know sockets.
  *
- * An `https.Agent` must decide about a request's headers before anything can be waited for. So it gets one
- * end of a connection inside this process; at the other end a server that listens nowhere takes the
- * request and sends it on with the credential, again after a refusal, over the pool of the line.
+ * An `https.Agent` must decide about the headers of a request before it can wait for anything. So the client gets one
+ * end of a connection inside this process. At the other end, an `http.Server` that listens on no port receives the
+ * request and sends it over the line, which attaches the credential and retries after a refusal.
  */
 export class Bridge {
   readonly #findLine: () => Line | Promise<Line>
   readonly #target: RequestTarget | undefined
+  readonly #explain: (error: unknown) => unknown
   readonly #server: Server
-  readonly #crossings = new WeakMap<Duplex, Crossing>()
+  readonly #connections = new WeakMap<Duplex, BridgeConnection>()
 
-  /** @param target Where all requests go, whatever they say; by default where each of them says. */
-  constructor(findLine: () => Line | Promise<Line>, target?: RequestTarget) {
+  constructor(
+    findLine: () => Line | Promise<Line>,
+    { target, explain = (error) => error }: BridgeOptions = {},
+  ) {
     this.#findLine = findLine
     this.#target = target
-    // Nobody from outside can be slow or greedy here; limits are the line's, the caller's and the server's.
+    this.#explain = explain
+    // No limits: all clients are in this process. The line, the caller and the API server have theirs.
     this.#server = createServer({
       requestTimeout: 0,
       headersTimeout: 0,
       keepAliveTimeout: 0,
       maxHeaderSize: 1024 * 1024,
-      // The one to the server has our own, whatever the client says.
+      // The outgoing request gets its own Host header in any case.
       requireHostHeader: false,
     })
     this.#server.maxHeadersCount = 0
-    this.#server.on('request', (request, response) => void this.#carry(request, response))
-    // What the client expects is the server's to answer.
-    this.#server.on('checkExpectation', (request, response) => void this.#carry(request, response))
+    this.#server.on('request', (request, response) => void this.#forward(request, response))
+    // An `Expect` header is for the API server, not for this one.
+    this.#server.on(
+      'checkExpectation',
+      (request, response) => void this.#forward(request, response),
+    )
     this.#server.on('upgrade', (request, socket, head) => void this.#upgrade(request, socket, head))
-    this.#server.on('connect', (request, socket) => socket.destroy(noTunnel(request)))
-    // Without this, a client whose request made no sense would get an answer that looks like the server's.
+    this.#server.on('connect', (request, socket) => socket.destroy(tunnelError(request)))
+    // By default Node would respond with a 400, which would look like the API server's.
     this.#server.on('clientError', (error, socket) => socket.destroy(explainParseError(error)))
   }
 
-  /** A connection to where the line leads. It fails if the client meant somewhere else. */
+  /** Opens a connection. Requests on it fail if the line does not lead to its destination. */
   connect(destination: Destination): PipeEnd {
     const [client, server] = PipeEnd.pair()
-    this.#crossings.set(server, { destination, client })
+    this.#connections.set(server, { destination, client })
     this.#server.emit('connection', server)
     return client
   }
 
-  async #carry(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const crossing = this.#crossings.get(request.socket)
+  async #forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const connection = this.#connections.get(request.socket)
     const gone = new AbortController()
     response.once('close', () => response.writableFinished || gone.abort(GONE))
     try {
       const line = await this.#openLine()
-      const target = this.#target ?? targetOf(request, crossing, line)
-      const outgoing = await bridgedRequest(request, line.adapterHeaders, gone.signal)
+      const target = this.#target ?? targetOf(request, connection, line)
+      const outgoing = await convertRequest(request, line.adapterHeaders, gone.signal)
       const incoming = await line.send(target, outgoing)
-      sendResponse(response, incoming, { cutOff: (error) => crossing?.client.destroy(error) })
+      sendResponse(response, incoming, { cutOff: (error) => connection?.client.destroy(error) })
     } catch (error) {
       gone.abort(GONE)
-      crossing?.client.destroy(error as Error)
+      connection?.client.destroy(this.#explain(error) as Error)
     }
   }
 
   async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    const crossing = this.#crossings.get(socket)
+    const connection = this.#connections.get(socket)
     const gone = new AbortController()
     const abort = (): void => gone.abort(GONE)
     socket.once('close', abort)
     try {
       const line = await this.#openLine()
-      const target = this.#target ?? targetOf(request, crossing, line)
-      const outgoing = bridgedUpgrade(request, line.adapterHeaders, gone.signal)
+      const target = this.#target ?? targetOf(request, connection, line)
+      const outgoing = convertUpgrade(request, line.adapterHeaders, gone.signal)
       const incoming = await line.send(target, outgoing, upgradeExchange)
-      const { socket: way } = incoming
-      if (way === undefined) {
+      const { socket: upgraded } = incoming
+      if (upgraded === undefined) {
         const response = createResponseOn(socket, request)
-        sendResponse(response, incoming, { cutOff: (error) => crossing?.client.destroy(error) })
+        sendResponse(response, incoming, { cutOff: (error) => connection?.client.destroy(error) })
         return
       }
       socket.off('close', abort)
       socket.write(formatResponseHead(incoming), 'latin1')
       if (head.length > 0) socket.unshift(head)
-      // Either side's end or failure is the other's.
-      pipeline(socket, way, socket, () => {})
+      // When one side ends or fails, so does the other.
+      pipeline(socket, upgraded, socket, () => {})
     } catch (error) {
       gone.abort(GONE)
-      crossing?.client.destroy(error as Error)
+      connection?.client.destroy(error as Error)
     }
   }
 
@@ -124,30 +138,30 @@ export class Bridge {
   }
 }
 
-/** Why a request is given up; who could read it is not there any more. */
-const GONE = new Error('the client has gone')
+/** The reason why a request is aborted when its client has closed the connection. */
+const GONE = new Error('the client has closed the connection')
 
 /**
- * Where a request of a client goes: the path as the client wrote it, to the server that it connected to.
+ * Returns where a client's request goes: the path as it was written, on the server that the client connected to.
  *
- * @throws {ForeignOriginError}
+ * @throws {ForeignOriginError} `ERR_FOREIGN_ORIGIN`
  */
 function targetOf(
   { url = '/' }: IncomingMessage,
-  crossing: Crossing | undefined,
+  connection: BridgeConnection | undefined,
   line: Line,
 ): RequestTarget {
   if (!url.startsWith('/')) {
     throw new ForeignOriginError(`${JSON.stringify(url.slice(0, 80))} is not a path`)
   }
   const path = splitPath(url)
-  return crossing === undefined ? path : { ...path, ...originFor(crossing.destination, line) }
+  return connection === undefined ? path : { ...path, ...originFor(connection.destination, line) }
 }
 
 /**
- * The server that a request must go to, where a line has several.
+ * Returns the server that a request must go to if the line may have several; the logins then decide about it.
  *
- * @throws {ForeignOriginError} The line leads elsewhere. With several servers, the logins decide.
+ * @throws {ForeignOriginError} `ERR_FOREIGN_ORIGIN` if the line leads to another server.
  */
 export function originFor(destination: Destination, line: Line): Pick<RequestTarget, 'origin'> {
   if (line.hasServerPerLogin) return { origin: originOf(destination) }
@@ -155,14 +169,14 @@ export function originFor(destination: Destination, line: Line): Pick<RequestTar
   return {}
 }
 
-/** The default port may be written or not. */
+/** Returns the origin of a destination, without the port if it is the default one. */
 function originOf({ protocol, host, port }: Destination): string {
   const text = `${protocol}//${isIPv6(host) ? `[${host}]` : host}:${port}`
   if (URL.canParse(text)) return new URL(text).origin
-  throw new ForeignOriginError(`${JSON.stringify(text.slice(0, 80))} is no server`)
+  throw new ForeignOriginError(`${JSON.stringify(text.slice(0, 80))} is not a server address`)
 }
 
-/** @throws {ForeignOriginError} When it is not the server that the credential belongs to. */
+/** @throws {ForeignOriginError} `ERR_FOREIGN_ORIGIN` if it is not the server that the credential belongs to. */
 function checkDestination({ protocol, host, port }: Destination, target: Target): void {
   const server = addressOf(target)
   const isSame =
@@ -176,11 +190,12 @@ function checkDestination({ protocol, host, port }: Destination, target: Target)
   })
 }
 
-function noTunnel({ url = '' }: IncomingMessage): ForeignOriginError {
-  return new ForeignOriginError(`CONNECT asks for a tunnel to ${JSON.stringify(url.slice(0, 80))}`)
+function tunnelError({ url = '' }: IncomingMessage): ForeignOriginError {
+  const host = JSON.stringify(url.slice(0, 80))
+  return new ForeignOriginError(`the client requested a CONNECT tunnel to ${host}`)
 }
 
-/** What comes after a request and is none, is mostly its body: Node's client sends that of a DELETE bare. */
+/** Explains a body without a length, which is parsed as the next request: Node's client sends a DELETE like that. */
 function explainParseError(error: Error & { code?: string }): Error {
   if (error.code !== 'HPE_INVALID_METHOD') return error
   const message = `${error.message}; a body needs the header Content-Length or Transfer-Encoding`
@@ -188,29 +203,26 @@ function explainParseError(error: Error & { code?: string }): Error {
 }
 
 interface BridgeAgentOptions {
-  /**
-   * Uses a connection for one request after another, which saves a third of the cost of a request.
-   * Without it, a connection ends with its answer.
-   */
+  /** Whether connections are reused, which saves a third of the cost of a request; by default they are not. */
   readonly keepAlive?: boolean
 }
 
-/** Idle connections cost a little memory and nothing else; as many as short requests go out at once. */
-const MOST_IDLE = 64
+/** As many as short requests may be open at once; an idle connection only costs a little memory. */
+const MAX_IDLE_CONNECTIONS = 64
 
-/** An agent of Node whose connections lead over a bridge. */
+/** Makes a Node agent whose connections are those of a bridge. */
 export function bridgeAgent(
   bridge: Bridge,
   protocol: Destination['protocol'],
   { keepAlive = false }: BridgeAgentOptions = {},
 ): http.Agent {
   const Agent = protocol === 'https:' ? https.Agent : http.Agent
-  const agent = new Agent({ keepAlive, maxFreeSockets: MOST_IDLE })
+  const agent = new Agent({ keepAlive, maxFreeSockets: MAX_IDLE_CONNECTIONS })
   agent.createConnection = (options) => bridge.connect(destinationOf(protocol, options))
   return agent
 }
 
-/** Where a request of Node's client is meant to go. */
+/** Returns the destination of a request of Node's client, from the options of its connection. */
 export function destinationOf(
   protocol: Destination['protocol'],
   { host, hostname, port }: { host?: unknown; hostname?: unknown; port?: unknown },

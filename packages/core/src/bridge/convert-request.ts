@@ -3,79 +3,84 @@ import { PassThrough, type Readable } from 'node:stream'
 import { NotSupportedError } from '../errors/index.ts'
 import type { HeaderValues } from '../exchange/exchange.ts'
 import { mergeHeaders } from '../request/headers.ts'
-import { inMemory, MOST_RECORDED, type Outgoing, recorded } from '../request/outgoing-request.ts'
+import {
+  MAX_RECORDED_BYTES,
+  type OutgoingRequest,
+  withBufferedBody,
+  withStreamBody,
+} from '../request/outgoing-request.ts'
 
-/** Makes an outgoing request from one that a client sent over the bridge. */
-export function bridgedRequest(
+/** Converts a request that a client sent over the bridge to an outgoing one. */
+export function convertRequest(
   request: IncomingMessage,
   defaults: HeaderValues,
   signal: AbortSignal,
-): Outgoing | Promise<Outgoing> {
+): OutgoingRequest | Promise<OutgoingRequest> {
   return toOutgoingRequest(request, mergeHeaders(defaults, headersOf(request)), signal)
 }
 
 /**
- * Makes an outgoing request from one that a server of ours took, with headers that are ready to be sent.
+ * Converts a request that one of our servers received to an outgoing one, with the given headers.
  *
- * At once where there is no body; a small one is read first.
+ * Returns it at once if there is no body. A small body is read first.
  */
 export function toOutgoingRequest(
   request: IncomingMessage,
   headers: HeaderValues,
   signal: AbortSignal,
-): Outgoing | Promise<Outgoing> {
+): OutgoingRequest | Promise<OutgoingRequest> {
   const head = { method: request.method ?? 'GET', headers, signal }
   const size = sizeOf(request)
-  if (size === 0) return inMemory(head, undefined)
-  // All of it first: an answer that comes before its end could not be tried again.
-  if (size !== undefined && size <= MOST_RECORDED) {
-    return readAll(request).then((content) => inMemory(head, content))
+  if (size === 0) return withBufferedBody(head, undefined)
+  // As a whole, because a refusal that arrives before the end of the body could not be retried.
+  if (size !== undefined && size <= MAX_RECORDED_BYTES) {
+    return readAll(request).then((content) => withBufferedBody(head, content))
   }
   const length = size === undefined ? {} : { 'content-length': String(size) }
-  return recorded({ ...head, headers: { ...headers, ...length } }, detached(request))
+  return withStreamBody({ ...head, headers: { ...headers, ...length } }, detached(request))
 }
 
-/** Makes an outgoing request from one that asks for another protocol. What follows it is no body. */
-export function bridgedUpgrade(
+/** Converts an upgrade request that a client sent over the bridge. The bytes after its headers are not a body. */
+export function convertUpgrade(
   request: IncomingMessage,
   defaults: HeaderValues,
   signal: AbortSignal,
-): Outgoing {
+): OutgoingRequest {
   return toOutgoingUpgrade(request, mergeHeaders(defaults, headersOf(request)), signal)
 }
 
-/** The same with headers that are ready to be sent. */
+/** Converts an upgrade request that one of our servers received, with the given headers. */
 export function toOutgoingUpgrade(
   request: IncomingMessage,
-  ready: HeaderValues,
+  given: HeaderValues,
   signal: AbortSignal,
-): Outgoing {
+): OutgoingRequest {
   if (sizeOf(request) !== 0) {
-    throw new NotSupportedError('a request that asks for another protocol cannot have a body', {
-      hint: 'Leave out either the Upgrade header or the body.',
+    throw new NotSupportedError('an upgrade request cannot have a body', {
+      hint: 'Remove the Upgrade header or the body.',
     })
   }
   const { upgrade = '' } = request.headers
-  const headers = { ...ready, upgrade }
+  const headers = { ...given, upgrade }
   const head = { method: request.method ?? 'GET', headers, signal }
-  return { ...inMemory(head, undefined), isStream: true }
+  return { ...withBufferedBody(head, undefined), isStream: true }
 }
 
-/** Repeated headers stay apart: Impersonate-Group means something else when joined. */
+/** Keeps repeated headers apart: Impersonate-Group would change its meaning if joined. */
 function headersOf({ headersDistinct }: IncomingMessage): HeaderValues {
   const headers: HeaderValues = {}
   for (const [name, values] of Object.entries(headersDistinct)) {
-    // Not what `Connection` names: whoever wrote it could so take an Authorization off, and get ours.
+    // Headers that `Connection` names are kept: a client could otherwise remove its Authorization and get ours.
     if (values === undefined || DROPPED.has(name)) continue
     headers[name] = values.length === 1 ? (values[0] ?? '') : values
   }
   return headers
 }
 
-/** Between the client and us alone. */
+/** Hop-by-hop headers, which are not passed on. */
 const DROPPED = new Set(['keep-alive', 'proxy-connection', 'te', 'expect', 'trailer', 'upgrade'])
 
-/** In bytes; undefined when only the end will tell. */
+/** Returns the size of the body in bytes; undefined if it is not known in advance. */
 function sizeOf({ headers }: IncomingMessage): number | undefined {
   if (headers['transfer-encoding'] !== undefined) return undefined
   return Number(headers['content-length'] ?? 0)
@@ -88,10 +93,10 @@ async function readAll(request: IncomingMessage): Promise<Buffer> {
 }
 
 /**
- * The body as a stream that may be given up.
+ * Returns the body as a stream that can be destroyed.
  *
- * A server may answer before it has read everything. To destroy the request itself would end the
- * connection, and the client would never see that answer.
+ * A server may respond before it has read the whole body. Destroying the request itself would end the connection, and
+ * the client would not get the response.
  */
 function detached(request: IncomingMessage): Readable {
   const body = new PassThrough()

@@ -1,35 +1,35 @@
 import process from 'node:process'
 import { Duplex } from 'node:stream'
 
-/** As much as a real socket reads at once. */
-const CHUNK = 64 * 1024
-/** Pieces that together stay below this are handed over as one. */
-const MOST_JOINED = 16 * 1024
+/** How much a real socket reads at once. */
+const HIGH_WATER_MARK = 64 * 1024
+/** Chunks that are smaller than this together are delivered as one. */
+const MAX_JOINED_BYTES = 16 * 1024
 
 type Callback = (error?: Error | null) => void
 
 /**
  * One end of a connection inside this process, for code that expects a socket.
  *
- * What is written at one end arrives at the other in a later tick, as from a network: whoever reads may
- * throw, and that must not come back to the one who writes. A slow reader stops the writer.
+ * Data that is written at one end arrives at the other in a later tick, as from a network: an exception of the reader
+ * must not reach the writer. A slow reader stops the writer.
  *
- * Offers what Node's HTTP client and others call on a socket. It has no address and no certificate,
- * because neither exists before the request is on its way.
+ * Has the methods that Node's HTTP client and others call on a socket. It has no address and no certificate, because
+ * neither is known before the request is sent.
  */
 export class PipeEnd extends Duplex {
-  /** Nobody has to wait for it: `got` and others look before they listen for `connect`. */
+  /** Always connected: `got` and others check this before they listen for `connect`. */
   readonly connecting = false
-  /** Milliseconds without anything read or written before `timeout` is emitted; 0 is never. */
+  /** Milliseconds without reads and writes after which `timeout` is emitted; 0 disables it. */
   timeout = 0
   #other: PipeEnd | undefined
-  /** Whoever wrote to the other end waits for this one to be read. */
-  #wanted: Callback | undefined
+  /** The callback of a write at the other end, called when this end is read. */
+  #pendingWrite: Callback | undefined
   #timer: NodeJS.Timeout | undefined
 
-  /** The first is for the side that asks, the second for the side that answers. */
+  /** Makes a connection. The first end is the client's, the second the server's. */
   static pair(): [PipeEnd, PipeEnd] {
-    // As with Node's sockets: a client's end closes when the server has ended, the server's does not.
+    // As with Node's sockets: the client's end closes when the server has ended, the server's end does not.
     const one = new PipeEnd({ allowHalfOpen: false })
     const other = new PipeEnd({ allowHalfOpen: true })
     one.#other = other
@@ -38,12 +38,12 @@ export class PipeEnd extends Duplex {
   }
 
   private constructor({ allowHalfOpen }: { allowHalfOpen: boolean }) {
-    super({ allowHalfOpen, highWaterMark: CHUNK })
-    // Between two requests on the same connection nobody listens; an error then is nobody's.
+    super({ allowHalfOpen, highWaterMark: HIGH_WATER_MARK })
+    // Between two requests on a connection there is no listener; an error then concerns no request.
     this.on('error', ignore)
   }
 
-  /** As on a socket: emits `timeout` when nothing was read or written for so long, and does no more than that. */
+  /** As on a socket: emits `timeout` after that time without reads and writes, and does nothing else. */
   setTimeout(milliseconds: number, callback?: () => void): this {
     this.timeout = milliseconds
     clearTimeout(this.#timer)
@@ -65,7 +65,7 @@ export class PipeEnd extends Duplex {
     return this
   }
 
-  /** It never keeps the process alive; the connection to the server does. */
+  /** Does nothing: the connection to the server keeps the process alive, not this one. */
   ref(): this {
     return this
   }
@@ -75,9 +75,9 @@ export class PipeEnd extends Duplex {
   }
 
   override _read(): void {
-    const wanted = this.#wanted
-    this.#wanted = undefined
-    wanted?.()
+    const callback = this.#pendingWrite
+    this.#pendingWrite = undefined
+    callback?.()
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, callback: Callback): void {
@@ -89,8 +89,8 @@ export class PipeEnd extends Duplex {
     this.#timer?.refresh()
     const chunks = written.map(({ chunk }) => chunk)
     const size = chunks.reduce((sum, { length }) => sum + length, 0)
-    const pieces = size < MOST_JOINED ? [Buffer.concat(chunks, size)] : chunks
-    process.nextTick(() => this.#deliver(pieces, callback))
+    const delivered = size < MAX_JOINED_BYTES ? [Buffer.concat(chunks, size)] : chunks
+    process.nextTick(() => this.#deliver(delivered, callback))
   }
 
   override _final(callback: Callback): void {
@@ -101,34 +101,35 @@ export class PipeEnd extends Duplex {
   }
 
   /**
-   * Ends the other end too, with the same error, so that what went wrong is told where somebody listens.
-   * If this one had said all it had to say, the other may read it first.
+   * Destroys the other end too, with the same error, so that it reaches the end that has a listener.
+   *
+   * If this end had finished writing, the other may first read everything.
    */
   override _destroy(error: Error | null, callback: Callback): void {
     const other = this.#other
     this.#other = undefined
     clearTimeout(this.#timer)
     this._read()
-    const hasSaidAll = error === null && this.writableFinished
-    if (other !== undefined) process.nextTick(() => other.#leave(error, hasSaidAll))
+    const hasFinished = error === null && this.writableFinished
+    if (other !== undefined) process.nextTick(() => other.#close(error, hasFinished))
     callback(error)
   }
 
   #deliver(chunks: readonly Buffer[], callback: Callback): void {
     const other = this.#other
     if (other === undefined || other.destroyed) {
-      callback(Object.assign(new Error('the other end is gone'), { code: 'EPIPE' }))
+      callback(Object.assign(new Error('the other end is closed'), { code: 'EPIPE' }))
       return
     }
     other.#timer?.refresh()
     let hasRoom = true
     for (const chunk of chunks) hasRoom = other.push(chunk)
     if (hasRoom || other.destroyed) callback()
-    else other.#wanted = callback
+    else other.#pendingWrite = callback
   }
 
-  #leave(error: Error | null, hasSaidAll: boolean): void {
-    const mayRead = hasSaidAll && !this.readableEnded
+  #close(error: Error | null, otherHasFinished: boolean): void {
+    const mayRead = otherHasFinished && !this.readableEnded
     if (mayRead) this.once('end', () => this.destroy())
     else this.destroy(error ?? undefined)
   }

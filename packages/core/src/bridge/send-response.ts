@@ -9,32 +9,33 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { IncomingResponse } from '../request/incoming-response.ts'
 
-/** Answers up to this size are put together with their head before they are written. */
-const SMALL = 16 * 1024
+/** Responses up to this size are written together with their headers. */
+const MAX_JOINED_BYTES = 16 * 1024
 
-/** What to do when an answer cannot be sent to its end. */
-interface AnswerFailures {
-  /** Called when its body breaks off, so that the client does not take what it has for all of it. */
+/** Called when a response cannot be sent completely. */
+interface ResponseFailures {
+  /** Called when the body breaks off: the client must not take it for complete. */
   readonly cutOff: (error: Error | undefined) => void
-  /** Called when it cannot be written at all; by default `cutOff` is. */
+  /** Called when the response cannot be written at all; by default `cutOff` is called. */
   readonly unsendable?: (error: unknown) => void
 }
 
 /**
- * Sends an answer on to the client.
+ * Sends a response on to the client.
  *
- * @param given Its headers, names and values in turns; then a length may be added to them. Else it goes as it came.
+ * @param given Its headers as a flat list of names and values, to which a length may be added. By default the headers
+ * that were received.
  */
 export function sendResponse(
   response: ServerResponse,
   incoming: IncomingResponse,
-  { cutOff, unsendable }: AnswerFailures,
+  { cutOff, unsendable }: ResponseFailures,
   given?: OutgoingHttpHeader[],
 ): void {
   const headers = given ?? endToEnd(incoming)
   const mayJoin = given !== undefined || incoming.headers['content-length'] !== undefined
   response.sendDate = false
-  // Most answers are all here by now.
+  // Most responses have arrived completely by now.
   const whole = mayJoin ? incoming.takeWhole() : undefined
   if (whole === undefined) {
     sendStream(response, incoming, cutOff, headers)
@@ -48,11 +49,11 @@ export function sendResponse(
   }
 }
 
-/** Sends the head of an answer and what is here of its body, and lets the rest follow. */
+/** Sends the headers of a response, then its body as it arrives. */
 function sendStream(
   response: ServerResponse,
   incoming: IncomingResponse,
-  cutOff: AnswerFailures['cutOff'],
+  cutOff: ResponseFailures['cutOff'],
   headers: OutgoingHttpHeader[],
 ): void {
   const { body } = incoming
@@ -63,12 +64,12 @@ function sendStream(
   body.once('close', () => body.readableEnded || cutOff(failure))
   response.once('close', () => body.destroy())
   response.writeHead(incoming.statusCode, reasonPhrase(incoming), headers)
-  // So that a watch without events yet is known to be open. `flushHeaders` would encode them a second time.
+  // Sends the headers at once, so that a client sees that a watch is open. `flushHeaders` would encode them twice.
   response.write('', 'latin1')
   body.pipe(response)
 }
 
-/** Sends an answer that is all here. A small one goes in one piece: a second write would cost as much as the rest. */
+/** Sends a complete response. A small one is written at once: a second write would cost as much as everything else. */
 function sendWhole(
   response: ServerResponse,
   incoming: IncomingResponse,
@@ -78,12 +79,12 @@ function sendWhole(
   if (incoming.headers['content-length'] === undefined)
     headers.push('content-length', String(whole.length))
   response.writeHead(incoming.statusCode, reasonPhrase(incoming), headers)
-  // As text, because Node joins only texts with the head.
-  if (whole.length <= SMALL) response.end(whole.toString('latin1'), 'latin1')
+  // As a string, because Node joins only strings with the headers.
+  if (whole.length <= MAX_JOINED_BYTES) response.end(whole.toString('latin1'), 'latin1')
   else response.end(whole)
 }
 
-/** The beginning of an answer that hands the connection over, which Node's server leaves to us. */
+/** Formats the head of a 101 response, which Node's server does not write. */
 export function formatResponseHead(
   incoming: IncomingResponse,
   headers = endToEnd(incoming),
@@ -95,12 +96,12 @@ export function formatResponseHead(
   return `${lines}connection: Upgrade\r\n\r\n`
 }
 
-/** The reason phrase of the status line. HTTP/2 has none, but programs that speak HTTP/1.1 show it to people. */
+/** Returns the reason phrase of the status line. HTTP/2 has none, but HTTP/1.1 clients show it to people. */
 function reasonPhrase({ statusCode, statusText }: IncomingResponse): string {
   return statusText === '' ? (STATUS_CODES[statusCode] ?? '') : encodeHeaderValue(statusText)
 }
 
-/** An ordinary answer to an upgrade, after which the connection ends. Node's server has let go of the socket. */
+/** Makes an ordinary response to an upgrade request, whose socket Node's server has detached. It ends the connection. */
 export function createResponseOn(socket: Duplex, request: IncomingMessage): ServerResponse {
   const response = new ServerResponse(request)
   response.shouldKeepAlive = false
@@ -110,7 +111,7 @@ export function createResponseOn(socket: Duplex, request: IncomingMessage): Serv
   return response
 }
 
-/** Between the server and us alone; a trailer is not passed on, so it must not be announced. */
+/** Not passed on. `trailer` neither: trailers are not passed on, so they must not be announced. */
 const HOP_BY_HOP = new Set([
   'connection',
   'keep-alive',
@@ -119,7 +120,7 @@ const HOP_BY_HOP = new Set([
   'trailer',
 ])
 
-/** Names and values in turns, as Node takes them without looking at them twice. */
+/** Returns a flat list of names and values, which Node writes without processing it again. */
 function endToEnd({ headers }: IncomingResponse): OutgoingHttpHeader[] {
   const kept: OutgoingHttpHeader[] = []
   for (const name in headers) {
@@ -134,13 +135,13 @@ function endToEnd({ headers }: IncomingResponse): OutgoingHttpHeader[] {
 }
 
 /**
- * A header's value with a character for each of its bytes, which is how Node writes headers.
+ * Encodes a header value with one character per byte, as Node writes it.
  *
- * undici reads them as UTF-8, Node byte by byte. A warning of Kubernetes may hold any language.
+ * undici decodes headers as UTF-8, Node as Latin-1. A `Warning` header of Kubernetes may be in any language.
  */
 export function encodeHeaderValue(value: string): string {
   if (!/[^\t\x20-\x7e]/.test(value)) return value
   const bytes = Buffer.from(value, 'latin1')
-  const isBytes = bytes.toString('latin1') === value && isUtf8(bytes)
-  return isBytes ? value : Buffer.from(value, 'utf8').toString('latin1')
+  const isEncoded = bytes.toString('latin1') === value && isUtf8(bytes)
+  return isEncoded ? value : Buffer.from(value, 'utf8').toString('latin1')
 }

@@ -3,12 +3,12 @@ import type { Target } from '../dial/target.ts'
 import type { Lease } from '../keeper/lease.ts'
 import type { Closable } from '../keeper/resource-cache.ts'
 import type { Controller, Handler, ResponseHeaders } from './handler.ts'
-import type { Alerts } from './tls-alerts.ts'
+import type { TlsAlerts } from './tls-alerts.ts'
 
-/** Names in lower case. A list is a header that is there more than once. */
+/** Request headers, names in lower case. A list is a header that occurs more than once. */
 export type HeaderValues = Record<string, string | string[]>
 
-/** One request to be sent now, and the handler of its response. */
+/** One request to send, and the handler of its response. */
 export interface Sendable extends Handler {
   readonly method: string
   readonly path: string
@@ -16,7 +16,7 @@ export interface Sendable extends Handler {
   readonly requestBody: Uint8Array | Readable | undefined
   /** Whether the response stays open by design. */
   readonly isStream: boolean
-  /** The gate's round: with a new one, short requests need connections that no long response holds. */
+  /** The gate's round. When it changes, short requests need connections that no long response holds. */
   readonly round: number
   onRequestUpgrade(
     controller: Controller,
@@ -28,37 +28,41 @@ export interface Sendable extends Handler {
   onResponseStart: NonNullable<Handler['onResponseStart']>
   onResponseData: NonNullable<Handler['onResponseData']>
   onResponseEnd: NonNullable<Handler['onResponseEnd']>
-  /** Called without a controller when the request failed before a connection was there. */
+  /** Called without a controller if the request failed before there was a connection. */
   onResponseError(controller: Controller | null | undefined, error: Error): void
 }
 
-/** Whose connections they are: a certificate belongs to the connection, headers to the request. */
+/** The identity that connections belong to: a certificate is part of a connection, headers are part of a request. */
 export type ConnectionOwner = Pick<Lease, 'credential' | 'derived'>
 
-/** An implementation of HTTP. It knows nothing of credentials that are headers, and nothing of refusals. */
+/** An implementation of HTTP. It does not handle credentials in headers, nor refusals. */
 export interface Exchange {
-  /** Whether it limits the number of requests itself: then they pass no gate of ours. */
+  /** Whether it limits the number of requests itself, so that they do not pass the gate. */
   readonly limitsRequests?: boolean
-  /** Whether the connections are the user's own: what they trust is not for a login to say. */
-  readonly isForeign?: boolean
-  /** The connections of one identity to one server: the same object for the same two. They end with the identity. */
+  /** Whether the connections are the user's own: a login then does not decide which servers they trust. */
+  readonly isUserOwned?: boolean
+  /**
+   * Returns the connections of one identity to one server.
+   *
+   * The same arguments give the same object. The connections end with the identity.
+   */
   open(target: Target, owner: ConnectionOwner): Connections
 }
 
-/** The connections of one identity to one server. `close` lets what is in flight finish. */
+/** The connections of one identity to one server. `close` lets requests in flight finish. */
 export interface Connections extends Closable {
-  /** Whether they take no more requests: then others must be opened. */
+  /** Whether they accept no more requests, so that others must be opened. */
   readonly isClosed: boolean
   /** TLS alerts of these connections, for an exchange whose errors do not mention them. */
-  readonly alerts?: Alerts | undefined
-  /** Sends a request. Its handler receives everything, also an error that is found at once. */
+  readonly alerts?: TlsAlerts | undefined
+  /** Sends a request. All results go to its handler, including errors that are found at once. */
   send(request: Sendable): void
 }
 
-/** How many connections short requests get over HTTP/1.1 where each costs a signature. */
+/** How many HTTP/1.1 connections short requests may use when each connection needs a signature. */
 export const MAX_SIGNING_CONNECTIONS = 4
 
-/** Limits of the connections of one identity to one server. */
+/** Limits on the requests of one identity to one server. */
 export interface ConnectionLimits {
   /** Short requests at once. */
   readonly requests: number
@@ -67,9 +71,9 @@ export interface ConnectionLimits {
 }
 
 /**
- * Sends a body on its way, and the end of the request with it.
+ * Writes a body, and ends the request with it.
  *
- * @param fail Told why the body cannot be sent; it may have failed while the connection was made.
+ * @param fail Called if the body cannot be sent; it may have failed while the connection was made.
  */
 export function sendBody(
   body: Uint8Array | Readable | undefined,

@@ -3,10 +3,10 @@ import type { Duplex } from 'node:stream'
 /** Headers of a response, names in lower case. */
 export type ResponseHeaders = Record<string, string | string[] | undefined>
 
-/** Headers as they came: name, value, name, value. undici's interceptors also put lists in the place of a value. */
+/** Headers as they were received: name, value, name, value. undici's interceptors also use lists as values. */
 export type RawHeaders = readonly (string | Buffer | readonly (string | Buffer)[])[]
 
-/** Controls a request that was sent; the same as undici's `DispatchController`. */
+/** Controls a request that is in flight; the same as undici's `DispatchController`. */
 export interface Controller {
   readonly aborted: boolean
   readonly paused: boolean
@@ -18,7 +18,7 @@ export interface Controller {
   resume(): void
 }
 
-/** Receives what becomes of a request; undici's own interface since version 7, which all exchanges call. */
+/** Receives the events of a request; undici's own interface since version 7, which all exchanges use. */
 export interface Handler {
   onRequestStart(controller: Controller, context: unknown): void
   onRequestUpgrade?(
@@ -47,7 +47,7 @@ interface ControllerCallbacks {
   onResume(): void
 }
 
-/** A controller that hands on what its handler asks for. */
+/** A controller that calls back. */
 export class CallbackController implements Controller {
   rawHeaders: RawHeaders | ResponseHeaders | null = null
   rawTrailers: RawHeaders | ResponseHeaders | null = null
@@ -92,21 +92,21 @@ export class CallbackController implements Controller {
 }
 
 /**
- * Why there was no response, where that decides whether the request may be sent again.
+ * Why there was no response, if that decides whether the request may be sent again.
  *
- * - `unprocessed`: the server did not look at the request, because it ends the connection after others. It may have
- *   refused those, which is why kube-apiserver ends one: the credential may have changed meanwhile.
- * - `busy`: it did not look at it, and would do the same again at once.
- * - `stale`: a connection that was kept alive had ended before the request was sent on it.
+ * - `unprocessed`: the server closed the connection after earlier requests and did not process this one. kube-apiserver
+ *   does so after a 401, so the credential may have changed meanwhile.
+ * - `busy`: the server did not process the request, and would do the same again at once.
+ * - `stale`: a kept-alive connection had been closed before the request was sent on it.
  */
 type NoResponseReason = 'unprocessed' | 'busy' | 'stale'
 
-/** There was no response, and the exchange knows more than the error of the connection says. */
+/** Says that there was no response, and more about the reason than the connection's error (its `cause`). */
 export class NoResponseError extends Error {
   readonly reason: NoResponseReason
 
   constructor(reason: NoResponseReason, cause: unknown) {
-    super('there was no response to the request', { cause })
+    super('no response to the request', { cause })
     this.reason = reason
   }
 }

@@ -13,242 +13,247 @@ import type { Target } from '../dial/target.ts'
 import { NotSupportedError } from '../errors/index.ts'
 import { RUNTIME } from '../node/environment.ts'
 
-/** How long things may take; only tests have other ones. */
-export interface Http2Times extends PulseTimes {
-  /** From the end of the TLS handshake to the server's settings. */
-  readonly openMs: number
-  /** How long a connection without streams is kept. */
-  readonly idleMs: number
+/** Timeouts of HTTP/2 connections; only tests change them. */
+export interface Http2Timeouts extends HealthCheckTimeouts {
+  /** From the end of the TLS handshake to the server's SETTINGS frame. */
+  readonly settingsTimeoutMs: number
 }
 
-/** As client-go: a ping after 30 s of silence, 15 s to answer it. Idle as long as the pool keeps connections. */
-export const HTTP2_TIMEOUTS: Http2Times = {
-  openMs: 30_000,
-  idleMs: 60_000,
-  lookMs: 10_000,
-  quietMs: 30_000,
-  answerMs: 15_000,
+/** As in client-go: a ping after 30 s without data, 15 s for its response. Idle connections as in the undici pool. */
+export const HTTP2_TIMEOUTS: Http2Timeouts = {
+  settingsTimeoutMs: 30_000,
+  idleTimeoutMs: 60_000,
+  checkIntervalMs: 10_000,
+  readIdleTimeoutMs: 30_000,
+  pingTimeoutMs: 15_000,
 }
 
-/** What a stream may have on its way to us before it is read; more than Node's 64 KiB, for far servers. */
+/** The flow-control window of a stream: larger than Node's 64 KiB, for distant servers. */
 const STREAM_WINDOW = 1024 * 1024
 const CONNECTION_WINDOW = 16 * 1024 * 1024
-/** In megabytes. What is on its way counts, so Node's 10 would be reached by ten large responses. */
-const MEMORY_LIMIT = 256
+/** In megabytes. Data in flight counts, so ten large responses would reach Node's default of 10. */
+const MAX_SESSION_MEMORY = 256
 
-/** One HTTP/2 connection: counts its streams, notices when it is dead or idle, and ends. */
+/** One HTTP/2 connection: counts its streams, and closes when it is dead or idle. */
 export class Http2Connection {
   readonly #session: ClientHttp2Session
   readonly #socket: Socket
-  readonly #pulse: Http2Pulse
+  readonly #healthCheck: Http2HealthCheck
   readonly #onChange: () => void
-  #open = 0
-  /** Whether it is about to end. */
-  #isLeaving = false
-  /** The highest stream the server has looked at, once it said so. */
-  #lastSeen = Number.POSITIVE_INFINITY
+  #openStreams = 0
+  #isClosing = false
+  /** The highest stream that the server may have processed, from its GOAWAY frame. */
+  #lastStreamId = Number.POSITIVE_INFINITY
   #error: Error | undefined
 
   /** @param onChange Called when a stream or the connection has ended. */
-  constructor(origin: string, socket: Socket, times: Http2Times, onChange: () => void) {
+  constructor(origin: string, socket: Socket, times: Http2Timeouts, onChange: () => void) {
     this.#socket = socket
     this.#onChange = onChange
     const session = connect(origin, {
       createConnection: () => socket,
       settings: { enablePush: false, initialWindowSize: STREAM_WINDOW },
-      maxSessionMemory: MEMORY_LIMIT,
+      maxSessionMemory: MAX_SESSION_MEMORY,
     })
     this.#session = session
-    // Node's session does not notice a TLS alert: only the socket says it, and nothing ends.
+    // Node's session ignores a TLS alert: only the socket reports it, and nothing would end.
     socket.on('error', (error) => this.destroy(error))
     session.on('error', (error) => this.destroy(error))
-    session.on('goaway', (_code, lastSeen) => {
-      this.#lastSeen = Math.min(this.#lastSeen, lastSeen)
+    session.on('goaway', (_code, lastStreamId) => {
+      this.#lastStreamId = Math.min(this.#lastStreamId, lastStreamId)
     })
-    this.#pulse = new Http2Pulse(session, socket, times, {
-      isBusy: () => this.#open > 0,
+    this.#healthCheck = new Http2HealthCheck(session, socket, times, {
+      isBusy: () => this.#openStreams > 0,
       onIdle: () => this.closeIfIdle(),
     })
     session.once('close', () => {
-      this.#pulse.stop()
+      this.#healthCheck.stop()
       onChange()
     })
   }
 
-  /** Resolves when the server has said how many streams it takes; before that it may still refuse our certificate. */
-  greeted(limitMs: number, signal: AbortSignal): Promise<void> {
+  /** Resolves when the server's SETTINGS frame has arrived; before that the server may still refuse our certificate. */
+  settingsReceived(limitMs: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const session = this.#session
       const end = (reason: Error): void => this.destroy(reason)
       const abort = (): void => end(signal.reason)
-      const timer = setTimeout(() => end(broken('ETIMEDOUT', 'no HTTP/2 settings came')), limitMs)
-      const leave = (): void => {
+      const timeout = (): void => end(connectionError('ETIMEDOUT', 'no HTTP/2 settings received'))
+      const timer = setTimeout(timeout, limitMs)
+      const cleanUp = (): void => {
         clearTimeout(timer)
         signal.removeEventListener('abort', abort)
-        session.off('close', ended).off('remoteSettings', greet)
+        session.off('close', ended).off('remoteSettings', received)
       }
-      const greet = (): void => {
-        leave()
+      const received = (): void => {
+        cleanUp()
         session.setLocalWindowSize(CONNECTION_WINDOW)
-        this.#rest()
+        this.#becomeIdle()
         resolve()
       }
       const ended = (): void => {
-        leave()
+        cleanUp()
         reject(this.error)
       }
-      session.once('close', ended).once('remoteSettings', greet)
+      session.once('close', ended).once('remoteSettings', received)
       signal.addEventListener('abort', abort, { once: true })
       if (signal.aborted) abort()
     })
   }
 
-  /** Whether new streams may be opened on it. */
+  /** Whether new streams may be opened. */
   get isUsable(): boolean {
-    return !this.#isLeaving && !this.#session.closed && !this.#session.destroyed
+    return !this.#isClosing && !this.#session.closed && !this.#session.destroyed
   }
 
-  /** Whether nothing can come from it any more. */
+  /** Whether the connection has ended. */
   get isEnded(): boolean {
     return this.#session.destroyed
   }
 
-  /** Why it broke, as well as we know. */
+  /** The reason why the connection broke, as far as it is known. */
   get error(): Error {
-    return this.#error ?? broken('ECONNRESET', 'the server closed the connection')
+    return this.#error ?? connectionError('ECONNRESET', 'the server closed the connection')
   }
 
-  /** How many streams the server takes at once. One at least: zero is for a moment, and Node waits. */
+  /** How many streams the server accepts at once. At least one: a limit of zero is temporary, and Node waits. */
   get capacity(): number {
     return Math.max(this.#session.remoteSettings.maxConcurrentStreams ?? 1, 1)
   }
 
   get hasRoom(): boolean {
-    return this.isUsable && this.#open < this.capacity
+    return this.isUsable && this.#openStreams < this.capacity
   }
 
-  /** Whether the server ends it, but took some of its streams: the next connection will get further. */
-  get hasMoved(): boolean {
-    return this.#lastSeen > 0 && this.#lastSeen < Number.POSITIVE_INFINITY
+  /** Whether the server sent GOAWAY after it had processed some streams: the next connection will make progress. */
+  get hasProcessedSome(): boolean {
+    return this.#lastStreamId > 0 && this.#lastStreamId < Number.POSITIVE_INFINITY
   }
 
-  /** Whether the server cannot have looked at this stream. */
-  hasMissed({ id }: ClientHttp2Stream): boolean {
-    return id === undefined || id > this.#lastSeen
+  /** Whether the server cannot have processed this stream. */
+  isUnprocessed({ id }: ClientHttp2Stream): boolean {
+    return id === undefined || id > this.#lastStreamId
   }
 
-  /** Reserves a place for a stream, which `open` fills or `leave` gives back. */
+  /** Reserves a place for a stream, which `open` uses or `leave` gives back. */
   enter(): void {
-    if (this.#open === 0) this.#session.ref()
-    this.#open += 1
-    if (this.#open === 1) this.#pulse.begin()
+    if (this.#openStreams === 0) this.#session.ref()
+    this.#openStreams += 1
+    if (this.#openStreams === 1) this.#healthCheck.restart()
   }
 
   /** Gives a place back. */
   leave(): void {
-    this.#open -= 1
-    if (this.#open === 0) this.#rest()
+    this.#openStreams -= 1
+    if (this.#openStreams === 0) this.#becomeIdle()
     this.#onChange()
   }
 
   /**
-   * Begins a stream in a reserved place. When it throws, the place is still reserved.
+   * Opens a stream in a reserved place. If it throws, the place is still reserved.
    *
-   * Node ends the whole session for a header that it cannot write, and the stream may never say so.
+   * Node ends the whole session for a header that it cannot write, and may not report it on the stream.
    */
   open(headers: OutgoingHttpHeaders, options: ClientSessionRequestOptions): ClientHttp2Stream {
     const stream = this.#session.request(headers, options)
     if (this.isEnded) {
       stream.on('error', () => {}).destroy()
-      throw new Error('Node cannot send this request over HTTP/2')
+      throw new Error('Node.js cannot send this request over HTTP/2')
     }
     return stream.once('close', () => this.leave())
   }
 
-  /** Ends if it has no streams; with them it can go on, and is to be asked again. */
+  /** Closes the connection if it has no streams; otherwise call it again when they have ended. */
   closeIfIdle(): void {
-    if (this.#open > 0) return
-    this.#isLeaving = true
-    this.#rest()
+    if (this.#openStreams > 0) return
+    this.#isClosing = true
+    this.#becomeIdle()
   }
 
-  /** Ends at once. */
+  /** Ends the connection and its streams. */
   destroy(reason: Error): void {
     this.#error ??= reason
-    this.#isLeaving = true
-    later(() => {
+    this.#isClosing = true
+    afterNghttp2(() => {
       this.#session.destroy(reason)
       this.#socket.destroy()
     })
   }
 
-  /** Without streams it must not keep the process alive, and if it is closing it is done. */
-  #rest(): void {
+  /** Stops keeping the process alive, and ends a connection that is closing. */
+  #becomeIdle(): void {
     this.#session.unref()
-    this.#pulse.begin()
-    if (!this.isUsable && !this.isEnded) later(() => this.#session.destroy())
+    this.#healthCheck.restart()
+    if (!this.isUsable && !this.isEnded) afterNghttp2(() => this.#session.destroy())
   }
 }
 
 /**
- * What ends a session waits until Node has left nghttp2.
+ * Ends a session after Node has left nghttp2.
  *
- * Events of a session, and every promise that goes on after one, run while nghttp2 reads. To end a session
- * there frees memory that it still uses: the process is aborted, or worse (nodejs/node#64113). To cancel a
- * stream is safe; to destroy one with an error is not.
+ * Events of a session, and promises that continue after them, run while nghttp2 reads. Ending a session there frees
+ * memory that is still in use: the process is aborted, or worse (nodejs/node#64113). Cancelling a stream is safe;
+ * destroying one with an error is not.
  */
-function later(end: () => void): void {
+function afterNghttp2(end: () => void): void {
   setImmediate(end)
 }
 
-/** An error with one of Node's codes, which the caller is told in words. */
-export function broken(code: 'ECONNRESET' | 'ETIMEDOUT', message: string): Error {
+/** Makes an error with one of Node's codes, which is later explained to the caller. */
+export function connectionError(code: 'ECONNRESET' | 'ETIMEDOUT', message: string): Error {
   return Object.assign(new Error(message), { code })
 }
 
-interface PulseTimes {
-  /** How often to look. */
-  readonly lookMs: number
-  /** How long nothing may come while streams are open before we ask. */
-  readonly quietMs: number
-  /** How long the answer may take. */
-  readonly answerMs: number
-  readonly idleMs: number
+/** The names are those of Go's `http2.Transport`. */
+interface HealthCheckTimeouts {
+  /** How often the connection is checked. */
+  readonly checkIntervalMs: number
+  /** After how long without data on open streams a ping is sent. */
+  readonly readIdleTimeoutMs: number
+  /** How long the response to the ping may take. */
+  readonly pingTimeoutMs: number
+  /** How long a connection without streams is kept. */
+  readonly idleTimeoutMs: number
 }
 
-interface PulseOwner {
+interface HealthCheckOwner {
   /** Whether streams are open. */
   isBusy(): boolean
-  /** Called when there were none for long. */
+  /** Called when there have been no streams for `idleTimeoutMs`. */
   onIdle(): void
 }
 
 /**
- * Notices that a connection is dead, or that nobody needs it.
+ * Detects that a connection is dead or idle.
  *
- * A machine that is gone closes nothing: without a ping, a watch would wait for its next event for ever.
+ * A host that disappears closes no connection: without a ping, a watch would wait for its next event forever.
  */
-class Http2Pulse {
+class Http2HealthCheck {
   readonly #session: ClientHttp2Session
   readonly #socket: Socket
-  readonly #times: PulseTimes
-  readonly #owner: PulseOwner
+  readonly #times: HealthCheckTimeouts
+  readonly #owner: HealthCheckOwner
   readonly #timer: NodeJS.Timeout
-  /** Since when nothing came, or nothing was asked for. */
+  /** Since when no data has arrived, or no stream has been open. */
   #quietSince = performance.now()
   #bytesRead = 0
-  #isAsking = false
+  #isPinging = false
 
-  constructor(session: ClientHttp2Session, socket: Socket, times: PulseTimes, owner: PulseOwner) {
+  constructor(
+    session: ClientHttp2Session,
+    socket: Socket,
+    times: HealthCheckTimeouts,
+    owner: HealthCheckOwner,
+  ) {
     this.#session = session
     this.#socket = socket
     this.#times = times
     this.#owner = owner
-    this.#timer = setInterval(() => this.#look(), times.lookMs).unref()
+    this.#timer = setInterval(() => this.#check(), times.checkIntervalMs).unref()
   }
 
-  /** Counts from now: the first stream was opened, or the last one ended. */
-  begin(): void {
+  /** Measures from now on: the first stream was opened, the last one ended, or data arrived. */
+  restart(): void {
     this.#quietSince = performance.now()
   }
 
@@ -256,47 +261,47 @@ class Http2Pulse {
     clearInterval(this.#timer)
   }
 
-  #look(): void {
+  #check(): void {
     const { bytesRead } = this.#socket
     if (this.#owner.isBusy() && bytesRead !== this.#bytesRead) {
       this.#bytesRead = bytesRead
-      this.begin()
+      this.restart()
       return
     }
     const quietMs = performance.now() - this.#quietSince
     if (!this.#owner.isBusy()) {
-      if (quietMs >= this.#times.idleMs) this.#owner.onIdle()
-    } else if (quietMs >= this.#times.quietMs && !this.#isAsking) this.#ask()
+      if (quietMs >= this.#times.idleTimeoutMs) this.#owner.onIdle()
+    } else if (quietMs >= this.#times.readIdleTimeoutMs && !this.#isPinging) this.#ping()
   }
 
-  #ask(): void {
-    const { answerMs } = this.#times
-    const timer = setTimeout(() => this.#session.destroy(silent(answerMs)), answerMs).unref()
-    this.#isAsking = this.#session.ping(() => {
-      this.#isAsking = false
+  #ping(): void {
+    const { pingTimeoutMs } = this.#times
+    const end = (): void => this.#session.destroy(pingTimeout(pingTimeoutMs))
+    const timer = setTimeout(end, pingTimeoutMs).unref()
+    this.#isPinging = this.#session.ping(() => {
+      this.#isPinging = false
       clearTimeout(timer)
-      this.begin()
+      this.restart()
     })
-    if (!this.#isAsking) clearTimeout(timer)
+    if (!this.#isPinging) clearTimeout(timer)
   }
 }
 
-function silent(answerMs: number): Error {
-  const message = `the server has gone silent: no answer to a ping within ${answerMs} ms`
-  return Object.assign(new Error(message), { code: 'ETIMEDOUT' })
+function pingTimeout(pingTimeoutMs: number): Error {
+  return connectionError('ETIMEDOUT', `no response to an HTTP/2 ping within ${pingTimeoutMs} ms`)
 }
 
 interface Http2DialOptions {
-  readonly times: Http2Times
+  readonly times: Http2Timeouts
   readonly signal: AbortSignal
   /** Called when a stream or the connection has ended. */
   readonly onChange: () => void
 }
 
 /**
- * Opens one HTTP/2 connection; resolves when requests can be sent on it.
+ * Opens an HTTP/2 connection. Resolves when requests can be sent on it.
  *
- * @throws {NotSupportedError} The server does not speak HTTP/2.
+ * @throws {NotSupportedError} `ERR_NOT_SUPPORTED` if the server does not support HTTP/2.
  */
 export async function dialHttp2(
   target: Target,
@@ -304,34 +309,34 @@ export async function dialHttp2(
   { times, signal, onChange }: Http2DialOptions,
 ): Promise<Http2Connection> {
   if (RUNTIME === 'Deno') {
-    // Its session cannot use a connection that exists, and its errors end the process.
-    throw new NotSupportedError('HTTP/2 does not work under Deno', { hint: HINT })
+    // Its session cannot use an existing connection, and its errors end the process.
+    throw new NotSupportedError('HTTP/2 is not supported under Deno', { hint: HINT })
   }
-  if (!target.origin.startsWith('https:')) throw notSpoken(target, 'it is offered by TLS only')
-  // Found out before anything is signed: a signature may cost a person's time.
+  if (!target.origin.startsWith('https:')) throw noHttp2(target, 'it needs TLS')
+  // Before anything is signed: a signature may need a person.
   const checkFirst = (socket: TLSSocket): void => {
-    if (socket.alpnProtocol !== 'h2') throw notSpoken(target, REFUSED)
+    if (socket.alpnProtocol !== 'h2') throw noHttp2(target, NOT_NEGOTIATED)
   }
   const options = { signal, protocols: ['h2'], beforeSigning: checkFirst }
   const socket = await dial(target, certificate, options).catch((error: unknown) => {
     const { code = '' } = (error ?? {}) as { code?: string }
-    throw code.includes('NO_APPLICATION_PROTOCOL') ? notSpoken(target, REFUSED, error) : error
+    throw code.includes('NO_APPLICATION_PROTOCOL') ? noHttp2(target, NOT_NEGOTIATED, error) : error
   })
   if ((socket as TLSSocket).alpnProtocol !== 'h2') {
     socket.destroy()
-    throw notSpoken(target, REFUSED)
+    throw noHttp2(target, NOT_NEGOTIATED)
   }
   const connection = new Http2Connection(target.origin, socket, times, onChange)
-  await connection.greeted(times.openMs, signal)
+  await connection.settingsReceived(times.settingsTimeoutMs, signal)
   if (!connection.isUsable) throw connection.error
   return connection
 }
 
-const HINT = "Leave transport: 'http2' out: the other transports speak HTTP/1.1."
-const REFUSED = 'the server did not choose it in the TLS handshake'
+const HINT = "Leave out transport: 'http2': the other transports use HTTP/1.1."
+const NOT_NEGOTIATED = 'the server did not select it in the TLS handshake (ALPN)'
 
-function notSpoken({ origin }: Target, why: string, cause?: unknown): NotSupportedError {
-  return new NotSupportedError(`${origin} does not speak HTTP/2: ${why}`, {
+function noHttp2({ origin }: Target, why: string, cause?: unknown): NotSupportedError {
+  return new NotSupportedError(`${origin} does not support HTTP/2: ${why}`, {
     hint: HINT,
     ...(cause !== undefined && { cause }),
   })

@@ -8,12 +8,12 @@ import {
 import { Readable } from 'node:stream'
 import { type HeaderValues, type Sendable, sendBody } from './exchange.ts'
 import { type Controller, NoResponseError, type ResponseHeaders } from './handler.ts'
-import { broken, type Http2Connection } from './http2-connection.ts'
+import { connectionError, type Http2Connection } from './http2-connection.ts'
 
 /**
- * Sends a request as a stream of a connection on which a place was reserved for it.
+ * Sends a request as a stream of a connection on which a place is reserved for it.
  *
- * @returns False if the connection cannot take it any more: nothing was sent, and the place is given back.
+ * @returns False if the connection no longer accepts streams: nothing was sent, and the place was given back.
  */
 export function sendStream(connection: Http2Connection, origin: string, call: Sendable): boolean {
   const { isUsable } = connection
@@ -23,19 +23,19 @@ export function sendStream(connection: Http2Connection, origin: string, call: Se
   } catch (error) {
     connection.leave()
     if (!isUsable) return false
-    // What ended the connection just now is the request itself: it would end every other one too.
+    // The request itself ended the connection, and would end every other one too.
     call.onResponseError(null, error as Error)
     return true
   }
   const sent = new SentStream(connection, stream, call)
   call.onRequestStart(sent, null)
-  // Never with `destroy`: see `later` in http2-connection.ts.
+  // Never with `destroy`: see `afterNghttp2` in http2-connection.ts.
   if (call.requestBody !== undefined)
     sendBody(call.requestBody, stream, (error) => sent.abort(error))
   return true
 }
 
-/** A stream: reports what becomes of it, and controls it. */
+/** The stream of a request: reports its events to the call, and is its controller. */
 class SentStream implements Controller {
   rawHeaders = null
   rawTrailers = null
@@ -47,8 +47,8 @@ class SentStream implements Controller {
   #isPaused = false
   #hasResponse = false
   #isOver = false
-  /** How many bytes are still to come, if the server announced it. */
-  #left: number | undefined
+  /** The bytes that have not arrived yet, if the server sent a Content-Length. */
+  #remaining: number | undefined
 
   constructor(connection: Http2Connection, stream: ClientHttp2Stream, call: Sendable) {
     this.#connection = connection
@@ -94,15 +94,15 @@ class SentStream implements Controller {
   #begin(headers: IncomingHttpHeaders & IncomingHttpStatusHeader): void {
     const { 'content-length': length } = headers
     this.#hasResponse = true
-    this.#left = length === undefined ? undefined : Number(length)
+    this.#remaining = length === undefined ? undefined : Number(length)
     this.#call.onResponseStart(this, headers[':status'] ?? 0, withoutPseudo(headers))
     const stream = this.#stream
     stream.on('data', (chunk: Buffer) => {
-      if (this.#left !== undefined) this.#left -= chunk.length
+      if (this.#remaining !== undefined) this.#remaining -= chunk.length
       this.#call.onResponseData(this, chunk)
     })
     stream.once('end', () => {
-      // Node ends a stream in the same way when its connection was closed in the middle of it.
+      // Node also ends a stream when its connection was closed in the middle of it.
       if (stream.rstCode === constants.NGHTTP2_NO_ERROR) this.#end()
     })
     if (this.#isPaused) stream.pause()
@@ -118,32 +118,36 @@ class SentStream implements Controller {
     const { requestBody } = this.#call
     if (requestBody instanceof Readable) requestBody.destroy()
     if (this.#isOver) return
-    // If only the word is missing that nothing is missing: a reader that knows the length is done already.
-    if (this.#left === 0 && !this.aborted) {
+    // Only the end-of-stream flag is missing: by its length, the body is complete.
+    if (this.#remaining === 0 && !this.aborted) {
       this.#end()
       return
     }
     this.#isOver = true
-    this.#call.onResponseError(this, this.#hasResponse ? this.#cut() : this.#unanswered())
+    const error = this.#hasResponse ? this.#bodyError() : this.#noResponseError()
+    this.#call.onResponseError(this, error)
   }
 
-  #cut(): Error {
+  #bodyError(): Error {
     if (this.#failure !== undefined) return this.#failure
     const { isEnded, error } = this.#connection
-    return isEnded ? error : broken('ECONNRESET', 'the server cut the response off')
+    return isEnded ? error : connectionError('ECONNRESET', 'the server cut the response off')
   }
 
-  /** Why there was no response, and with that whether the request may be sent again. */
-  #unanswered(): Error {
+  /** Returns why there was no response, which decides whether the request may be sent again. */
+  #noResponseError(): Error {
     if (this.#reason !== null) return this.#reason
     const connection = this.#connection
     const failure = this.#failure ?? connection.error
     const isRefused = this.#stream.rstCode === constants.NGHTTP2_REFUSED_STREAM
-    if (isRefused || connection.hasMissed(this.#stream)) {
-      return new NoResponseError(connection.hasMoved ? 'unprocessed' : 'busy', failure)
+    if (isRefused || connection.isUnprocessed(this.#stream)) {
+      return new NoResponseError(connection.hasProcessedSome ? 'unprocessed' : 'busy', failure)
     }
     if (connection.isEnded) return failure
-    return this.#failure ?? broken('ECONNRESET', 'the server ended the request without a response')
+    return (
+      this.#failure ??
+      connectionError('ECONNRESET', 'the server ended the request without a response')
+    )
   }
 }
 
@@ -161,8 +165,8 @@ function headersOf(
   }
 }
 
-/** HTTP/2 has no words for the connection between two hops, and calls the host the authority. */
-const NOT_OURS = new Set([
+/** Not allowed in HTTP/2 (RFC 9113, section 8.2.2), where the host is `:authority`. */
+const CONNECTION_HEADERS = new Set([
   'connection',
   'host',
   'http2-settings',
@@ -175,7 +179,7 @@ const NOT_OURS = new Set([
 
 function endToEnd(headers: HeaderValues): OutgoingHttpHeaders {
   const kept: OutgoingHttpHeaders = {}
-  for (const name in headers) if (!NOT_OURS.has(name)) kept[name] = headers[name]
+  for (const name in headers) if (!CONNECTION_HEADERS.has(name)) kept[name] = headers[name]
   return kept
 }
 

@@ -8,44 +8,44 @@ import {
   dialHttp2,
   HTTP2_TIMEOUTS,
   type Http2Connection,
-  type Http2Times,
+  type Http2Timeouts,
 } from './http2-connection.ts'
 import { sendStream } from './http2-stream.ts'
 
-/** Sends requests as streams of HTTP/2 connections. */
-export function http2Exchange(times: Http2Times = HTTP2_TIMEOUTS): Exchange {
+/** Returns an exchange that sends requests as streams of HTTP/2 connections. */
+export function http2Exchange(times: Http2Timeouts = HTTP2_TIMEOUTS): Exchange {
   return { open: (target, owner) => openHttp2(target, owner, times) }
 }
 
-/** The HTTP/2 connections of one identity to one server. */
+/** Returns the HTTP/2 connections of one identity to one server. */
 export function openHttp2(
   target: Target,
   { credential, derived }: ConnectionOwner,
-  times: Http2Times = HTTP2_TIMEOUTS,
+  times: Http2Timeouts = HTTP2_TIMEOUTS,
 ): Http2Connections {
   const make = (): Http2Connections => new Http2Connections(target, credential.certificate, times)
   return derived.get('http2', target.key, make)
 }
 
-/** What the server takes on one connection before it has said so; Go's own guess. */
-const LIKELY_CAPACITY = 100
+/** How many streams a server is assumed to accept before its SETTINGS arrive; the same as in Go. */
+const DEFAULT_CAPACITY = 100
 
-/** Mostly one connection, more when it is full. */
+/** Usually one connection, and more when it is full. */
 class Http2Connections implements Connections {
   readonly #target: Target
   readonly #certificate: CertificatePair | undefined
-  readonly #times: Http2Times
+  readonly #times: Http2Timeouts
   readonly #open = new Set<Http2Connection>()
   /** Requests for which there is no room yet. */
   readonly #queue = new AbortableQueue<Http2Connection>()
   readonly #dialing = new AbortController()
   #dials = 0
-  #capacity = LIKELY_CAPACITY
+  #capacity = DEFAULT_CAPACITY
   #isClosed = false
-  /** Callers that wait for the last connection to end. */
+  /** Resolve functions of `close` calls. */
   readonly #closing: (() => void)[] = []
 
-  constructor(target: Target, certificate: CertificatePair | undefined, times: Http2Times) {
+  constructor(target: Target, certificate: CertificatePair | undefined, times: Http2Timeouts) {
     this.#target = target
     this.#certificate = certificate
     this.#times = times
@@ -64,7 +64,7 @@ class Http2Connections implements Connections {
     }
   }
 
-  /** Resolves when requests can be sent. */
+  /** Opens a connection if none has room. Resolves when requests can be sent. */
   async opened(): Promise<void> {
     if (this.#findRoom() !== undefined) return
     const opened = this.#queue.wait()
@@ -72,10 +72,10 @@ class Http2Connections implements Connections {
     ;(await opened).leave()
   }
 
-  /** Requests in flight finish first, however long they last. */
+  /** Closes the connections after requests in flight have finished, however long they last. */
   async close(): Promise<void> {
     this.#isClosed = true
-    // A request may have been given the lease just now and be on its way to `send`.
+    // A request may have just received the lease and not have called `send` yet.
     await new Promise((resolve) => setImmediate(resolve))
     this.#settle()
     if (!this.#isDone) await new Promise<void>((resolve) => this.#closing.push(resolve))
@@ -95,7 +95,7 @@ class Http2Connections implements Connections {
 
   #queueUp(call: Sendable): void {
     const gone = new AbortController()
-    // Until there is a stream: the call can be ended while it waits.
+    // Controls the call until there is a stream, so that it can be aborted while it waits.
     const waiting = new CallbackController({
       onAbort: (reason) => gone.abort(reason),
       onPause() {},
@@ -112,7 +112,7 @@ class Http2Connections implements Connections {
     this.#settle()
   }
 
-  /** Gives room to waiting requests, opens connections for the others, and ends what is not needed any more. */
+  /** Sends waiting requests on connections with room, opens connections for the rest, and closes unneeded ones. */
   readonly #settle = (): void => {
     for (const connection of this.#open) if (connection.isEnded) this.#open.delete(connection)
     for (;;) {
@@ -123,7 +123,7 @@ class Http2Connections implements Connections {
     }
     while (this.#dials * this.#capacity < this.#queue.size) void this.#dial()
     if (!this.#isClosed) return
-    // The others end with their last stream, which leads here again.
+    // The others close after their last stream, which calls this again.
     for (const connection of this.#open) connection.closeIfIdle()
     if (this.#isDone) for (const done of this.#closing.splice(0)) done()
   }
@@ -132,7 +132,7 @@ class Http2Connections implements Connections {
     return this.#open.size === 0 && this.#dials === 0 && this.#queue.size === 0
   }
 
-  /** Never rejects: waiting requests receive the error. */
+  /** Opens a connection. Never rejects: waiting requests get the error. */
   async #dial(): Promise<void> {
     this.#dials += 1
     try {
@@ -146,7 +146,7 @@ class Http2Connections implements Connections {
       this.#dials -= 1
     } catch (error) {
       this.#dials -= 1
-      // The others may still have more luck, and take them all.
+      // Other connections that are being opened may still serve the waiting requests.
       if (this.#dials === 0) this.#queue.rejectAll(error)
     }
     this.#settle()

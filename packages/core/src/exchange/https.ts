@@ -16,12 +16,12 @@ import {
 } from './exchange.ts'
 import { CallbackController, NoResponseError, type ResponseHeaders } from './handler.ts'
 
-/** Sends requests with Node's own client: it loads fast, which is what a program for one request needs. */
+/** Returns an exchange that uses Node's own client: it loads fast, which matters to programs that send one request. */
 export function httpsExchange(): Exchange {
   return { open: openAgent }
 }
 
-/** Node's agent with connections of this lease, which ends with the lease. */
+/** Returns a Node agent whose connections belong to a lease, and end with it. */
 export function dialingAgent(target: Target, owner: ConnectionOwner): http.Agent {
   return openAgent(target, owner).agent
 }
@@ -30,7 +30,7 @@ function openAgent(target: Target, { credential, derived }: ConnectionOwner): Di
   return derived.get('https', target.key, () => new DialingAgent(target, credential.certificate))
 }
 
-/** Node's agent, with connections made by our dialer. */
+/** A Node agent whose connections are made by `dial`. */
 class DialingAgent implements Connections {
   readonly agent: http.Agent
   readonly #origin: string
@@ -50,7 +50,7 @@ class DialingAgent implements Connections {
           this.#sockets.add(socket)
           callback?.(null, socket)
         },
-        // The type asks for a socket beside the error; Node does not.
+        // The type requires a socket beside the error; Node does not.
         (error: Error) => (callback as (error: Error) => void)(error),
       )
       return undefined
@@ -78,7 +78,7 @@ class DialingAgent implements Connections {
     }
   }
 
-  /** Frees idle sockets; those in use end with their request, because they are not kept alive any more. */
+  /** Closes idle sockets. Those in use end with their request, because they are no longer kept alive. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.agent.maxFreeSockets = 0
@@ -98,11 +98,11 @@ class DialingAgent implements Connections {
 
 interface FollowOptions {
   readonly headersOf?: (response: http.IncomingMessage) => ResponseHeaders
-  /** Without it, a connection that the server hands over unasked is closed. */
+  /** Whether a 101 is accepted; otherwise the connection of an unexpected 101 is closed. */
   readonly mayUpgrade?: boolean
 }
 
-/** Reports to a call what becomes of a request of Node's client. */
+/** Reports the events of a request of Node's client to a call. */
 export function followRequest(
   request: http.ClientRequest,
   call: Sendable,
@@ -121,20 +121,20 @@ export function followRequest(
     const isStale = request.reusedSocket && response === undefined && isBrokenConnection(error)
     call.onResponseError(controller, isStale ? new NoResponseError('stale', error) : error)
   }
-  // Now, and not when there is a connection: the call can then be ended while that is being made.
+  // Now, and not when there is a connection, so that the call can be aborted while it is being made.
   call.onRequestStart(controller, null)
   if (mayUpgrade) {
     request.once('upgrade', (incoming, socket, head) => {
       isOver = true
       if (head.length > 0) socket.unshift(head)
-      // The caller listens later than it may fail.
+      // It may fail before the caller listens.
       socket.on('error', () => {})
       const { statusCode = 0, statusMessage } = incoming
       call.onRequestUpgrade(controller, statusCode, headersOf(incoming), socket, statusMessage)
     })
   }
   request.once('error', fail)
-  // A connection that was handed over unasked closes without a word.
+  // After an unexpected 101, Node closes the connection without an error.
   request.once('close', () => fail(noResponse()))
   request.once('response', (incoming) => {
     response = incoming

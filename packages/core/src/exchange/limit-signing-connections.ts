@@ -2,32 +2,32 @@ import type { Target } from '../dial/target.ts'
 import { NotSupportedError } from '../errors/index.ts'
 import type { ConnectionOwner, Connections, Exchange, Sendable } from './exchange.ts'
 import { CallbackController } from './handler.ts'
-import type { Alerts } from './tls-alerts.ts'
+import type { TlsAlerts } from './tls-alerts.ts'
 
 interface Exchanges {
-  /** For keys that are in this process. */
+  /** For private keys in this process. */
   readonly usual: Exchange
-  /** For servers that do not speak HTTP/2: few connections. */
+  /** For signing keys and servers without HTTP/2: has few connections. */
   readonly few: Exchange
 }
 
 /**
- * Opens few connections where each costs a signature, which a person may have to confirm.
+ * Limits the connections of signing keys: each connection needs a signature, which a person may have to confirm.
  *
- * Requests with a signing key go over HTTP/2, or over a few connections of HTTP/1.1 where the server does not speak it.
+ * Requests with a signing key use HTTP/2, or a few HTTP/1.1 connections if the server does not support it.
  */
 export function limitSigningConnections({ usual, few }: Exchanges): Exchange {
   return {
     open(target, owner) {
       if (owner.credential.certificate?.signingKey === undefined) return usual.open(target, owner)
       if (!target.origin.startsWith('https:')) return few.open(target, owner)
-      return owner.derived.get('few', target.key, () => new FewConnections(target, owner, few))
+      return owner.derived.get('few', target.key, () => new SigningConnections(target, owner, few))
     },
   }
 }
 
-/** Connections over HTTP/2 if the server speaks it, which is found out with the first request. */
-class FewConnections implements Connections {
+/** Uses HTTP/2 if the server supports it, which the first request finds out. */
+class SigningConnections implements Connections {
   readonly #target: Target
   readonly #owner: ConnectionOwner
   readonly #few: Exchange
@@ -45,7 +45,7 @@ class FewConnections implements Connections {
     return this.#isClosed
   }
 
-  get alerts(): Alerts | undefined {
+  get alerts(): TlsAlerts | undefined {
     return this.#chosen?.alerts
   }
 
@@ -65,7 +65,7 @@ class FewConnections implements Connections {
     )
   }
 
-  /** The connections themselves end with the identity. */
+  /** Stops accepting requests. The connections themselves end with the identity. */
   close(): void {
     this.#isClosed = true
   }
@@ -79,7 +79,7 @@ class FewConnections implements Connections {
       this.#chosen = await this.#openHttp2()
     } catch (error) {
       this.#choosing = undefined
-      // Nothing was sent, and nothing was signed.
+      // Nothing was sent or signed.
       if (!(error instanceof NotSupportedError)) throw error
       this.#chosen = this.#few.open(this.#target, this.#owner)
     }
@@ -87,7 +87,7 @@ class FewConnections implements Connections {
   }
 
   async #openHttp2(): Promise<Connections> {
-    // Loaded when used: most keys are in this process, and then HTTP/1.1 is faster.
+    // Loaded on use: most keys are in this process, and HTTP/1.1 is faster for them.
     const { openHttp2 } = await import('./http2.ts')
     const connections = openHttp2(this.#target, this.#owner)
     await connections.opened()

@@ -2,16 +2,16 @@ import type { Socket } from 'node:net'
 import { certificateAlert } from '../tls/alert.ts'
 
 /**
- * TLS alerts of a set of connections.
+ * Counts the TLS alerts of a set of connections.
  *
- * With TLS 1.3 a server refuses a certificate when the client already sends requests. undici then reports only that
- * the other side has closed; the socket's own error says why.
+ * With TLS 1.3 a server refuses a client certificate after the client may already have sent requests. undici then only
+ * reports that the other side has closed; the socket's own error says why.
  */
-export class Alerts {
+export class TlsAlerts {
   #count = 0
   #last: unknown
 
-  /** How many there were; a mark for `since`. */
+  /** The number of alerts so far; pass it to `since` later. */
   get count(): number {
     return this.#count
   }
@@ -24,7 +24,7 @@ export class Alerts {
     })
   }
 
-  /** The last alert, if there was one since. Of several requests that fail together, each must see it. */
+  /** Returns the last alert if there was one since `mark`. Each of several requests that fail together must see it. */
   since(mark: number): unknown {
     return this.#count > mark ? this.#last : undefined
   }

@@ -4,14 +4,14 @@ import type { CertificatePair } from '../credential/credential.ts'
 import { dial } from '../dial/dial.ts'
 import type { Target } from '../dial/target.ts'
 import type { ConnectionLimits, Connections, Exchange, Sendable } from './exchange.ts'
-import { Alerts } from './tls-alerts.ts'
+import { TlsAlerts } from './tls-alerts.ts'
 
 const KEEP_ALIVE_MS = 60_000
 
-/** Sends requests over undici's pools of kept-alive connections. */
+/** Returns an exchange that uses undici's pools of kept-alive connections. */
 export function undiciExchange(limits: ConnectionLimits): Exchange {
   return {
-    // Other clusters that mean the same identity and server use the same pools.
+    // Clusters with the same identity and server share the pools.
     open: (target, { credential, derived }) =>
       derived.get('undici', target.key, () => new Pools(target, credential.certificate, limits)),
   }
@@ -20,23 +20,22 @@ export function undiciExchange(limits: ConnectionLimits): Exchange {
 /**
  * Two pools, one for short requests and one for streams.
  *
- * Streams have one of their own because undici looks for an idle connection by walking through all of
- * them. When long responses hold connections of the short pool, a new one takes its place, and the old
- * one ends with them.
+ * Streams have their own pool because undici searches all connections for an idle one. When long responses hold
+ * connections of the short pool, a new pool replaces it, and the old one closes after them.
  */
 class Pools implements Connections {
-  /** undici does not say that a connection ended by an alert. */
-  readonly alerts = new Alerts()
+  /** undici does not report that an alert ended a connection. */
+  readonly alerts = new TlsAlerts()
   readonly #target: Target
   readonly #certificate: CertificatePair | undefined
   readonly #limits: ConnectionLimits
   #short: Pool
   #round = 0
-  /** Pools that were replaced and are not done yet. */
+  /** Replaced pools that have not closed yet. */
   readonly #replaced = new Set<Pool>()
   #streams: Pool | undefined
   #closed: Promise<void> | undefined
-  /** Aborted when the pools have ended: undici would let a connection that is being made go on. */
+  /** Aborted when the pools have ended: undici itself does not stop a connection that is being made. */
   readonly #dialing = new AbortController()
 
   constructor(target: Target, certificate: CertificatePair | undefined, limits: ConnectionLimits) {
@@ -70,7 +69,7 @@ class Pools implements Connections {
   }
 
   async #close(): Promise<void> {
-    // A request may have been given the lease just now and be on its way to `send`.
+    // A request may have just received the lease and not have called `send` yet.
     await new Promise((resolve) => setImmediate(resolve))
     await Promise.allSettled([this.#short.close(), this.#streams?.close()])
     this.#dialing.abort()
@@ -89,7 +88,7 @@ class Pools implements Connections {
     return this.#short
   }
 
-  /** Lets a pool end with the responses that hold it; until then `destroy` must still find it. */
+  /** Lets a pool close after its responses; until then `destroy` must still find it. */
   #replace(pool: Pool): void {
     this.#replaced.add(pool)
     const forget = (): void => void this.#replaced.delete(pool)
@@ -100,7 +99,7 @@ class Pools implements Connections {
     return new Pool(this.#target.origin, {
       connections,
       keepAliveTimeout: KEEP_ALIVE_MS,
-      // As in client-go, a request ends with its signal, its server or its connection, not with a timer of ours.
+      // As in client-go: a request is ended by its signal, its server or its connection, not by a timeout of ours.
       headersTimeout: 0,
       bodyTimeout: 0,
       connect: (_, callback) => {

@@ -15,9 +15,9 @@ import { CallbackController, type ResponseHeaders } from './handler.ts'
 import { followRequest } from './https.ts'
 
 /**
- * Sends a request that asks for another protocol, over a connection of its own.
+ * Sends an upgrade request over a connection of its own.
  *
- * When the server agrees, the status is 101 and the call has the connection itself. Any other response is an ordinary
+ * If the server agrees, the status is 101 and the call has the connection itself. Any other response is an ordinary
  * one.
  */
 export const upgradeExchange: Exchange = {
@@ -25,9 +25,9 @@ export const upgradeExchange: Exchange = {
 }
 
 /**
- * The same with an `Origin` header that names the server itself.
+ * Sends an upgrade request with an `Origin` header that names the server itself.
  *
- * kube-apiserver refuses a WebSocket watch without one. The server is known only here, where a vault has several.
+ * kube-apiserver rejects a WebSocket watch without one. If a vault has several servers, the server is known only here.
  */
 export const upgradeWithServerOrigin: Exchange = {
   open: (target, owner) =>
@@ -63,7 +63,7 @@ class UpgradeSockets implements Connections {
 
   send(call: Sendable): void {
     const gone = new AbortController()
-    // Replaced when there is a connection.
+    // Controls the call until there is a connection.
     const dialing = new CallbackController({
       onAbort: (reason) => gone.abort(reason),
       onPause() {},
@@ -108,7 +108,7 @@ class UpgradeSockets implements Connections {
   }
 }
 
-/** Repeated headers stay apart, as the bridge passes them on. */
+/** Keeps repeated headers apart, because the bridge passes them on. */
 function headersOf(response: http.IncomingMessage): ResponseHeaders {
   const headers: ResponseHeaders = {}
   for (const [name, values] of Object.entries(response.headersDistinct)) {

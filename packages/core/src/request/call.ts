@@ -12,54 +12,54 @@ import { certificateAlert } from '../tls/alert.ts'
 import type { Gate, GateEntry } from './gate.ts'
 import { IncomingResponse } from './incoming-response.ts'
 import type { Line } from './line.ts'
-import type { Outgoing } from './outgoing-request.ts'
-import { isRefused, refusalOf, resendAfter, unansweredRefusal } from './refusal.ts'
+import type { OutgoingRequest } from './outgoing-request.ts'
+import { isRefused, refusalOf, refusalWithoutResponse, resendDelayMs } from './refusal.ts'
 import { isStreaming, pathOn, type RequestTarget } from './request-target.ts'
 
-/** How long the rest of a refusal may take after a better credential was found. */
+/** How long the rest of a refusal may take to arrive once a new credential is available. */
 const MAX_DRAIN_MS = 2000
 
-/** Where a call reports to: one of the two, once. */
+/** Receives the outcome of a call: exactly one of `answered` and `failed`, once. */
 export interface Caller {
-  /** The response has begun; it is read from the call. */
+  /** Called when the response has begun; its body is read from the call. */
   answered(call: Call): void
-  /** There is no response. */
+  /** Called when there is no response. */
   failed(error: unknown): void
-  /** A response with a status of 1xx came; another one follows. */
+  /** Called with an informational (1xx) response; the final response follows. */
   informed?(call: Call, status: number, headers: ResponseHeaders, statusText: string): void
-  /** What the caller gets in place of an error of the connection; an error in our words by default. */
+  /** Converts a connection error for the caller; by default to one of our errors. */
   readonly explain?: ((error: unknown, target: Target) => unknown) | undefined
 }
 
 /**
- * One request on its way: its place at the gate, its credential, its tries, and its response.
+ * One request from start to end: its place at the gate, its credential, its tries and its response.
  *
- * It is sent with the current credential; when the server refuses that, once more with a better one. All calls that
- * are refused at the same time wait for one refresh. Where there is nothing better, or the body cannot be sent again,
- * the caller gets the server's own response. With several credentials at hand, each that is left is tried.
+ * The request is sent with the current credential and, if the server refuses it, once more with a new one. Calls that
+ * are refused at the same time share one refresh. If there is no new credential, or the body cannot be sent again, the
+ * caller gets the server's own response. With several credentials available, each remaining one is tried.
  *
- * It is also the handler that the exchange calls: one object for all, because each object and promise between the
- * caller and the connection costs every request time.
+ * The call is also the handler that the exchange calls. One object does both because every object and promise between
+ * the caller and the connection adds to the time of every request.
  */
 export class Call extends IncomingResponse implements Sendable {
   readonly target: RequestTarget
-  /** Whether the response stays open by design: then it counts with the streams. */
+  /** Whether the response stays open by design, and so counts as a stream. */
   readonly isStream: boolean
   readonly #line: Line
-  readonly #outgoing: Outgoing
+  readonly #outgoing: OutgoingRequest
   readonly #caller: Caller
   readonly #exchange: Exchange
   readonly #gate: Gate | undefined
   readonly #leaseOptions: LeaseOptions | undefined
-  /** Where it goes with a credential that the caller brought. */
-  #own: Target | undefined
-  /** How often it was sent with another credential, because one was refused. */
+  /** The server of a request with the caller's own credential. */
+  #ownCredentialTarget: Target | undefined
+  /** How often the request was sent again with another credential, after a refusal. */
   #retries = 0
-  /** How often it was sent with the same one, because there was no response. */
+  /** How often the request was sent again with the same credential, because there was no response. */
   #repeats = 0
-  #pause: NodeJS.Timeout | undefined
+  #resendTimer: NodeJS.Timeout | undefined
 
-  // The last try.
+  // State of the last try.
   path = ''
   requestHeaders: HeaderValues = NO_HEADERS
   requestBody: Uint8Array | Readable | undefined
@@ -69,19 +69,19 @@ export class Call extends IncomingResponse implements Sendable {
   #connections: Connections | undefined
   #alertMark = 0
   #controller: Controller | undefined
-  /** Why there is no response, while a better credential is looked for. */
-  #missing: { readonly error: unknown } | undefined
+  /** Why there is no response; set while a new credential is awaited. */
+  #noResponse: { readonly error: unknown } | undefined
 
   /** Whether the caller has the response. */
   #isAnswered = false
-  /** Whether nothing more can come of it. */
+  /** Whether the call has ended. */
   #isOver = false
 
   constructor(
     line: Line,
     exchange: Exchange,
     target: RequestTarget,
-    outgoing: Outgoing,
+    outgoing: OutgoingRequest,
     caller: Caller,
   ) {
     super()
@@ -103,7 +103,7 @@ export class Call extends IncomingResponse implements Sendable {
     return this.#gate?.round ?? 0
   }
 
-  /** The server that it was sent to last. */
+  /** The server that the request was last sent to. */
   get server(): Target {
     return this.#server ?? this.#line.target
   }
@@ -125,7 +125,7 @@ export class Call extends IncomingResponse implements Sendable {
     else this.#findServer()
   }
 
-  /** Ends the request: the reason is the error of its caller, or of the reader of its response. */
+  /** Ends the request. The caller, or the reader of the response, gets the reason as its error. */
   override cancel(reason: unknown): void {
     if (this.#isOver) return
     const controller = this.#controller
@@ -136,17 +136,17 @@ export class Call extends IncomingResponse implements Sendable {
     this.socket?.on('error', () => {}).destroy(error)
   }
 
-  /** The signal's event: an object is a cheaper listener than a function. */
+  /** Handles the signal's `abort` event: an object is a cheaper listener than a closure. */
   handleEvent(): void {
     this.cancel(this.#outgoing.signal?.reason)
   }
 
-  // The way to a connection.
+  // Before it is sent.
 
-  /** A request with a credential of its own goes to the current server, or to the one that it names. */
+  /** Finds the server of a request with its own credential: the one that it names, or the current one. */
   #findServer(): void {
     const proceed = (server: Target): void => {
-      this.#own = server
+      this.#ownCredentialTarget = server
       this.#enter()
     }
     try {
@@ -158,19 +158,19 @@ export class Call extends IncomingResponse implements Sendable {
     }
   }
 
-  /** Takes a place at the gate. @param given A credential taken just now: good if there is a place at once. */
-  #enter(given?: Lease): void {
+  /** Takes a place at the gate. @param fresh A lease obtained just now; used only if there is a place at once. */
+  #enter(fresh?: Lease): void {
     if (this.#isOver) return
     try {
       const gate = this.#gate
       const entry = this.isStream ? gate?.openStream() : gate?.enter(this.#outgoing.signal)
       if (entry instanceof Promise) {
         entry.then(
-          (late) => this.#lend(late),
+          (late) => this.#takeLease(late),
           (error) => this.#fail(error),
         )
       } else {
-        this.#lend(entry, given)
+        this.#takeLease(entry, fresh)
       }
     } catch (error) {
       this.#fail(error)
@@ -178,22 +178,22 @@ export class Call extends IncomingResponse implements Sendable {
   }
 
   /**
-   * Takes a credential: only now, because it may have changed while the request waited for its place.
+   * Leases the credential, after the gate: it may have changed while the request was queued.
    *
-   * It keeps no place while it waits for a credential: other requests may have theirs already.
+   * The place at the gate is given back while the credential is awaited, because other requests may have theirs.
    */
-  #lend(entry: GateEntry | undefined, given?: Lease): void {
+  #takeLease(entry: GateEntry | undefined, fresh?: Lease): void {
     this.#entry = entry
     if (this.#isOver) {
       this.#leaveGate()
       return
     }
     try {
-      if (this.#own !== undefined) {
-        this.#send(this.#line.noCredential, this.#own)
+      if (this.#ownCredentialTarget !== undefined) {
+        this.#send(this.#line.anonymousLease, this.#ownCredentialTarget)
         return
       }
-      const lease = given ?? this.#line.access.lease(this.#outgoing.signal, this.#leaseOptions)
+      const lease = fresh ?? this.#line.access.lease(this.#outgoing.signal, this.#leaseOptions)
       if (lease instanceof Promise) {
         this.#leaveGate()
         lease.then(
@@ -221,7 +221,7 @@ export class Call extends IncomingResponse implements Sendable {
     connections.send(this)
   }
 
-  // What the exchange reports. A controller that is not the current one belongs to an earlier try.
+  // Called by the exchange. A controller that is not the current one belongs to an earlier try.
 
   onRequestStart(controller: Controller): void {
     if (this.#isOver) controller.abort(new Error('the request was aborted'))
@@ -242,7 +242,7 @@ export class Call extends IncomingResponse implements Sendable {
     this.statusCode = status
     this.statusText = statusText
     this.headers = headers
-    if (!this.#isBeingImproved()) this.#answer()
+    if (!this.#isRefusalBeingHandled()) this.#answer()
   }
 
   onResponseData(controller: Controller, chunk: Buffer): void {
@@ -268,7 +268,7 @@ export class Call extends IncomingResponse implements Sendable {
     }
     this.#leaveGate()
     if (this.statusCode > 0) this.breakOff(error)
-    else this.#missResponse(error)
+    else this.#handleNoResponse(error)
   }
 
   onRequestUpgrade(
@@ -291,13 +291,13 @@ export class Call extends IncomingResponse implements Sendable {
     this.#answer()
   }
 
-  // What a response, or none, says about the credential.
+  // What the response, or its absence, means for the credential.
 
-  /** Judges the credential by the response. Returns true if it was refused and a better one is being looked for. */
-  #isBeingImproved(): boolean {
+  /** Reports how the server took the credential. Returns true if it was refused and a new one is awaited. */
+  #isRefusalBeingHandled(): boolean {
     const { access, refreshOn } = this.#line
     const lease = this.#lease
-    if (lease === undefined || this.#own !== undefined) return false
+    if (lease === undefined || this.#ownCredentialTarget !== undefined) return false
     if (!isRefused(this.statusCode, this.target.pathname, lease, refreshOn)) {
       this.#accept()
       return false
@@ -307,84 +307,84 @@ export class Call extends IncomingResponse implements Sendable {
       access.reject(lease, refusal)
       return false
     }
-    void this.#improve(lease, refusal)
+    void this.#retryAfter(lease, refusal)
     return true
   }
 
   #accept(): void {
-    if (this.#own !== undefined || this.#lease === undefined) return
+    if (this.#ownCredentialTarget !== undefined || this.#lease === undefined) return
     this.#line.accept(this.#lease, this.#leaseOptions, this.headers['date'])
   }
 
-  /** There is no response: the credential may be the reason, or the connection. */
-  #missResponse(error: unknown): void {
-    const lease = this.#own === undefined ? this.#lease : undefined
+  /** Decides what to do without a response: the cause may be the credential or the connection. */
+  #handleNoResponse(error: unknown): void {
+    const lease = this.#ownCredentialTarget === undefined ? this.#lease : undefined
     const alert = certificateAlert(error) === undefined ? this.#alert() : error
     const reason = alert ?? error
     const refusal =
-      lease && !this.#exchange.isForeign ? unansweredRefusal(reason, lease) : undefined
+      lease && !this.#exchange.isUserOwned ? refusalWithoutResponse(reason, lease) : undefined
     if (lease !== undefined && refusal !== undefined) {
-      this.#missing = { error: this.#explain(reason) }
+      this.#noResponse = { error: this.#explain(reason) }
       if (this.#retries < this.#line.access.maxRetries) {
-        void this.#improve(lease, refusal)
+        void this.#retryAfter(lease, refusal)
       } else {
         this.#line.access.reject(lease, refusal)
-        this.#reject(this.#missing.error)
+        this.#reject(this.#noResponse.error)
       }
       return
     }
     const { method, canReplay } = this.#outgoing
     const tried = { method, canReplay, repeats: this.#repeats }
-    const pauseMs = alert === undefined ? resendAfter(error, tried) : undefined
-    if (pauseMs === undefined) {
+    const delayMs = alert === undefined ? resendDelayMs(error, tried) : undefined
+    if (delayMs === undefined) {
       this.#fail(reason)
       return
     }
     this.#repeats += 1
-    if (pauseMs === 0) this.#enter()
-    else this.#pause = setTimeout(() => this.#enter(), pauseMs)
+    if (delayMs === 0) this.#enter()
+    else this.#resendTimer = setTimeout(() => this.#enter(), delayMs)
   }
 
   #alert(): unknown {
     return this.#connections?.alerts?.since(this.#alertMark)
   }
 
-  /** Reports a refusal, and sends the request once more if there is a better credential. */
-  async #improve(refused: Lease, refusal: Refusal): Promise<void> {
+  /** Reports a refusal, and sends the request again if there is a new credential. */
+  async #retryAfter(refused: Lease, refusal: Refusal): Promise<void> {
     const { access } = this.#line
     const { method, signal, canReplay } = this.#outgoing
     try {
-      const better = await access.replace(refused, refusal, signal, this.#leaseOptions)
+      const replacement = await access.replace(refused, refusal, signal, this.#leaseOptions)
       if (this.#isOver) return
-      if (better !== undefined && canReplay()) {
-        this.#drop()
+      if (replacement !== undefined && canReplay()) {
+        this.#discardRefusal()
         access.report({ type: 'retried', method, path: this.target.pathname })
         this.#retries += 1
         this.#repeats = 0
-        this.#enter(better)
-      } else if (this.#missing === undefined) {
+        this.#enter(replacement)
+      } else if (this.#noResponse === undefined) {
         this.#answer()
       } else {
-        this.#reject(this.#missing.error)
+        this.#reject(this.#noResponse.error)
       }
     } catch (error) {
       this.cancel(error)
     }
   }
 
-  /** Forgets a refusal. Its rest may still arrive, so that the connection can be used again; not if it is large or slow. */
-  #drop(): void {
+  /** Discards a refusal. Its rest may still arrive, so that the connection can be reused, unless it is large or slow. */
+  #discardRefusal(): void {
     const controller = this.#controller
     this.#leaveGate()
     this.#controller = undefined
-    this.#missing = undefined
+    this.#noResponse = undefined
     this.reset()
     if (controller === undefined) return
     if (controller.paused) controller.abort(replaced())
     else setTimeout(() => controller.abort(replaced()), MAX_DRAIN_MS).unref()
   }
 
-  // The end.
+  // How it ends.
 
   #answer(): void {
     this.#isAnswered = true
@@ -392,7 +392,7 @@ export class Call extends IncomingResponse implements Sendable {
     this.#caller.answered(this)
   }
 
-  /** There is no response, for a reason that is put into words for the caller. */
+  /** Ends the call without a response, with the error converted for the caller. */
   #fail(error: unknown): void {
     if (!this.#isOver) this.#reject(this.#explain(error))
   }
@@ -404,7 +404,7 @@ export class Call extends IncomingResponse implements Sendable {
     this.#caller.failed(error)
   }
 
-  /** The response breaks off. */
+  /** Ends a response that broke off. */
   #breakOff(error: unknown): void {
     this.#finish()
     this.breakOff(error)
@@ -413,7 +413,7 @@ export class Call extends IncomingResponse implements Sendable {
   #finish(): void {
     this.#isOver = true
     this.#leaveGate()
-    clearTimeout(this.#pause)
+    clearTimeout(this.#resendTimer)
     this.#line.calls.delete(this)
     this.#outgoing.signal?.removeEventListener('abort', this)
   }
@@ -424,10 +424,10 @@ export class Call extends IncomingResponse implements Sendable {
     this.#entry = undefined
   }
 
-  #explain(given: unknown): unknown {
-    const error = given instanceof NoResponseError ? given.cause : given
-    const own = this.#outgoing.bodyError?.()
-    if (own !== undefined) return own
+  #explain(failure: unknown): unknown {
+    const error = failure instanceof NoResponseError ? failure.cause : failure
+    const bodyError = this.#outgoing.bodyError?.()
+    if (bodyError !== undefined) return bodyError
     if (this.#caller.explain !== undefined) return this.#caller.explain(error, this.server)
     const isExplained = isCredentialError(error) || isProgramError(error)
     return isExplained ? error : explainNetworkError(error, this.server.origin)
@@ -437,5 +437,5 @@ export class Call extends IncomingResponse implements Sendable {
 const NO_HEADERS: HeaderValues = {}
 
 function replaced(): Error {
-  return new Error('the response was replaced by a better one')
+  return new Error('the response was superseded by a retry')
 }

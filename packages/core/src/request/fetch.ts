@@ -7,14 +7,14 @@ import type { Call } from './call.ts'
 import { mergeHeaders } from './headers.ts'
 import type { IncomingResponse } from './incoming-response.ts'
 import type { Line } from './line.ts'
-import { inMemory, type Outgoing, recorded } from './outgoing-request.ts'
-import { findOn, type RequestTarget } from './request-target.ts'
+import { type OutgoingRequest, withBufferedBody, withStreamBody } from './outgoing-request.ts'
+import { findTarget, type RequestTarget } from './request-target.ts'
 import { makeResponse } from './response.ts'
 
 /**
  * Does what the global `fetch` does, over a line.
  *
- * Not an async function: each promise costs every request time.
+ * Not an async function, because every promise adds to the time of every request.
  */
 export function fetchOver(
   line: Line,
@@ -26,7 +26,7 @@ export function fetchOver(
     const target = line.find(asRequest(input)?.url ?? (input as string | URL))
     const outgoing = makeOutgoing(input, init, line.defaults)
     if (outgoing instanceof Promise || init?.redirect !== undefined) {
-      return fetchSlowly(line, target, outgoing, init?.redirect)
+      return fetchAsync(line, target, outgoing, init?.redirect)
     }
     return new Promise((resolve, failed) => {
       const answered = (call: Call): void => resolve(makeResponse(call))
@@ -37,18 +37,19 @@ export function fetchOver(
   }
 }
 
-async function fetchSlowly(
+/** Sends a request whose body must be read first, or whose redirects the caller wants followed. */
+async function fetchAsync(
   line: Line,
   first: RequestTarget,
-  made: Outgoing | Promise<Outgoing>,
+  pending: OutgoingRequest | Promise<OutgoingRequest>,
   mode: RequestInit['redirect'],
 ): Promise<Response> {
-  const outgoing = await made
+  const outgoing = await pending
   let call = await line.send(first, outgoing)
   for (let hops = 0; mode !== undefined && isRedirect(call); hops += 1) {
     const { method } = outgoing
     const { server } = call
-    const next = followTo(call, call.target, { target: server, mode, method, hops })
+    const next = redirectTarget(call, call.target, { target: server, mode, method, hops })
     if (next === undefined) return makeResponse(call, { redirected: hops > 0 })
     call.discard()
     call = await line.send({ ...next, origin: server.origin }, outgoing)
@@ -57,17 +58,17 @@ async function fetchSlowly(
 }
 
 /**
- * Turns what `fetch` was given into an outgoing request, on copies: nothing of the caller's changes.
- * Headers nobody set come from the defaults; if the caller set none, the result has the defaults themselves.
+ * Converts the arguments of `fetch` to an outgoing request, without changing the caller's objects.
  *
- * Every body that the global classes allow is taken. Streams are recorded while they are sent, so that
- * a small one can be sent again after a 401.
+ * Headers that the caller did not set come from the defaults; if the caller set none, the result has the defaults
+ * object itself. Accepts every body that the global classes accept. Streams are recorded while they are sent, so that a
+ * small one can be sent again after a 401.
  */
 function makeOutgoing(
   input: string | URL | Request,
   init: RequestInit = {},
   defaults: HeaderValues = {},
-): Outgoing | Promise<Outgoing> {
+): OutgoingRequest | Promise<OutgoingRequest> {
   const request = asRequest(input)
   const method = (init.method ?? request?.method ?? 'GET').toUpperCase()
   const given = init.headers ?? request?.headers
@@ -86,20 +87,20 @@ function makeOutgoing(
   return withBody({ method, headers, signal, asksCompressed }, body)
 }
 
-/** Looks at the class last: the global one is loaded when first touched, and takes its time. */
+/** Checks for `Request` last: the global class is loaded on first use, which takes time. */
 function asRequest(input: string | URL | Request): Request | undefined {
   if (typeof input === 'string' || input instanceof URL) return undefined
   return input instanceof Request ? input : undefined
 }
 
 async function withBody(
-  head: Pick<Outgoing, 'method' | 'headers' | 'signal' | 'asksCompressed'>,
-  given: NonNullable<RequestInit['body']>,
-): Promise<Outgoing> {
-  const { content, type } = await readBody(given)
+  head: Pick<OutgoingRequest, 'method' | 'headers' | 'signal' | 'asksCompressed'>,
+  body: NonNullable<RequestInit['body']>,
+): Promise<OutgoingRequest> {
+  const { content, type } = await readBody(body)
   const headers = { ...(type !== undefined && { 'content-type': type }), ...head.headers }
-  if (content instanceof Uint8Array) return inMemory({ ...head, headers }, content)
-  return recorded({ ...head, headers }, content)
+  if (content instanceof Uint8Array) return withBufferedBody({ ...head, headers }, content)
+  return withStreamBody({ ...head, headers }, content)
 }
 
 const noBody = (): undefined => undefined
@@ -125,10 +126,10 @@ async function readBody(body: NonNullable<RequestInit['body']>): Promise<ReadBod
   if (body instanceof ReadableStream) {
     return { content: Readable.fromWeb(body as NodeReadableStream) }
   }
-  // Not as the iterable that it also is: it may fail before anybody iterates.
+  // Before the check for an iterable, which it also is: a stream may fail before it is iterated.
   if ((body as unknown) instanceof Readable) return { content: body as unknown as Readable }
   if (isAsyncIterable(body)) return { content: Readable.from(body) }
-  // Whatever else fetch takes (bytes, forms, blobs), the global Response encodes as the standard says.
+  // Everything else that fetch accepts (bytes, forms, blobs) is encoded by the global Response, as the standard says.
   const encoded = new Response(body as ConstructorParameters<typeof Response>[0])
   const type = encoded.headers.get('content-type')
   const content = new Uint8Array(await encoded.arrayBuffer())
@@ -139,14 +140,14 @@ function isAsyncIterable(body: unknown): body is AsyncIterable<Uint8Array> {
   return typeof body === 'object' && body !== null && Symbol.asyncIterator in body
 }
 
-const STATUSES = new Set([301, 302, 303, 307, 308])
-const MAX_HOPS = 5
+const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308])
+const MAX_REDIRECTS = 5
 
 function isRedirect({ statusCode, headers }: IncomingResponse): boolean {
-  return STATUSES.has(statusCode) && typeof headers['location'] === 'string'
+  return REDIRECT_STATUSES.has(statusCode) && typeof headers['location'] === 'string'
 }
 
-interface Following {
+interface RedirectRequest {
   readonly target: Target
   readonly mode: RequestInit['redirect']
   readonly method: string
@@ -154,22 +155,22 @@ interface Following {
 }
 
 /**
- * Where a redirect leads, if the caller wants it followed; undefined hands it back as it is.
+ * Returns where a redirect leads if the caller wants it followed, and undefined if the caller gets it as it is.
  *
- * @throws {ForeignOriginError} When it leads to another origin: our credential is not for that one.
+ * @throws {ForeignOriginError} `ERR_FOREIGN_ORIGIN` if it leads to another origin, which must not get our credential.
  */
-function followTo(
+function redirectTarget(
   { headers }: IncomingResponse,
   from: RequestTarget,
-  { target, mode, method, hops }: Following,
+  { target, mode, method, hops }: RedirectRequest,
 ): RequestTarget | undefined {
   if (mode === 'error') throw new TypeError('the server redirects, and redirect is "error"')
   if (mode !== 'follow' || (method !== 'GET' && method !== 'HEAD')) return undefined
-  if (hops >= MAX_HOPS) throw new TypeError(`more than ${MAX_HOPS} redirects`)
+  if (hops >= MAX_REDIRECTS) throw new TypeError(`more than ${MAX_REDIRECTS} redirects`)
   const location = String(headers['location'])
   const base = target.origin + from.pathname + from.search
   if (!URL.canParse(location, base)) {
-    throw new ForeignOriginError('the server redirects to something that is not a URL')
+    throw new ForeignOriginError('the server redirects to an invalid URL')
   }
-  return findOn(new URL(location, base), target)
+  return findTarget(new URL(location, base), target)
 }

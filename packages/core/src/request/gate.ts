@@ -3,8 +3,8 @@ import type { ConnectionLimits } from '../exchange/exchange.ts'
 import type { Closable } from '../keeper/resource-cache.ts'
 import { AbortableQueue } from '../lifecycle/abortable-queue.ts'
 
-/** A response that is still open after this long is a stream, whatever its URL says. */
-const BECOMES_STREAM_MS = 5000
+/** How long a response may stay open before it counts as a stream, whatever its URL says. */
+const MAX_SHORT_REQUEST_MS = 5000
 
 /** The place of one request at a gate. */
 export interface GateEntry {
@@ -12,9 +12,9 @@ export interface GateEntry {
 }
 
 /**
- * Lets a limited number of short requests through at once, and streams beside them.
+ * Limits how many short requests and how many streams are open at once.
  *
- * Without the second count, eight watches on eight connections would block the ninth request for ever.
+ * The two are counted apart: otherwise eight watches on eight connections would block the ninth request forever.
  */
 export class Gate implements Closable {
   readonly #limits: ConnectionLimits
@@ -31,7 +31,7 @@ export class Gate implements Closable {
     this.#now = now
   }
 
-  /** Grows when long responses turned out to hold connections of short requests: then a new pool has to take over. */
+  /** Increases when long responses turn out to hold connections of short requests, so that a new pool must take over. */
   get round(): number {
     return this.#round
   }
@@ -44,34 +44,40 @@ export class Gate implements Closable {
     clearTimeout(this.#timer)
   }
 
-  /** @throws {TooManyStreamsError} */
+  /**
+   * Takes a place for a stream.
+   *
+   * @throws {TooManyStreamsError} `ERR_TOO_MANY_STREAMS`
+   */
   openStream(): GateEntry {
     const { size } = this.#streams
     if (size >= this.#limits.streams) {
-      throw new TooManyStreamsError(`${size} watches and other streams are open already`)
+      throw new TooManyStreamsError(
+        `the stream limit is reached: ${size} watches and other streams are open`,
+      )
     }
     const entry = { enteredAt: this.#now() }
     this.#streams.add(entry)
     return entry
   }
 
-  /** A place for a short request: at once if there is one, else when it is its turn. */
+  /** Takes a place for a short request: at once if there is one, otherwise when its turn comes. */
   enter(signal?: AbortSignal): GateEntry | Promise<GateEntry> {
     if (this.#queue.size === 0 && this.#hasRoom()) return this.#admit()
     const turn = this.#queue.wait(signal)
-    this.#lookAgain()
+    this.#checkLater()
     return turn
   }
 
-  /** Takes a place back: the response has arrived, or will not. May be called more than once. */
+  /** Gives a place back: the response has arrived, or will not arrive. May be called more than once. */
   leave(entry: GateEntry): void {
     if (!this.#short.delete(entry)) this.#streams.delete(entry)
-    if (this.#queue.size > 0) this.#letIn()
+    if (this.#queue.size > 0) this.#admitWaiting()
   }
 
   #hasRoom(): boolean {
     if (this.#short.size < this.#limits.requests) return true
-    this.#moveOld()
+    this.#reclassifyOld()
     return this.#short.size < this.#limits.requests
   }
 
@@ -82,10 +88,10 @@ export class Gate implements Closable {
   }
 
   /** Counts old short requests as streams, oldest first, while there is room for streams. */
-  #moveOld(): void {
+  #reclassifyOld(): void {
     const now = this.#now()
     for (const entry of this.#short) {
-      const isYoung = now - entry.enteredAt < BECOMES_STREAM_MS
+      const isYoung = now - entry.enteredAt < MAX_SHORT_REQUEST_MS
       if (isYoung || this.#streams.size >= this.#limits.streams) return
       this.#short.delete(entry)
       this.#streams.add(entry)
@@ -93,19 +99,19 @@ export class Gate implements Closable {
     }
   }
 
-  #letIn(): void {
+  #admitWaiting(): void {
     while (this.#queue.size > 0 && this.#hasRoom()) this.#queue.next(this.#admit())
-    if (this.#queue.size > 0) this.#lookAgain()
+    if (this.#queue.size > 0) this.#checkLater()
   }
 
-  /** No request may end for a long time: look again when the oldest becomes a stream. */
-  #lookAgain(): void {
+  /** Checks again when the oldest request becomes a stream, because it may be long before any request ends. */
+  #checkLater(): void {
     const [oldest] = this.#short
     if (oldest === undefined || this.#timer !== undefined) return
-    const wait = Math.max(oldest.enteredAt + BECOMES_STREAM_MS - this.#now(), 10)
+    const wait = Math.max(oldest.enteredAt + MAX_SHORT_REQUEST_MS - this.#now(), 10)
     this.#timer = setTimeout(() => {
       this.#timer = undefined
-      this.#letIn()
+      this.#admitWaiting()
     }, wait)
   }
 }

@@ -8,7 +8,7 @@ interface HeaderDefaults {
   readonly impersonate?: Impersonation | undefined
 }
 
-/** Headers that go on every request unless the caller set them. */
+/** Returns the headers of requests whose caller does not set them. */
 export function defaultHeaders({
   userAgent,
   disableCompression,
@@ -22,52 +22,53 @@ export function defaultHeaders({
 }
 
 /**
- * Lays a caller's headers over the defaults.
+ * Merges a caller's headers into the defaults; the caller's take precedence.
  *
- * A caller who impersonates somebody replaces the whole group of impersonation headers, as in
- * client-go: half of one identity and half of another would be neither.
+ * A caller that sets `Impersonate-User` replaces all impersonation headers, as in client-go: a mix of two identities
+ * would be neither.
  */
 export function mergeHeaders(defaults: HeaderValues, own: HeaderValues): HeaderValues {
-  const merged = Object.entries(layOver(defaults, own)).filter(([name]) => !OURS.has(name))
+  const entries = Object.entries(overlay(defaults, own))
+  const merged = entries.filter(([name]) => !CONNECTION_HEADERS.has(name))
   return Object.fromEntries(merged)
 }
 
-/** The connection decides about these; a caller's Host would also change the name that TLS checks. */
-const OURS = new Set(['host', 'connection', 'content-length', 'transfer-encoding'])
+/** Set by the connection; a caller's Host would also change the name that TLS checks. */
+const CONNECTION_HEADERS = new Set(['host', 'connection', 'content-length', 'transfer-encoding'])
 
-/** Adds whom to act as to the headers of a request, unless they say it themselves. */
-function actAs(impersonate: Impersonation, headers: HeaderValues): HeaderValues {
-  return layOver(impersonationHeaders(impersonate), headers)
+/** Adds impersonation headers, unless the request has its own. */
+function impersonateAs(impersonate: Impersonation, headers: HeaderValues): HeaderValues {
+  return overlay(impersonationHeaders(impersonate), headers)
 }
 
-/** What of a lease goes into headers; connections without one have nothing. */
-type Attachable = Partial<Pick<Lease, 'authorization' | 'endpoint'>>
+/** The part of a lease that goes into headers; a connection without a credential has none. */
+type HeaderCredential = Partial<Pick<Lease, 'authorization' | 'endpoint'>>
 
 /**
- * The headers of one try: those of the request, whom the login acts as, and its credential.
+ * Returns the headers of one try: those of the request, the login's impersonation and its credential.
  *
- * The two are attached together and from one lease: a credential without the impersonation of its login has
- * more rights than it should. If there is nothing to attach, they are the headers themselves.
+ * Impersonation and credential always come from the same lease: a credential without the impersonation of its login has
+ * more rights than it should. Without anything to attach, the result is the same object.
  */
 export function attachLease(
   headers: HeaderValues,
-  { authorization, endpoint }: Attachable,
+  { authorization, endpoint }: HeaderCredential,
 ): HeaderValues {
-  const acting =
-    endpoint?.impersonate === undefined ? headers : actAs(endpoint.impersonate, headers)
-  return authorization === undefined ? acting : { ...acting, authorization }
+  const impersonated =
+    endpoint?.impersonate === undefined ? headers : impersonateAs(endpoint.impersonate, headers)
+  return authorization === undefined ? impersonated : { ...impersonated, authorization }
 }
 
-function layOver(defaults: HeaderValues, own: HeaderValues): HeaderValues {
+function overlay(defaults: HeaderValues, own: HeaderValues): HeaderValues {
   const user = defaults['impersonate-user']
   if (user === undefined) return { ...defaults, ...own }
-  // Nobody's name is no name: the server would forget about the impersonation, and give more rights.
+  // The server ignores an empty user name, so an empty header would disable the impersonation and give more rights.
   if (!impersonatesUser(own)) return { ...defaults, ...own, 'impersonate-user': user }
   const kept = Object.entries(defaults).filter(([name]) => !name.startsWith('impersonate-'))
   return { ...Object.fromEntries(kept), ...own }
 }
 
-/** Whether a request says itself whom to act as. Of several names, the server takes the first. */
+/** Whether a request impersonates a user itself. Of several values, the server uses the first. */
 export function impersonatesUser({ 'impersonate-user': user = '' }: HeaderValues): boolean {
   const [first = ''] = [user].flat()
   return first.trim() !== ''
@@ -83,12 +84,12 @@ function impersonationHeaders({ user, uid, groups, extra }: Impersonation): Head
   return headers
 }
 
-/** Node writes one byte per character and refuses others; the server reads UTF-8, which client-go writes. */
+/** Encodes a value as UTF-8, as client-go does: Node writes one byte per character and rejects other characters. */
 function utf8Bytes(value: string): string {
   return Buffer.from(value).toString('latin1')
 }
 
-/** Bytes that no header name may have are percent-encoded, and the percent sign itself. */
+/** Percent-encodes the bytes that are not allowed in a header name, and the percent sign itself. */
 function escapeKey(key: string): string {
   return Array.from(new TextEncoder().encode(key), (byte) => {
     const character = String.fromCharCode(byte)

@@ -1,12 +1,12 @@
 import { type Duplex, Readable } from 'node:stream'
 import type { Controller, ResponseHeaders } from '../exchange/handler.ts'
 
-/** As much of a response as is kept before it is read; after that its connection waits. */
+/** How much of a response is kept before it is read; beyond that its connection is paused. */
 const MAX_UNREAD_BYTES = 64 * 1024
 
 const NO_HEADERS: ResponseHeaders = {}
 
-/** Receives the rest of a response as it comes. */
+/** Receives the body of a response as it arrives. */
 export interface ResponseReader {
   data(chunk: Buffer): void
   end(trailers: ResponseHeaders): void
@@ -14,16 +14,16 @@ export interface ResponseReader {
 }
 
 /**
- * A response as it arrives.
+ * A response while it arrives.
  *
- * What arrives is collected. Most callers read a small body whole: for them no stream is made. A response whose body
- * is never read does not hold its connection, unless it is large.
+ * The body is collected in memory. Most callers read a small body as a whole, and no stream is made for them. A response
+ * whose body is never read does not hold its connection, unless it is large.
  */
 export abstract class IncomingResponse {
   statusCode = 0
   statusText = ''
   headers: ResponseHeaders = NO_HEADERS
-  /** The connection itself, where the server agreed to another protocol. */
+  /** The connection itself, after a 101 (Switching Protocols). */
   socket: Duplex | undefined
   #chunks: Buffer[] = []
   #size = 0
@@ -33,35 +33,35 @@ export abstract class IncomingResponse {
   #body: Readable | undefined
   #onOver: (() => void) | undefined
 
-  /** Undefined when no more can come. */
+  /** Undefined when the response has ended. */
   abstract get controller(): Controller | undefined
 
   /** Ends the response with an error for its reader. */
   abstract cancel(reason: unknown): void
 
-  /** Whether all of it is here. */
+  /** Whether the whole response has arrived. */
   get hasArrived(): boolean {
     return this.#trailers !== undefined
   }
 
-  /** Calls back when no more of it can come, also if it is never read; at once if that is so. */
+  /** Calls back when the response has ended, even if it is never read; at once if it has ended already. */
   whenOver(callback: () => void): void {
     if (this.hasArrived || this.isBroken) callback()
     else this.#onOver = callback
   }
 
-  /** Whether it broke off. */
+  /** Whether the response broke off. */
   get isBroken(): boolean {
     return this.#failure !== undefined
   }
 
-  /** The body as a stream: destroying it ends the response. With a status of 101 it is the connection, both ways. */
+  /** The body as a stream; destroying it ends the response. After a 101 it is the connection, a duplex stream. */
   get body(): Readable {
     this.#body ??= this.socket ?? new ResponseBody(this)
     return this.#body
   }
 
-  /** The whole body, if it is here and was not read yet. */
+  /** Returns the whole body if it has arrived and was not read yet. */
   takeWhole(): Buffer | undefined {
     if (this.#trailers === undefined || this.#reader !== undefined) return undefined
     this.#reader = NO_READER
@@ -70,7 +70,7 @@ export abstract class IncomingResponse {
     return joined(chunks)
   }
 
-  /** Reads the whole body. Resolves with what `convert` makes of it. */
+  /** Reads the whole body. Resolves with the result of `convert`. */
   readAll<T>(convert: (bytes: Buffer) => T): Promise<T> {
     return new Promise((resolve, reject) => {
       const whole = this.takeWhole()
@@ -93,12 +93,12 @@ export abstract class IncomingResponse {
     })
   }
 
-  /** Lets the rest pass unread, so that the connection can be used again. */
+  /** Discards the rest of the body, so that the connection can be reused. */
   discard(): void {
     this.read(NO_READER)
   }
 
-  /** Gives the body to a reader: at once what has arrived, and then what comes. */
+  /** Passes the body to a reader: first what has arrived, then the rest as it arrives. */
   read(reader: ResponseReader): void {
     const chunks = this.#chunks
     this.#reader = reader
@@ -109,7 +109,7 @@ export abstract class IncomingResponse {
     else this.controller?.resume()
   }
 
-  /** Keeps a chunk, or hands it to the reader. */
+  /** Keeps a chunk, or passes it to the reader. */
   protected push(chunk: Buffer): void {
     if (this.#reader !== undefined) {
       this.#reader.data(chunk)
@@ -126,14 +126,14 @@ export abstract class IncomingResponse {
     this.#onOver?.()
   }
 
-  /** The rest will not come. */
+  /** Notes that the rest will not arrive. */
   protected breakOff(error: unknown): void {
     this.#failure ??= { error }
     this.#reader?.fail(error)
     this.#onOver?.()
   }
 
-  /** Forgets a response that is replaced by another one. */
+  /** Forgets a response that another one replaces. */
   protected reset(): void {
     this.statusCode = 0
     this.headers = NO_HEADERS
@@ -151,7 +151,7 @@ class ResponseBody extends Readable implements ResponseReader {
   constructor(response: IncomingResponse) {
     super({ highWaterMark: MAX_UNREAD_BYTES })
     this.#response = response
-    // Many callers look at the status only: an error of a body that is not read must not end the process.
+    // Many callers only look at the status: an error in a body that is not read must not end the process.
     this.on('error', () => {})
     response.read(this)
   }
@@ -178,7 +178,7 @@ class ResponseBody extends Readable implements ResponseReader {
   }
 }
 
-/** Of a body that was taken as a whole. */
+/** The reader of a body that is discarded or was taken as a whole. */
 const NO_READER: ResponseReader = { data() {}, end() {}, fail() {} }
 
 function joined(chunks: Buffer[]): Buffer {

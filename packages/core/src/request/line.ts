@@ -10,10 +10,10 @@ import { checkVersion, MADE_BY } from '../version.ts'
 import { Call, type Caller } from './call.ts'
 import { Gate } from './gate.ts'
 import { attachLease } from './headers.ts'
-import type { Outgoing } from './outgoing-request.ts'
-import { findAnywhere, findOn, type RequestTarget } from './request-target.ts'
+import type { OutgoingRequest } from './outgoing-request.ts'
+import { findTarget, findTargetOnAnyServer, type RequestTarget } from './request-target.ts'
 
-/** Where a connection keeps its line; a symbol all copies of this package know. */
+/** The property under which a cluster keeps its line; shared by all copies of this package. */
 export const LINE = Symbol.for('kubecred/line/1')
 
 /** Something that has a line: a `Cluster`. */
@@ -23,10 +23,10 @@ export interface HasLine {
 }
 
 /**
- * The line of a cluster.
+ * Returns the line of a cluster.
  *
- * @param caller Whose argument it is, for the message.
- * @throws {TypeError} When it has none, as the promise of a cluster, or another version of this package made it.
+ * @param caller The function whose argument it is, for the message.
+ * @throws {TypeError} If it is not a cluster (a promise of one, for example), or another version of this package made it.
  */
 export function lineOf(cluster: HasLine, caller: string): Line {
   const line = (cluster as HasLine | null | undefined)?.[LINE]
@@ -35,7 +35,7 @@ export function lineOf(cluster: HasLine, caller: string): Line {
     return line
   }
   throw new TypeError(
-    `${caller}() takes a Cluster, as connect() resolves to: did you forget to await connect()?`,
+    `${caller}() needs a Cluster, which connect() resolves with: did you forget to await connect()?`,
   )
 }
 
@@ -46,34 +46,34 @@ interface LineParts {
   readonly defaults: HeaderValues
   readonly refreshOn: readonly number[]
   readonly limits: ConnectionLimits
-  /** Loaded when first needed: the pool's code costs more to load than a single request to send. */
+  /** Loads the exchange on first use: loading the pool's code takes longer than sending one request. */
   readonly loadExchange: () => Promise<Exchange>
-  /** How to reach the server that a login names; for connections with login handlers. */
+  /** Returns how to reach the server of a login; only with login handlers. */
   readonly targetFor?: (endpoint: Endpoint) => Target
 }
 
-/** Something with an end of its own that must come no later than the connection's. */
-interface Endable {
+/** Something that must end no later than the line. */
+interface Destroyable {
   destroy(reason: Error): void | Promise<void>
 }
 
 /**
- * One identity's way to one server: what every transport sends through.
+ * Sends the requests of one identity to one server. Every transport uses it.
  *
- * `cluster.fetch` and the adapters for other clients differ in how a request comes in and how the response goes out.
- * What is between is here and in `Call`, and only there.
+ * `cluster.fetch` and the adapters for other clients differ in how they take a request and return the response.
+ * Everything in between is here and in `Call`, and only there.
  */
 export class Line {
-  /** For requests that say which server they are for. */
+  /** The credentials, for requests that say which server they are for. */
   readonly access: LeaseProvider
-  /** Pinned to the current server. */
+  /** The credentials, pinned to the current server. */
   readonly keeper: LeaseProvider
   readonly refreshOn: readonly number[]
   readonly defaults: HeaderValues
-  /** Connections for requests that bring their own credential: ours must not be on them. */
+  /** Connections for requests with the caller's own credential: ours must not be on them. */
   readonly anonymous = new ResourceCache()
-  /** In place of a lease on those. */
-  readonly noCredential: Lease = {
+  /** The lease of such requests. */
+  readonly anonymousLease: Lease = {
     ticket: 0,
     credential: {},
     authorization: undefined,
@@ -86,11 +86,11 @@ export class Line {
   #loading: Promise<Exchange> | undefined
   #exchange: Exchange | undefined
   #gate: Gate | undefined
-  readonly #endables = new Set<Endable>()
+  readonly #destroyables = new Set<Destroyable>()
   #target: Target
-  /** Where logins name the servers. */
+  /** Set if the logins name the servers. */
   readonly #servers: Servers | undefined
-  /** What the last request was sent with: nearly always the next one is sent with the same. */
+  /** Connections and headers of the last request: nearly always the next one uses the same. */
   #lastConnections: LastConnections | undefined
   #lastHeaders: { readonly lease: Lease; readonly headers: HeaderValues } | undefined
   readonly #signals = new WeakSet<AbortSignal>()
@@ -108,12 +108,12 @@ export class Line {
     this.#loadExchange = loadExchange
   }
 
-  /** The server, and how to check it; another object when its CA changed. With several, the current one. */
+  /** The server and how to verify it; a new object when its CA changed. With several servers, the current one. */
   get target(): Target {
     return this.#servers?.now ?? this.#target
   }
 
-  /** Whether the server is chosen with the credential: then a path belongs to no server yet. */
+  /** Whether the server is chosen together with the credential, so that a path does not belong to a server yet. */
   get hasServerPerLogin(): boolean {
     return this.#servers !== undefined
   }
@@ -124,15 +124,15 @@ export class Line {
     return this.#gate
   }
 
-  /** The server of a credential. */
+  /** Returns the server of a credential. */
   targetOf(lease: Lease): Target {
     return this.#servers?.of(lease) ?? this.#target
   }
 
   /**
-   * A credential for the current server, for a caller that asks for the two apart.
+   * Leases a credential for the current server, for a caller that reads credential and server separately.
    *
-   * While it waits for a login, requests may move on to another server: then what came is not for that one.
+   * If other requests switch to another server while a login is awaited, it asks again for that server.
    */
   async leaseForCurrentServer(signal?: AbortSignal): Promise<Lease> {
     for (;;) {
@@ -143,11 +143,11 @@ export class Line {
   }
 
   /**
-   * The server of a request that brings its own credential.
+   * Returns the server of a request with the caller's own credential.
    *
-   * Only logins say which servers there are: where it is not the current one, one of them is asked.
+   * Only logins know which servers there are: if it is not the current one, a login for it is needed.
    *
-   * @throws {ForeignOriginError} No login is for it.
+   * @throws {ForeignOriginError} `ERR_FOREIGN_ORIGIN` if no login names it.
    */
   targetFor(options: LeaseOptions | undefined, signal?: AbortSignal): Target | Promise<Target> {
     const { target } = this
@@ -160,44 +160,48 @@ export class Line {
   }
 
   /**
-   * Finds where a request goes: a path is appended to the server's own, a URL must be of a server of ours.
+   * Finds where a request goes: a path is appended to the server's own path, a URL must be on one of our servers.
    *
-   * @throws {ForeignOriginError} Nothing was sent. With several servers, the logins decide which are ours.
+   * With several servers, the logins decide later which URLs are ours.
+   *
+   * @throws {ForeignOriginError} `ERR_FOREIGN_ORIGIN`; nothing was sent.
    */
   find(input: string | URL): RequestTarget {
-    return this.#servers === undefined ? findOn(input, this.#target) : findAnywhere(input)
+    return this.#servers === undefined
+      ? findTarget(input, this.#target)
+      : findTargetOnAnyServer(input)
   }
 
-  /** What a request needs of its credentials, over all its tries; undefined where any will do. */
+  /** Returns what all credentials of a request must fulfil, over all its tries; undefined if any credential will do. */
   leaseOptionsFor(target: RequestTarget): LeaseOptions | undefined {
     return this.#servers?.leaseOptionsFor(target)
   }
 
-  /** Notes that the server took the credential of a request. */
+  /** Notes that the server accepted the credential of a request. */
   accept(lease: Lease, options?: LeaseOptions, date?: string | string[]): void {
     this.access.accept(lease, date)
-    const old = this.#servers?.follow(lease, options)
+    const old = this.#servers?.noteAccepted(lease, options)
     if (old !== undefined) void this.anonymous.leave(old.key)
   }
 
-  /** What another client's requests get: it did not say that it can read gzip. */
+  /** The default headers for other clients, without `Accept-Encoding`: they may not be able to read gzip. */
   get adapterHeaders(): HeaderValues {
     const { 'accept-encoding': _, ...rest } = this.defaults
     return rest
   }
 
-  /** The headers of a request with the credential. Where the caller set none, they are the same for all with one lease. */
-  headersWith(lease: Lease, { headers, asksCompressed }: Outgoing): HeaderValues {
+  /** Returns the headers of a request with the credential; one object per lease if the caller set none. */
+  headersWith(lease: Lease, { headers, asksCompressed }: OutgoingRequest): HeaderValues {
     const isDefault = headers === this.defaults
     if (isDefault && this.#lastHeaders?.lease === lease) return this.#lastHeaders.headers
-    const isUnwished =
+    const isUncompressed =
       lease.endpoint?.cluster.disableCompression === true && asksCompressed === true
-    const attached = attachLease(isUnwished ? uncompressed(headers) : headers, lease)
+    const attached = attachLease(isUncompressed ? uncompressed(headers) : headers, lease)
     if (isDefault) this.#lastHeaders = { lease, headers: attached }
     return attached
   }
 
-  /** The connections to send a request on. */
+  /** Returns the connections to send a request on. */
   connectionsTo(target: Target, lease: Lease, exchange: Exchange): Connections {
     const last = this.#lastConnections
     const { derived } = lease
@@ -209,23 +213,28 @@ export class Line {
     return connections
   }
 
-  /** @throws {ClosedError} */
+  /** @throws {ClosedError} `ERR_CLOSED` if the cluster was closed. */
   checkOpen(): void {
     if (this.#isClosed) throw new ClosedError()
   }
 
   /**
-   * Sends a request with the credential, or with the caller's own if it brings one. Resolves with the response.
+   * Sends a request with our credential, or with the caller's own if it has one. Resolves when the response begins.
    *
-   * @param via How it travels, if not as the connection's own requests.
-   * @throws {CredentialError} When there is no response, or the signal's reason.
+   * @param via The exchange to use; by default that of the cluster.
+   * @throws {CredentialError} If there is no response; after an abort, the signal's reason.
    */
-  send(target: RequestTarget, outgoing: Outgoing, via?: Exchange): Promise<Call> {
+  send(target: RequestTarget, outgoing: OutgoingRequest, via?: Exchange): Promise<Call> {
     return new Promise((answered, failed) => this.call(target, outgoing, { answered, failed }, via))
   }
 
-  /** The same, and the caller receives everything as it happens. */
-  call(target: RequestTarget, outgoing: Outgoing, caller: Caller, via = this.#exchange): void {
+  /** Sends a request like `send`, and reports to `caller` without a promise. */
+  call(
+    target: RequestTarget,
+    outgoing: OutgoingRequest,
+    caller: Caller,
+    via = this.#exchange,
+  ): void {
     if (this.#isClosed) {
       caller.failed(new ClosedError())
     } else if (via === undefined) {
@@ -234,18 +243,18 @@ export class Line {
         (error: unknown) => caller.failed(error),
       )
     } else {
-      if (outgoing.signal !== undefined) this.#allowMany(outgoing.signal)
+      if (outgoing.signal !== undefined) this.#allowManyListeners(outgoing.signal)
       new Call(this, via, target, outgoing, caller).start()
     }
   }
 
-  /** Sees to it that something ends with the connection. Returns how to call it off. */
-  endWith(thing: Endable): () => void {
-    this.#endables.add(thing)
-    return () => void this.#endables.delete(thing)
+  /** Destroys something when the line is closed. Returns a function that removes it again. */
+  destroyOnClose(thing: Destroyable): () => void {
+    this.#destroyables.add(thing)
+    return () => void this.#destroyables.delete(thing)
   }
 
-  /** Checks new connections in another way. What is open was accepted under the old one and finishes. */
+  /** Verifies new connections in another way. Open ones were accepted in the old way, and finish. */
   retarget(target: Target): void {
     const { key } = this.#target
     this.#target = target
@@ -254,25 +263,25 @@ export class Line {
     void this.anonymous.leave(key)
   }
 
-  /** Ends everything of this line, but not the keeper. */
+  /** Ends all requests and connections of this line, but not the keeper. */
   async close(): Promise<void> {
     this.#isClosed = true
     const closed = new ClosedError()
     for (const call of this.calls) call.cancel(closed)
     await Promise.allSettled([
       this.anonymous.destroy(closed),
-      ...[...this.#endables].map((thing) => thing.destroy(closed)),
+      ...[...this.#destroyables].map((thing) => thing.destroy(closed)),
     ])
   }
 
-  /** One signal for all requests of a program is usual; Node takes it for a leak. */
-  #allowMany(signal: AbortSignal): void {
+  /** Programs often use one signal for all requests, which Node would report as a listener leak. */
+  #allowManyListeners(signal: AbortSignal): void {
     if (this.#signals.has(signal)) return
     this.#signals.add(signal)
     setMaxListeners(0, signal)
   }
 
-  /** Once for all requests; again after a failure. */
+  /** Loads the exchange once for all requests, and again after a failure. */
   #load(): Promise<Exchange> {
     this.#loading ??= this.#loadExchange().then(
       (exchange) => {
@@ -307,77 +316,77 @@ function uncompressed({ 'accept-encoding': _, ...headers }: HeaderValues): Heade
   return headers
 }
 
-/** What of a credential says where it belongs. */
-type Belonging = Pick<Lease, 'endpoint'> & Partial<Pick<Lease, 'derived' | 'ticket'>>
+/** The part of a lease that says which server it is for. */
+type ServerLease = Pick<Lease, 'endpoint'> & Partial<Pick<Lease, 'derived' | 'ticket'>>
 
 /**
- * The servers that logins name.
+ * The servers that the logins name.
  *
- * There may be several, and others later. Every credential says where it belongs; this says which server to show, and
- * which to take where a request has no credential of ours.
+ * There may be several, and they may change. Every credential says which server it is for; this class says which is the
+ * current one: the server to show, and the one of requests without a credential of ours.
  */
 class Servers {
   readonly #targetFor: (endpoint: Endpoint) => Target
-  readonly #known = new WeakMap<Endpoint, Target>()
-  /** What connections of an identity were last made for. */
+  readonly #targets = new WeakMap<Endpoint, Target>()
+  /** The server that the connections of an identity were last made to. */
   readonly #last = new WeakMap<ResourceCache, { readonly ticket: number; readonly key: string }>()
-  #now: Target
+  #current: Target
 
   constructor(target: Target, targetFor: (endpoint: Endpoint) => Target) {
-    this.#now = target
+    this.#current = target
     this.#targetFor = targetFor
   }
 
-  /** The server, and how to check it; with several, where the last request went that could go anywhere. */
+  /** The server and how to verify it; with several, the one of the last request that could go to any. */
   get now(): Target {
-    return this.#now
+    return this.#current
   }
 
-  /** What a request needs of its credentials: one object for all its tries, which share their time to wait. */
+  /** Returns what the credentials of a request must fulfil: one object for all tries, which share their time to wait. */
   leaseOptionsFor({ origin, isRelative }: RequestTarget): LeaseOptions {
-    // A path that is already of a server must not go to another.
-    const needed = origin ?? (isRelative ? undefined : this.#now.origin)
+    // A path that already belongs to a server must not go to another.
+    const needed = origin ?? (isRelative ? undefined : this.#current.origin)
     return { ...(needed !== undefined && { origin: needed }), patience: {} }
   }
 
-  /** The server of a credential. */
-  readonly of = ({ endpoint, derived, ticket = 0 }: Belonging): Target => {
-    if (endpoint === undefined) return this.#now
-    const target = this.#known.get(endpoint) ?? this.#targetFor(endpoint)
-    this.#known.set(endpoint, target)
+  /** Returns the server of a credential. */
+  readonly of = ({ endpoint, derived, ticket = 0 }: ServerLease): Target => {
+    if (endpoint === undefined) return this.#current
+    const target = this.#targets.get(endpoint) ?? this.#targetFor(endpoint)
+    this.#targets.set(endpoint, target)
     if (derived !== undefined) this.#leaveOld(derived, ticket, target)
     return target
   }
 
   /**
-   * Notes that a server took a credential. Returns the target that it takes the place of, if any.
+   * Notes that a server accepted a credential. Returns the target that the new one replaces, if any.
    *
-   * A URL says where it goes whatever the server of now is, and so says nothing about it.
+   * A request for a URL does not change the current server, because it could not have gone to another.
    */
-  follow(lease: Lease, options: LeaseOptions | undefined): Target | undefined {
+  noteAccepted(lease: Lease, options: LeaseOptions | undefined): Target | undefined {
     const target = this.of(lease)
-    const old = this.#now
+    const old = this.#current
     const couldGoAnywhere = options?.origin === undefined
     if (target === old || !(couldGoAnywhere || target.origin === old.origin)) return undefined
-    this.#now = target
+    this.#current = target
     return target.origin === old.origin && target.key !== old.key ? old : undefined
   }
 
-  /** Notes a credential that was given for the server of now: its login may check it in another way. */
+  /** Notes a credential that was leased for the current server: its login may verify the server in another way. */
   hold(lease: Lease): void {
     const target = this.of(lease)
-    if (target.origin === this.#now.origin) this.#now = target
+    if (target.origin === this.#current.origin) this.#current = target
   }
 
-  /** Takes the server of a credential for the one of now: no login is for the old one any more. */
+  /** Makes the server of a credential the current one: no login names the old one any more. */
   move(lease: Lease): void {
-    this.#now = this.of(lease)
+    this.#current = this.of(lease)
   }
 
-  /** A handler may name another server or CA: connections to the old one end with what is in flight. */
+  /** Lets connections to the old server end with their requests: a handler may name another server or CA. */
   #leaveOld(derived: ResourceCache, ticket: number, { key }: Target): void {
     const last = this.#last.get(derived)
-    // Somebody may still be on the way with an older credential.
+    // A request with an older credential may still be on its way.
     if (last !== undefined && (last.key === key || last.ticket > ticket)) return
     this.#last.set(derived, { ticket, key })
     if (last !== undefined) void derived.leave(last.key)

@@ -1,36 +1,36 @@
 import { PassThrough, type Readable } from 'node:stream'
 import type { HeaderValues } from '../exchange/exchange.ts'
 
-/** A request in the form our transports take, made from the global classes. */
-export interface Outgoing {
+/** A request in the form that `Call` sends. */
+export interface OutgoingRequest {
   readonly method: string
   readonly headers: HeaderValues
   readonly signal: AbortSignal | undefined
-  /** The body for one try; call it again for the next. */
+  /** Returns the body for one try; called again for the next. */
   readonly body: () => Uint8Array | Readable | undefined
-  /** Why the caller's own stream failed, if it did: that is not the server's fault. */
+  /** Returns why the caller's stream failed, if it did: that is not the server's fault. */
   readonly bodyError?: () => unknown
-  /** Set when the answer stays open by design, whatever the path says: a connection that is handed over. */
+  /** Set if the response stays open by design, whatever the path says: an upgraded connection. */
   readonly isStream?: boolean
-  /** Set when only we ask for a compressed answer, which the login may not want. */
+  /** Set if `Accept-Encoding` is our default and not the caller's: the login may disable it. */
   readonly asksCompressed?: boolean
   /** Whether `body` can be called again. */
   readonly canReplay: () => boolean
 }
 
-/** A request whose body, if it has one, is in memory. */
-export function inMemory(
-  head: Pick<Outgoing, 'method' | 'headers' | 'signal'>,
+/** Makes a request whose body, if it has one, is in memory. */
+export function withBufferedBody(
+  head: Pick<OutgoingRequest, 'method' | 'headers' | 'signal'>,
   content: Uint8Array | undefined,
-): Outgoing {
+): OutgoingRequest {
   return { ...head, body: () => content, canReplay: always }
 }
 
-/** A request whose body comes once: it can be sent again while it is small. */
-export function recorded(
-  head: Pick<Outgoing, 'method' | 'headers' | 'signal'>,
+/** Makes a request whose body is a stream. It can be sent again if the body is small. */
+export function withStreamBody(
+  head: Pick<OutgoingRequest, 'method' | 'headers' | 'signal'>,
   source: Readable,
-): Outgoing {
+): OutgoingRequest {
   const body = new RecordedBody(source)
   return {
     ...head,
@@ -42,13 +42,13 @@ export function recorded(
 
 const always = (): boolean => true
 
-/** A stream up to this size is kept while it is sent, so that it can be sent again. */
-export const MOST_RECORDED = 256 * 1024
+/** Up to this size a stream is kept while it is sent, so that it can be sent again. */
+export const MAX_RECORDED_BYTES = 256 * 1024
 
-/** How long a stream may take to its end when nobody sends it any more. */
-const LONGEST_FINISH_MS = 1000
+/** How long a stream may take to end after its request has ended. */
+const MAX_FINISH_MS = 1000
 
-/** A body that comes only once, remembered while it is small. */
+/** A body that can be read only once, recorded while it is small. */
 export class RecordedBody {
   readonly #source: Readable
   #chunks: Uint8Array[] | undefined = []
@@ -60,30 +60,30 @@ export class RecordedBody {
 
   constructor(source: Readable) {
     this.#source = source
-    // From the beginning: it may fail before anybody reads it, and nobody else listens then.
+    // From the beginning: it may fail before it is read, when there is no other listener.
     source.on('error', (error) => this.#fail(error))
-    source.once('close', () => this.#noticeCut())
+    source.once('close', () => this.#checkEnded())
     if (source.errored) this.#fail(source.errored)
-    else if (source.readableEnded) this.#fail(new TypeError('the body was read before'))
-    else if (source.destroyed) this.#noticeCut()
+    else if (source.readableEnded) this.#fail(new TypeError('the body has already been read'))
+    else if (source.destroyed) this.#checkEnded()
   }
 
-  /** Why the source failed, if it did. */
+  /** The error of the source, if it failed. */
   get error(): Error | undefined {
     return this.#error
   }
 
-  /** Whether all of it was seen and kept: then it can be sent again. */
+  /** Whether the whole body was read and kept, so that it can be sent again. */
   get isWhole(): boolean {
     return this.#isWhole && this.#chunks !== undefined
   }
 
-  /** The body: the first time as it comes, after that from memory. */
+  /** Returns the body: the first time as a stream, after that from memory. */
   open(): Readable | Uint8Array {
     if (this.#isOpen) return Buffer.concat(this.#chunks ?? [])
     this.#isOpen = true
-    // It may fail while a connection is being made, and who sends it listens only after that.
-    // It takes objects too: another one would throw at them, inside of Node, where nobody can catch it.
+    // It may fail while a connection is being made, before the sender listens for errors.
+    // In object mode, because otherwise a chunk that is an object would throw inside Node, where it cannot be caught.
     const copy = new PassThrough({ writableObjectMode: true }).on('error', () => {})
     this.#copy = copy
     if (this.#error !== undefined) return copy.destroy(this.#error)
@@ -96,16 +96,17 @@ export class RecordedBody {
   }
 
   /**
-   * A server may refuse a request before it has all of it, and then nobody reads on. What is small is read to
-   * its end all the same, within a moment: the credential is being refreshed, and the request may go again.
+   * Reads a small body to its end after the server refused the request early.
+   *
+   * The credential is being refreshed, and the request may then be sent again. The time for it is limited.
    */
   #finish(): void {
-    const mayGoAgain = !this.#isWhole && this.#chunks !== undefined && this.#error === undefined
-    if (!mayGoAgain || this.#source.readableEnded) {
+    const mayBeResent = !this.#isWhole && this.#chunks !== undefined && this.#error === undefined
+    if (!mayBeResent || this.#source.readableEnded) {
       this.#source.destroy()
       return
     }
-    const timer = setTimeout(() => this.#source.destroy(), LONGEST_FINISH_MS)
+    const timer = setTimeout(() => this.#source.destroy(), MAX_FINISH_MS)
     timer.unref()
     this.#source.once('close', () => clearTimeout(timer))
     this.#source.resume()
@@ -116,19 +117,19 @@ export class RecordedBody {
     this.#copy?.destroy(error)
   }
 
-  /** A stream that was destroyed without a reason says nothing: who waits for its end would wait for ever. */
-  #noticeCut(): void {
+  /** Fails if the source closed before its end: a stream that is destroyed without an error emits none. */
+  #checkEnded(): void {
     if (this.#source.readableEnded || this.#copy?.destroyed) return
     this.#fail(new Error('the body was destroyed before its end'))
   }
 
   #record(chunk: unknown): void {
     if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array)) {
-      this.#fail(new TypeError('a body is made of text or bytes, not of objects'))
+      this.#fail(new TypeError('a body stream must produce strings or bytes, not objects'))
       return
     }
     this.#size += chunk.length
-    if (this.#size > MOST_RECORDED) this.#forget()
+    if (this.#size > MAX_RECORDED_BYTES) this.#forget()
     else this.#chunks?.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk)
   }
 

@@ -7,13 +7,13 @@ import type { Lease } from '../keeper/lease.ts'
 import { certificateAlert } from '../tls/alert.ts'
 import { isProxied } from './request-target.ts'
 
-/** The credential was not even sent: its login names a server that cannot be trusted. */
+/** The refusal of a credential that was not sent, because the server of its login cannot be trusted. */
 const UNUSABLE: Refusal = { status: 0, headers: {} }
 
 /**
- * Whether a response means that the server did not accept the credential: the only place that decides it.
+ * Whether a response means that the server refused the credential. Only this function decides it.
  *
- * @param pathname Of the request: what is behind a proxy subresource says nothing about our credential.
+ * @param pathname The path of the request: responses from behind a proxy subresource do not count.
  * @param refreshOn The statuses that mean a refusal.
  */
 export function isRefused(
@@ -27,13 +27,13 @@ export function isRefused(
   return !isAnonymous && !isProxied(pathname)
 }
 
-/** The refusal behind an error, if the server refused the credential without a response. */
-export function unansweredRefusal(
+/** Returns the refusal that an error means, if the server refused the credential without a response. */
+export function refusalWithoutResponse(
   error: unknown,
   { credential, endpoint }: Pick<Lease, 'credential' | 'endpoint'>,
 ): Refusal | undefined {
   if (certificateAlert(error) !== undefined) return credential.certificate && UNAUTHORIZED
-  // A login that names a server we cannot trust with its CA is no use; another login may do better.
+  // The login's own CA does not verify its server, so the login is unusable; another one may work.
   return endpoint !== undefined && isAboutTrust(error) ? UNUSABLE : undefined
 }
 
@@ -42,9 +42,9 @@ function isAboutTrust(error: unknown): boolean {
   return error instanceof ServerUntrustedError || UNTRUSTED_REASONS[code] !== undefined
 }
 
-/** The refusal that a response is. */
+/** Makes a refusal from a response. */
 export function refusalOf({ statusCode, headers }: RefusingResponse): Refusal {
-  // A copy: it is kept for longer than the response.
+  // A copy, because it is kept longer than the response.
   return { status: statusCode, headers: { ...headers } }
 }
 
@@ -53,27 +53,27 @@ interface RefusingResponse {
   readonly headers: Refusal['headers']
 }
 
-/** More often than any server that makes progress needs; a bound all the same. */
+/** More than any server that makes progress needs. */
 const MAX_REPEATS = 100
-/** How often a request is sent again to a server that is busy, the second time after a pause. */
+/** How often a request is sent again to a busy server: first at once, then with a growing delay. */
 const MAX_BUSY_REPEATS = 3
-const FIRST_PAUSE_MS = 25
+const BUSY_DELAY_MS = 25
 
 /** A request without a response. */
 interface Unanswered {
   readonly method: string
-  /** How often it was sent again with the same credential. */
+  /** How often the request was sent again with the same credential. */
   readonly repeats: number
   readonly canReplay: () => boolean
 }
 
 /**
- * In how many milliseconds a request without a response is sent again; undefined when it must not be.
+ * Returns the delay before a request without a response is sent again; undefined if it must not be.
  *
- * What the server did not look at can always go again. If that is not known, only what changes nothing on the server:
- * as often as a connection turns out to be stale, and once where a connection broke.
+ * A request that the server did not process can always be sent again. If that is not known, only safe methods (RFC 9110,
+ * section 9.2.1) are: each time a connection turns out to be stale, and once after a connection broke.
  */
-export function resendAfter(
+export function resendDelayMs(
   error: unknown,
   { method, repeats, canReplay }: Unanswered,
 ): number | undefined {
@@ -84,7 +84,7 @@ export function resendAfter(
       return 0
     case 'busy':
       if (repeats >= MAX_BUSY_REPEATS) return undefined
-      return repeats === 0 ? 0 : FIRST_PAUSE_MS * 2 ** repeats
+      return repeats === 0 ? 0 : BUSY_DELAY_MS * 2 ** repeats
     case 'stale':
       return isSafe ? 0 : undefined
     default:

@@ -6,13 +6,13 @@ export interface RequestTarget {
   readonly pathname: string
   /** The query with its question mark, or empty. */
   readonly search: string
-  /** Set when the path is to be appended to that of the server, which is chosen with the credential. */
+  /** Set if the path must still be appended to that of the server, which is chosen with the credential. */
   readonly isRelative?: true
-  /** The server it must go to, where there are several; any of them when undefined. */
+  /** The server that the request must go to if there are several; undefined for any of them. */
   readonly origin?: string
 }
 
-/** The path to send to a server. */
+/** Returns the path to send to a server. */
 export function pathOn(
   { pathname, search, isRelative }: RequestTarget,
   { prefix }: Target,
@@ -21,19 +21,18 @@ export function pathOn(
 }
 
 /**
- * Finds where a request goes: a path is appended to the server's own path, a URL must be of this server.
+ * Finds where a request goes: a path is appended to the server's own path, a URL must be on this server.
  *
- * The path is appended as text and never resolved, because resolving would follow `//host` and `/\host`
- * to another machine.
+ * The path is appended as text and never resolved, because resolving `//host` or `/\host` would lead to another host.
  *
- * @throws {ForeignOriginError} Nothing was sent.
+ * @throws {ForeignOriginError} `ERR_FOREIGN_ORIGIN`; nothing was sent.
  */
-export function findOn(input: string | URL, target: Target): RequestTarget {
+export function findTarget(input: string | URL, target: Target): RequestTarget {
   if (typeof input === 'string' && PLAIN_PATH.test(input)) return splitPath(target.prefix + input)
   return parseOn(input, target)
 }
 
-/** Path and query of a text that is only that. */
+/** Splits a path with an optional query. */
 export function splitPath(path: string): RequestTarget {
   const query = path.indexOf('?')
   if (query === -1) return { pathname: path, search: '' }
@@ -41,29 +40,28 @@ export function splitPath(path: string): RequestTarget {
 }
 
 /**
- * Finds where a request goes when its server is chosen with the credential: a path goes to any, a URL only
- * to its own.
+ * Finds where a request goes if its server is chosen with the credential: a path to any server, a URL only to its own.
  *
- * @throws {ForeignOriginError} When it is neither.
+ * @throws {ForeignOriginError} `ERR_FOREIGN_ORIGIN` if it is neither a path nor a URL.
  */
-export function findAnywhere(input: string | URL): RequestTarget {
+export function findTargetOnAnyServer(input: string | URL): RequestTarget {
   if (typeof input === 'string' && input.startsWith('/')) {
-    const { pathname, search } = findOn(input, NOWHERE)
+    const { pathname, search } = findTarget(input, PLACEHOLDER)
     return { pathname, search, isRelative: true }
   }
   const { origin } = parse(input)
-  const { pathname, search } = findOn(input, { ...NOWHERE, origin })
+  const { pathname, search } = findTarget(input, { ...PLACEHOLDER, origin })
   return { pathname, search, origin }
 }
 
-/** A server without a path of its own, to read paths against. */
-const NOWHERE: Target = makeTarget('https://kubernetes.invalid', {
+/** A server without a path, to parse paths before the real server is known. */
+const PLACEHOLDER: Target = makeTarget('https://kubernetes.invalid', {
   ca: undefined,
   serverName: undefined,
   insecure: false,
 })
 
-/** Nothing in it that a URL parser would change: no `//`, no dot segments, no escapes, no odd characters. */
+/** Matches paths that a URL parser would not change: no `//`, no dot segments, no escapes, no unusual characters. */
 const PLAIN_PATH = /^(?:\/[A-Za-z0-9_~:-](?:[A-Za-z0-9._~:-]*))+(?:\?[A-Za-z0-9._~:=&,-]+)?$/
 
 function parseOn(input: string | URL, { server, origin }: Target): RequestTarget {
@@ -78,7 +76,7 @@ function parseOn(input: string | URL, { server, origin }: Target): RequestTarget
     throw new ForeignOriginError(`${url.origin} is not this cluster (${origin})`)
   }
   if (url.username !== '' || url.password !== '') {
-    throw new ForeignOriginError('the URL carries a user name or password of its own')
+    throw new ForeignOriginError('the URL contains a user name or password')
   }
   return { pathname: url.pathname, search: url.search }
 }
@@ -98,8 +96,9 @@ function parse(input: string | URL): URL {
 }
 
 /**
- * Whether a path leads through the API server to something else. What answers there is not the API
- * server, so its 401 says nothing about our credential.
+ * Whether a path is a proxy subresource of a pod, service or node.
+ *
+ * The response to it is not from the API server, so its 401 says nothing about our credential.
  */
 export function isProxied(pathname: string): boolean {
   return pathname.includes('/proxy') && PROXIED.test(pathname)
@@ -108,7 +107,7 @@ export function isProxied(pathname: string): boolean {
 /** Anchored: an object may be called `proxy`, in a namespace called `services`. */
 const PROXIED = /\/api\/v1\/(?:namespaces\/[^/]+\/(?:pods|services)|nodes)\/[^/]+\/proxy(?:\/|$)/
 
-/** Whether the response will stay open by design: a watch, or logs that are followed. */
+/** Whether the response stays open by design: a watch, or followed logs. */
 export function isStreaming({ pathname, search }: RequestTarget): boolean {
   if (search !== '' && /[?&](?:watch|follow)=(?:1|t|T|true|TRUE|True)(?:&|$)/.test(search))
     return true

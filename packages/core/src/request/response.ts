@@ -3,17 +3,17 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import type { ResponseHeaders } from '../exchange/handler.ts'
 import type { Call } from './call.ts'
 
-/** Statuses that have no body by definition; the global Response refuses to be made with one. */
-const BODILESS = new Set([101, 204, 205, 304])
+/** Statuses without a body; the constructor of the global Response rejects a body for them. */
+const NULL_BODY_STATUSES = new Set([101, 204, 205, 304])
 
 /**
- * A global `Response` whose expensive parts are made when a caller asks for them.
+ * Makes a `Response` whose expensive parts are created on first use.
  *
  * `response instanceof Response` holds. Most callers read a status and a JSON body: for them no stream and no `Headers`
- * is ever made. It is an object of its own, and not the call: a call has the credential that was sent.
+ * are created. It is a separate object, and not the call, because a call holds the credential that was sent.
  */
 export function makeResponse(call: Call, { redirected = false } = {}): Response {
-  // Set when first needed: the global Response takes longer to load than a small program to run.
+  // On first use, because loading the global Response takes longer than a small program runs.
   if (!(CallResponse.prototype instanceof Response)) {
     Object.setPrototypeOf(CallResponse.prototype, Response.prototype)
   }
@@ -25,8 +25,8 @@ class CallResponse {
   readonly redirected: boolean
   readonly status: number
   #headers: Headers | undefined
-  /** A real Response, once a caller needed one. */
-  #whole: Response | undefined
+  /** A real Response, created when a caller needs one. */
+  #response: Response | undefined
   #isUsed = false
 
   constructor(call: Call, redirected: boolean) {
@@ -58,24 +58,24 @@ class CallResponse {
   }
 
   get body(): ReadableStream<Uint8Array> | null {
-    if (this.#isUsed && this.#whole === undefined) return spentStream()
+    if (this.#isUsed && this.#response === undefined) return spentStream()
     return this.#real().body as ReadableStream<Uint8Array> | null
   }
 
   get bodyUsed(): boolean {
-    return this.#whole?.bodyUsed ?? this.#isUsed
+    return this.#response?.bodyUsed ?? this.#isUsed
   }
 
   text(): Promise<string> {
-    return this.#whole?.text() ?? this.#read(toText)
+    return this.#response?.text() ?? this.#read(toText)
   }
 
   json(): Promise<unknown> {
-    return this.#whole?.json() ?? this.#read(toJson)
+    return this.#response?.json() ?? this.#read(toJson)
   }
 
   arrayBuffer(): Promise<ArrayBuffer> {
-    return this.#whole?.arrayBuffer() ?? this.#read(toArrayBuffer)
+    return this.#response?.arrayBuffer() ?? this.#read(toArrayBuffer)
   }
 
   async bytes(): Promise<Uint8Array> {
@@ -111,13 +111,12 @@ class CallResponse {
   }
 
   #real(): Response {
-    if (this.#whole !== undefined) return this.#whole
+    if (this.#response !== undefined) return this.#response
     const { status, statusText, headers } = this
-    // Readers of an already used body get the standard's own error from a used Response.
-    const hasBody = !BODILESS.has(status)
+    const hasBody = !NULL_BODY_STATUSES.has(status)
     if (hasBody) this.#use()
-    this.#whole = new Response(hasBody ? this.#stream() : null, { status, statusText, headers })
-    return this.#whole
+    this.#response = new Response(hasBody ? this.#stream() : null, { status, statusText, headers })
+    return this.#response
   }
 
   #stream(): ReadableStream<Uint8Array> {
@@ -127,7 +126,7 @@ class CallResponse {
   }
 }
 
-/** Drops a byte order mark, as the standard says. */
+/** Removes a byte order mark, as the Fetch standard says. */
 function toText(bytes: Buffer): string {
   const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
   return bytes.toString('utf8', hasMark ? 3 : 0)
@@ -137,17 +136,17 @@ function toJson(bytes: Buffer): unknown {
   return JSON.parse(toText(bytes))
 }
 
-/** A copy: the bytes may be a part of a larger memory. */
+/** Copies the bytes, which may be a part of a larger buffer. */
 function toArrayBuffer({ buffer, byteOffset, byteLength }: Buffer): ArrayBuffer {
   return buffer.slice(byteOffset, byteOffset + byteLength) as ArrayBuffer
 }
 
-/** A body that was read has nothing more to give; asking for it is allowed. */
+/** Returns the stream of a body that has been read: `body` may still be accessed. */
 function spentStream(): ReadableStream<Uint8Array> {
   return new ReadableStream({ start: (controller) => controller.close() })
 }
 
-/** A body that was ended before it was read fails its reader, not a caller that only looks at it. */
+/** Converts a body. If it was ended before it was read, reading fails, but accessing the stream does not. */
 function toWebStream(body: Readable): ReadableStream<Uint8Array> {
   if (!body.destroyed) return Readable.toWeb(body) as ReadableStream<Uint8Array>
   return new ReadableStream({ start: (controller) => controller.error(whyEnded(body)) })
@@ -187,7 +186,7 @@ function through(body: Readable, decoder: Transform): Readable {
   return body.pipe(decoder)
 }
 
-/** Not through `node:stream/consumers`, which makes a Blob on the way. */
+/** Reads a stream; without `node:stream/consumers`, which creates a Blob. */
 function readBytes(body: Readable): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     if (body.destroyed) {

@@ -20,12 +20,12 @@ describe('a forgotten await', () => {
     ['webSocketOptions', (given) => webSocketOptions(given)],
     ['createDispatcher', (given) => createDispatcher(given, undici)],
     ['createInterceptor', (given) => createInterceptor(given)],
-  ])('is named by %s', async (name, use) => {
+  ])('is reported by %s', async (name, use) => {
     for (const given of [Promise.resolve(cluster), {}, null, undefined]) {
       const tried = (async () => use(given as never))()
       await expect(tried).rejects.toThrow(TypeError)
       await expect(tried).rejects.toThrow(
-        `${name}() takes a Cluster, as connect() resolves to: did you forget to await connect()?`,
+        `${name}() needs a Cluster, which connect() resolves with: did you forget to await connect()?`,
       )
     }
   })
@@ -37,7 +37,7 @@ describe('createDispatcher()', () => {
     ['null', null],
     ['an empty object', {}],
     ['an Agent', new undici.Agent()],
-  ])('shows how to import undici when it gets %s in its place', (_, module) => {
+  ])('shows how to import undici when it gets %s instead of the module', (_, module) => {
     const create = () => createDispatcher(cluster, module as never)
     expect(create).toThrow(TypeError)
     expect(create).toThrow("import * as undici from 'undici'")
@@ -50,7 +50,7 @@ describe('createAgent()', () => {
     ['null', null, 'createAgent() takes its options as an object'],
     ['a misspelt option', { dirct: true }, 'has no option "dirct"; did you mean direct?'],
     ['an option of Node', { keepAlive: true }, 'has no option "keepAlive"; it has direct'],
-  ])('refuses %s', (_, options, message) => {
+  ])('rejects %s', (_, options, message) => {
     const create = () => createAgent(cluster, options as never)
     expect(create).toThrow(TypeError)
     expect(create).toThrow(message)

@@ -18,7 +18,7 @@ const MEGABYTE = 1024 * 1024
 const CHUNK = Buffer.alloc(MEGABYTE, 'x')
 const LARGE = 200
 
-/** Waits until a number stays the same: whatever made it grow has stopped. */
+/** Waits until a number no longer changes. */
 async function settled(read: () => number): Promise<number> {
   let last = -1
   await expect
@@ -40,7 +40,7 @@ const usedMegabytes = (): number => {
 }
 
 describe('a large body', () => {
-  it('from the server comes as fast as it is read: a slow reader stops the sender', async () => {
+  it('from the server arrives as fast as it is read: a slow reader pauses the server', async () => {
     let sent = 0
     const agent = await start((_, response) => {
       const send = (): void => {
@@ -71,7 +71,7 @@ describe('a large body', () => {
   it.each<[string, Record<string, string>]>([
     ['with its length', { 'content-length': String(LARGE * MEGABYTE) }],
     ['in chunks', {}],
-  ])('from the client goes as fast as the server reads, %s', async (_, headers) => {
+  ])('from the client is sent as fast as the server reads, %s', async (_, headers) => {
     let incoming: IncomingMessage | undefined
     const agent = await start((received) => {
       incoming = received
@@ -100,7 +100,7 @@ describe('a large body', () => {
     await answered.catch(() => {})
   })
 
-  it('that the server does not want to read is no reason to lose its answer', async () => {
+  it('that the server does not read does not prevent its response', async () => {
     const agent = await start((_, response) => {
       response.writeHead(413, { connection: 'close' }).end('too much')
     })

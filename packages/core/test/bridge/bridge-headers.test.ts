@@ -13,7 +13,7 @@ async function start(listener: RequestListener) {
 }
 
 describe('headers that a client forwards', () => {
-  it('cannot be taken off by naming them in Connection, whoever wrote it', async () => {
+  it('cannot be removed by naming them in Connection', async () => {
     let seen: IncomingMessage['headers'] = {}
     const agent = await start(({ headers }, response) => {
       seen = headers
@@ -27,7 +27,7 @@ describe('headers that a client forwards', () => {
     expect(seen.authorization).toBe('Bearer theirs')
   })
 
-  it('reach the server also without a Host, and with an odd expectation', async () => {
+  it('reach the server without a Host, and with an unknown Expect', async () => {
     const agent = await start((_, response) => response.end('from the server'))
     for (const headers of [{}, { expect: '200-maybe' }]) {
       const answer = await request(plain.url, agent, { path: '/', headers }, { setHost: false })
@@ -35,7 +35,7 @@ describe('headers that a client forwards', () => {
     }
   })
 
-  it('that ask for another protocol may not come with a body', async () => {
+  it('of an upgrade must not come with a body', async () => {
     const agent = await start((_, response) => response.end())
     const headers = { upgrade: 'h2c', connection: 'upgrade' }
     const sent = request(plain.url, agent, { path: '/', method: 'POST', headers, body: 'hello' })

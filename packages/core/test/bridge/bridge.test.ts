@@ -18,7 +18,7 @@ async function start(listener: RequestListener) {
   return createAgent(plain.cluster)
 }
 
-/** A connection over a bridge, for a client that writes bytes. */
+/** Opens a connection over a bridge, for a client that writes raw bytes. */
 function connectRaw(): Duplex {
   const line = plain.cluster[LINE]
   return new Bridge(() => line).connect(
@@ -26,8 +26,8 @@ function connectRaw(): Duplex {
   )
 }
 
-describe('a client that goes away', () => {
-  it('before the answer is noticed by the server', async () => {
+describe('a client that disconnects', () => {
+  it('before the response ends the request at the server', async () => {
     const arrived = withResolvers<IncomingMessage>()
     const agent = await start((received) => arrived.resolve(received))
     const sent = https.get(plain.url, { agent })
@@ -39,7 +39,7 @@ describe('a client that goes away', () => {
     await gone
   })
 
-  it('while it reads is noticed by the server', async () => {
+  it('while it reads ends the response at the server', async () => {
     const gone = withResolvers<boolean>()
     const agent = await start((_, response) => {
       response.write('begin')
@@ -51,7 +51,7 @@ describe('a client that goes away', () => {
     expect(await gone.promise).toBe(false)
   })
 
-  it('while it sends is noticed by the server', async () => {
+  it('while it sends ends the request at the server', async () => {
     const gone = withResolvers<boolean>()
     const agent = await start((received) => {
       received.once('data', () => sent.destroy())
@@ -63,7 +63,7 @@ describe('a client that goes away', () => {
     expect(await gone.promise).toBe(false)
   })
 
-  it('by closing its side is noticed by the server', async () => {
+  it('by half-closing ends the request at the server', async () => {
     const arrived = withResolvers<IncomingMessage>()
     await start((received) => arrived.resolve(received))
     const raw = connectRaw()
@@ -95,22 +95,22 @@ describe('a server that breaks off', () => {
     expect(response.complete).toBe(false)
   })
 
-  it('before the answer is told about by our error', async () => {
+  it('before the response causes our error', async () => {
     const agent = await start(({ socket }) => socket.destroy())
     await expect(request(plain.url, agent, { path: '/', method: 'POST' })).rejects.toMatchObject({
       code: 'ERR_SERVER_UNREACHABLE',
     })
   })
 
-  it('with the cluster: what is open fails with the reason', async () => {
+  it('because the cluster is closed causes ERR_CLOSED in open responses', async () => {
     const agent = await start((_, response) => void response.write('begin'))
     const sent = https.get(plain.url, { agent })
     const [response] = (await once(sent, 'response')) as [IncomingMessage]
     await once(response, 'data')
-    const told = once(sent, 'error')
+    const error = once(sent, 'error')
     const cut = once(response, 'error')
     await plain.cluster.close()
-    expect(await told).toMatchObject([{ code: 'ERR_CLOSED' }])
+    expect(await error).toMatchObject([{ code: 'ERR_CLOSED' }])
     await cut
     await expect(request(plain.url, agent, { path: '/' })).rejects.toMatchObject({
       code: 'ERR_CLOSED',
@@ -118,9 +118,9 @@ describe('a server that breaks off', () => {
   })
 })
 
-describe('what is asked for', () => {
+describe('a request over the bridge:', () => {
   it.each(['//x', '//other.example/x', '/a/../b', '/a/./b?c=%2e%2e', '/%2f?', '/\\x'])(
-    'the path %s reaches our server as it was written',
+    'the path %s reaches our server unchanged',
     async (path) => {
       const agent = await start(({ url, headers }, response) =>
         response.end(JSON.stringify([url, headers.authorization])),
@@ -134,7 +134,7 @@ describe('what is asked for', () => {
     ['OPTIONS', '*'],
     ['GET', 'https://other.example/x'],
     ['CONNECT', 'other.example:443'],
-  ])('%s %s is refused, and nothing is sent', async (method, path) => {
+  ])('%s %s is rejected, and nothing is sent', async (method, path) => {
     let requests = 0
     const agent = await start((_, response) => {
       requests += 1
@@ -145,7 +145,7 @@ describe('what is asked for', () => {
     expect(requests).toBe(0)
   })
 
-  it('several requests on one connection, before the first answer, are answered in order', async () => {
+  it('pipelined requests are answered in order', async () => {
     await start(({ url }, response) => {
       setTimeout(() => response.end(`answer to ${url}`), url === '/1' ? 50 : 0)
     })
@@ -158,9 +158,9 @@ describe('what is asked for', () => {
   })
 
   it.each([
-    ['what is no HTTP', 'hello?\r\n\r\n'],
+    ['something that is not HTTP', 'hello?\r\n\r\n'],
     [
-      'more than was announced',
+      'a body longer than its Content-Length',
       'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nab\r\n\r\n',
     ],
     [
@@ -183,7 +183,7 @@ describe('what is asked for', () => {
 })
 
 describe('a DELETE whose body has no length', () => {
-  it('fails and is not sent: half of it would delete something else', async () => {
+  it('fails and is not sent: without its body it would delete something else', async () => {
     let requests = 0
     const agent = await start((_, response) => {
       requests += 1
@@ -205,7 +205,7 @@ describe('a bridge', () => {
   })
 
   const requests = inject('isLong') ? 10_000 : 2000
-  it(`gives back what it took: ${requests} requests leave nothing behind`, {
+  it(`leaks nothing in ${requests} requests`, {
     timeout: 120_000,
   }, async () => {
     const agent = await start((_, response) => response.end('x'))
@@ -213,7 +213,7 @@ describe('a bridge', () => {
       for (let sent = 0; sent < count; sent += 20) {
         const batch = Array.from({ length: 20 }, async (_, index) => {
           const response = await request(plain.url, agent, { path: '/' })
-          // Also those that nobody reads to the end.
+          // Including those that are not read completely.
           if (index === 0) response.destroy()
           else await readText(response)
         })

@@ -4,8 +4,8 @@ import { PipeEnd } from '../../src/bridge/memory-pipe.ts'
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-describe('what is written at one end', () => {
-  it('arrives at the other, in order, whole', async () => {
+describe('data written at one end', () => {
+  it('arrives at the other completely and in order', async () => {
     const [one, other] = PipeEnd.pair()
     one.cork()
     for (let index = 0; index < 1000; index += 1) one.write(`${index},`)
@@ -17,7 +17,7 @@ describe('what is written at one end', () => {
     expect(text).toBe(numbers + 'x'.repeat(200_000))
   })
 
-  it('arrives in a later tick: what a reader throws does not come back to the writer', async () => {
+  it('arrives in a later tick, so that an exception of the reader does not reach the writer', async () => {
     const [one, other] = PipeEnd.pair()
     let isWritten = false
     const seen = new Promise<boolean>((resolve) => other.once('data', () => resolve(isWritten)))
@@ -26,7 +26,7 @@ describe('what is written at one end', () => {
     expect(await seen).toBe(true)
   })
 
-  it('waits for the reader: a slow one stops the writer', async () => {
+  it('waits for the reader: a slow reader pauses the writer', async () => {
     const [one, other] = PipeEnd.pair()
     const chunk = Buffer.alloc(64 * 1024)
     let accepted = 0
@@ -46,15 +46,15 @@ describe('what is written at one end', () => {
 })
 
 describe('an end', () => {
-  it('that was destroyed with an error takes the other with it, with the same error', async () => {
+  it('that is destroyed with an error destroys the other with the same error', async () => {
     const [one, other] = PipeEnd.pair()
-    const told = once(other, 'error')
+    const failed = once(other, 'error')
     const error = new Error('broken')
     one.destroy(error)
-    expect(await told).toEqual([error])
+    expect(await failed).toEqual([error])
   })
 
-  it('that had said all is read to the end before the other goes too', async () => {
+  it('that had finished writing is read completely before the other closes', async () => {
     const [one, other] = PipeEnd.pair()
     one.end('all')
     await once(one, 'finish')
@@ -66,7 +66,7 @@ describe('an end', () => {
     await closed
   })
 
-  it('that had said all, and was destroyed after the other had read it, takes the other with it', async () => {
+  it('that had finished writing closes the other when that has already read everything', async () => {
     const [one, other] = PipeEnd.pair()
     one.end()
     other.resume()
@@ -76,7 +76,7 @@ describe('an end', () => {
     await once(other, 'close')
   })
 
-  it('cannot be written to when the other is gone', async () => {
+  it('cannot be written to when the other is closed', async () => {
     const [one, other] = PipeEnd.pair()
     const closed = once(one, 'close')
     other.destroy()
@@ -84,15 +84,15 @@ describe('an end', () => {
     await closed
   })
 
-  it('may fail although nobody listens', async () => {
+  it('may fail without an error listener', async () => {
     const [one, other] = PipeEnd.pair()
     const closed = new Promise((resolve) => other.once('close', resolve))
-    one.destroy(new Error('nobody hears it'))
+    one.destroy(new Error('no listener'))
     await closed
-    expect(other.errored).toMatchObject({ message: 'nobody hears it' })
+    expect(other.errored).toMatchObject({ message: 'no listener' })
   })
 
-  it('of the client closes when the server has ended, as a socket does, and not the other way round', async () => {
+  it('of the client closes when the server has ended, as a socket does, but not vice versa', async () => {
     const [client, server] = PipeEnd.pair()
     client.end()
     server.resume()
@@ -109,7 +109,7 @@ describe('an end', () => {
 })
 
 describe('setTimeout', () => {
-  it('emits timeout when nothing was read or written for so long, and nothing else', async () => {
+  it('emits timeout after that time without reads and writes, and does nothing else', async () => {
     const [one] = PipeEnd.pair()
     one.setTimeout(10)
     expect(one.timeout).toBe(10)
@@ -119,7 +119,7 @@ describe('setTimeout', () => {
     expect(one.destroyed).toBe(false)
   })
 
-  it.each(['write', 'read'] as const)('begins anew with each %s', async (kind) => {
+  it.each(['write', 'read'] as const)('starts again with each %s', async (kind) => {
     const [one, other] = PipeEnd.pair()
     const [active, passive] = kind === 'write' ? [one, other] : [other, one]
     passive.resume()
@@ -136,7 +136,7 @@ describe('setTimeout', () => {
     await once(one, 'timeout', { signal: AbortSignal.timeout(10_000) })
   })
 
-  it('can be called off, with its listener', async () => {
+  it('can be disabled, with its listener', async () => {
     const [one] = PipeEnd.pair()
     const listener = (): void => {}
     one.setTimeout(10_000, listener)

@@ -6,7 +6,7 @@ import { attach } from 'kubecred/client-node'
 import { describe, expect, it } from 'vitest'
 import { type ClientNode, CONFIG_MAPS, codesOf, Stage } from './stage.ts'
 
-/** What `attach` itself promises. */
+/** Tests `attach` itself. */
 export function describeAttachments(client: ClientNode): void {
   describe('attach()', () => {
     it('works for API clients that were made before', async () => {
@@ -20,18 +20,18 @@ export function describeAttachments(client: ClientNode): void {
       expect(sandbox.pluginRuns).toBe(1)
     })
 
-    it('called again gives the same, and refuses other options', async () => {
+    it('returns the same attachment when called again, and rejects other options', async () => {
       await using stage = await Stage.open(client)
       expect(attach(stage.kc)).toBe(stage.attachment)
-      expect(() => attach(stage.kc, { stdinUnavailable: 'no' })).toThrow(/attached already/)
+      expect(() => attach(stage.kc, { stdinUnavailable: 'no' })).toThrow(/already attached/)
       await stage.attachment.close()
       await using again = attach(stage.kc, { stdinUnavailable: 'no' })
       expect(again).not.toBe(stage.attachment)
     })
 
-    it('refuses what is no KubeConfig, and limits that are none', () => {
+    it('rejects anything but a KubeConfig, and invalid limits', () => {
       for (const wrong of [{}, null, undefined]) {
-        expect(() => attach(wrong as never)).toThrow(/takes a KubeConfig/)
+        expect(() => attach(wrong as never)).toThrow(/needs a KubeConfig/)
       }
       const kc = new client.KubeConfig()
       expect(() => attach(kc, { policy: { pluginLimit: 0 } })).toThrow(/pluginLimit/)
@@ -40,21 +40,19 @@ export function describeAttachments(client: ClientNode): void {
       expect(Object.keys(kc)).not.toContain('applySecurityAuthentication')
     })
 
-    it('fails at once for a program that copies TLS settings out of its agent', async () => {
+    it('throws when a program copies TLS settings from its agent', async () => {
       await using stage = await Stage.withPlugin(client)
       const given: { agent?: { options: Record<string, unknown> } } = {}
       await stage.kc.applyToHTTPSOptions(given as never)
       for (const name of ['ca', 'cert', 'key']) {
         expect(() => given.agent?.options[name]).toThrow(
-          new RegExp(
-            `no "${name}" to copy: send the request with this agent, or .* "kubecred run"`,
-          ),
+          new RegExp(`no "${name}" to copy: send the request with this agent, .* "kubecred run"`),
         )
       }
       expect(await stage.whoAmI()).toBe('jane')
     })
 
-    it('says how it is doing, without a secret', async () => {
+    it('reports its status without secrets', async () => {
       await using stage = await Stage.withPlugin(client)
       expect(stage.attachment.status()).toEqual({ by: 'kubecred', clusters: [] })
       await stage.whoAmI()
@@ -65,7 +63,7 @@ export function describeAttachments(client: ClientNode): void {
   })
 
   describe('close()', () => {
-    it('gives the KubeConfig back as it was', async () => {
+    it('restores the KubeConfig', async () => {
       await using stage = await Stage.withPlugin(client)
       const { prototype } = client.KubeConfig
       expect(stage.kc.applySecurityAuthentication).not.toBe(prototype.applySecurityAuthentication)
@@ -77,11 +75,11 @@ export function describeAttachments(client: ClientNode): void {
       untouched.loadFromFile(stage.path)
       expect(Reflect.ownKeys(stage.kc)).toEqual(Reflect.ownKeys(untouched))
       await stage.listAtOnce(3)
-      // client-node's own way again.
+      // client-node sends requests itself again.
       expect(stage.sandbox.pluginRuns).toBe(3)
     })
 
-    it('leaves alone what somebody put over ours, which goes on to client-node', async () => {
+    it('keeps a method that replaced ours, and calls client-node from there', async () => {
       await using stage = await Stage.withPlugin(client)
       const { kc } = stage
       const ours = kc.applySecurityAuthentication.bind(kc)
@@ -96,7 +94,7 @@ export function describeAttachments(client: ClientNode): void {
       expect(calls).toBe(2)
     })
 
-    it('ends watches with an error that says so, as does the signal', async () => {
+    it('ends watches with ERR_CLOSED, as does the signal', async () => {
       const life = new AbortController()
       await using stage = await Stage.withPlugin(client, {}, { attach: { signal: life.signal } })
       const ended = new Promise((resolve) => {
@@ -109,8 +107,8 @@ export function describeAttachments(client: ClientNode): void {
     })
   })
 
-  describe('the KubeConfig says which cluster', () => {
-    it('at every request: a watch on one goes on while requests go to the other', async () => {
+  describe('the KubeConfig', () => {
+    it('selects the cluster of every request, while watches on another continue', async () => {
       await using other = await startSandbox()
       await using stage = await Stage.withPlugin(client)
       const seen: string[] = []
@@ -132,7 +130,7 @@ export function describeAttachments(client: ClientNode): void {
       kc.setCurrentContext('b')
       await kc.makeApiClient(client.CoreV1Api).listNamespace()
       expect(other.requests.at(-1)?.user).toBe('ann')
-      // The API client of the first cluster would send to it what is meant for the second.
+      // The API client of the first cluster would still send to the first one.
       const codes = await api.listNamespace().then(() => [], codesOf)
       expect(codes).toContain('ERR_FOREIGN_ORIGIN')
       kc.setCurrentContext(first)
@@ -141,9 +139,9 @@ export function describeAttachments(client: ClientNode): void {
       watch.abort()
     })
 
-    it('and many contexts do not stay open for ever, but for those with a watch', async () => {
+    it('keeps only a few unused contexts open, except those with a watch', async () => {
       await using stage = await Stage.withPlugin(client)
-      // So that the watch of 1.x gets a connection that was in use before.
+      // So that the watch of 1.x reuses a connection.
       await stage.whoAmI()
       const seen: string[] = []
       const watch = await new client.Watch(stage.kc).watch(
@@ -167,7 +165,7 @@ export function describeAttachments(client: ClientNode): void {
       watch.abort()
     })
 
-    it('also with fields that contradict each other, in client-node’s order', async () => {
+    it('is read in client-node’s order if fields contradict each other', async () => {
       await using stage = await Stage.withPlugin(client)
       const { caPem } = stage.sandbox
       const caFile = stage.file('ca', caPem)
@@ -199,23 +197,20 @@ export function describeAttachments(client: ClientNode): void {
         })
       },
     }
-    it.each(Object.keys(MISTAKES))(
-      'and %s is an error of the watch, not of the process',
-      async (name) => {
-        await using stage = await Stage.withPlugin(client)
-        MISTAKES[name]?.(stage)
-        // What rejects here ends a process that has an informer: nobody waits for it there.
-        const told = new Promise<unknown>((resolve, reject) => {
-          new client.Watch(stage.kc).watch(CONFIG_MAPS, {}, () => {}, resolve).catch(reject)
-        })
-        expect(await told).toBeInstanceOf(Error)
-        expect(await stage.failure()).not.toContainEqual(expect.stringContaining('no error'))
-        expect(stage.sandbox.requests).toEqual([])
-      },
-    )
+    it.each(Object.keys(MISTAKES))('with %s fails the watch, not the process', async (name) => {
+      await using stage = await Stage.withPlugin(client)
+      MISTAKES[name]?.(stage)
+      // A rejection here would end a process with an informer, which does not await it.
+      const failed = new Promise<unknown>((resolve, reject) => {
+        new client.Watch(stage.kc).watch(CONFIG_MAPS, {}, () => {}, resolve).catch(reject)
+      })
+      expect(await failed).toBeInstanceOf(Error)
+      expect(await stage.failure()).not.toContainEqual(expect.stringContaining('no error'))
+      expect(stage.sandbox.requests).toEqual([])
+    })
   })
 
-  describe('nothing of ours goes', () => {
+  describe('no credential of ours is sent', () => {
     it('with a request that has its own Authorization', async () => {
       await using stage = await Stage.withPlugin(client, { answers: 'both' })
       const { token } = stage.sandbox.issueToken({ user: 'ann' })
@@ -243,7 +238,7 @@ export function describeAttachments(client: ClientNode): void {
     })
   })
 
-  describe('what is none of ours is left to client-node', () => {
+  describe('client-node handles what we do not support:', () => {
     it.each(['azure', 'gcp'])('an auth-provider %s', async (name) => {
       await using stage = await Stage.open(client)
       const [user] = stage.kc.users
@@ -259,7 +254,7 @@ export function describeAttachments(client: ClientNode): void {
       expect(stage.attachment.status()).toEqual({ by: 'client-node', clusters: [] })
     })
 
-    it('an authenticator of the program’s own', async () => {
+    it('a custom authenticator of the program', async () => {
       await using stage = await Stage.open(client)
       const { token } = stage.sandbox.issueToken({ user: 'ann' })
       stage.kc.addAuthenticator({

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import type { FetchDispatcher } from '../../src/adapters/client-node/client-transport.ts'
 import { codesOf, Stage } from './stage.ts'
 
-/** What 2.x would be given. */
+/** Returns the dispatcher that 2.x would get. */
 async function dispatcherOf({ kc }: Stage): Promise<FetchDispatcher> {
   const given: FetchDispatcher[] = []
   const context = {
@@ -39,7 +39,7 @@ describe.each(Object.keys(FETCHES))('the dispatcher, with the fetch of %s', (nam
     return { stage, send, [Symbol.asyncDispose]: () => stage[Symbol.asyncDispose]() }
   }
 
-  it('gives status, headers and body', async () => {
+  it('returns status, headers and body', async () => {
     await using scene = await open()
     const response = await scene.send(PLACE)
     expect(response.status).toBe(200)
@@ -67,7 +67,7 @@ describe.each(Object.keys(FETCHES))('the dispatcher, with the fetch of %s', (nam
     expect(scene.stage.sandbox.requests.map(({ status }) => status)).toEqual([200, 401, 201])
   })
 
-  it('sends and receives what is too large to keep', async () => {
+  it('sends and receives bodies that are too large to record', async () => {
     await using scene = await open()
     const body = JSON.stringify({ metadata: { name: 'large' }, data: { value: LARGE.slice(2e6) } })
     const headers = { 'content-type': 'application/json' }
@@ -76,7 +76,7 @@ describe.each(Object.keys(FETCHES))('the dispatcher, with the fetch of %s', (nam
     expect(await response.text()).toContain(LARGE.slice(2e6))
   })
 
-  it('ends with its signal, while the plugin runs and while the answer comes', async () => {
+  it('is aborted by the signal, while the plugin runs and while the response arrives', async () => {
     await using scene = await open({ delayMs: 500 })
     const early = new AbortController()
     const sent = scene.send(PLACE, { signal: early.signal })
@@ -90,7 +90,7 @@ describe.each(Object.keys(FETCHES))('the dispatcher, with the fetch of %s', (nam
     await expect.poll(() => scene.stage.sandbox.requests.at(-1)?.hasEnded).toBe(true)
   })
 
-  it('fails with our error as the cause, and for every other server', async () => {
+  it('fails with our error as the cause, and rejects every other server', async () => {
     await using scene = await open({ exitCode: 1 })
     expect(codesOf(await scene.send(PLACE).catch((error: unknown) => error))).toContain(
       'ERR_PLUGIN_EXITED',
@@ -106,7 +106,7 @@ describe.each(Object.keys(FETCHES))('the dispatcher, with the fetch of %s', (nam
 
 describe('the dispatcher', () => {
   it.each(['a newer', 'an older'] as const)(
-    'gives %s handler no more than it takes',
+    'passes %s handler no data while it is paused',
     async (form) => {
       await using stage = await Stage.withPlugin(client)
       stage.sandbox.respondWith(() => ({ status: 200, body: { value: LARGE } }))

@@ -2,15 +2,15 @@ import { connect } from 'kubecred'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { type ClientNode, CONFIG_MAPS, codesOf, Stage } from './stage.ts'
 
-/** How long the proofs go on. */
+/** How long the tests run. */
 const RUN_MS = inject('isLong') ? 60_000 : 12_000
 
 /** The server ends every watch after two seconds, as a real one does after some minutes. */
 const SHORT_WATCHES = `${CONFIG_MAPS}?timeoutSeconds=2`
 
-/** Informers as people write them, over everything that can happen to a credential. */
+/** Tests informers as programs use them, through everything that can happen to a credential. */
 export function describeInformers(client: ClientNode): void {
-  /** Starts one that is started again after every error, by the line of code that everybody has. */
+  /** Starts an informer that restarts after every error, as in client-node's examples. */
   function startInformer({ api, kc }: Stage, pauseMs: number) {
     const informer = client.makeInformer(kc, SHORT_WATCHES, () =>
       api.listNamespacedConfigMap({ namespace: 'default' }),
@@ -32,7 +32,7 @@ export function describeInformers(client: ClientNode): void {
       informer,
       seen,
       errors,
-      // Before its KubeConfig is given back: what it does then is client-node's own again.
+      // Before its KubeConfig is restored: after that, client-node authenticates it.
       async [Symbol.asyncDispose]() {
         isStopped = true
         await informer.stop()
@@ -40,7 +40,7 @@ export function describeInformers(client: ClientNode): void {
     }
   }
 
-  /** What nobody caught: in a program without a listener the first would be its end. */
+  /** Unhandled rejections: the first would end a program without a listener. */
   function watchRejections(): unknown[] {
     const caught: unknown[] = []
     const note = (reason: unknown): void => void caught.push(reason)
@@ -49,7 +49,7 @@ export function describeInformers(client: ClientNode): void {
     return caught
   }
 
-  /** Creates, changes and deletes, with a credential of its own, until told. Says what it did. */
+  /** Creates, changes and deletes objects with its own credential until stopped. Returns what it did. */
   async function startWriter({ sandbox }: Stage) {
     const { token } = sandbox.issueToken({ user: 'writer' })
     const cluster = await connect({ kubeconfig: sandbox.writeKubeconfig({ user: { token } }) })
@@ -67,7 +67,7 @@ export function describeInformers(client: ClientNode): void {
           })
           .catch(() => undefined)
         await answer?.arrayBuffer().catch(() => {})
-        // Away for a moment; what had arrived before is not done twice.
+        // The server is restarting; a change that had arrived is not repeated.
         if (answer !== undefined) return
       }
     }
@@ -104,7 +104,7 @@ export function describeInformers(client: ClientNode): void {
     )
 
   describe('an informer', () => {
-    it('D21, D22: loses no event while tokens end, the plugin fails and the server restarts', {
+    it('D21, D22: loses no event while tokens expire, the plugin fails and the server restarts', {
       timeout: RUN_MS + 60_000,
     }, async () => {
       const rejections = watchRejections()
@@ -116,7 +116,7 @@ export function describeInformers(client: ClientNode): void {
       const writer = await startWriter(stage)
       const [failAt, restartAt] = [RUN_MS * 0.25, RUN_MS * 0.65]
       await pause(failAt)
-      // For longer than a token lives, so that there is a time without any.
+      // Longer than the lifetime of a token, so that for some time there is none.
       Object.assign(plugin, { exitCode: 1, stderr: 'out of order\n' })
       await expect.poll(() => errors.length, { timeout: 15_000 }).toBeGreaterThan(0)
       expect(codesOf(errors[0])).toContain('ERR_PLUGIN_EXITED')
@@ -133,7 +133,7 @@ export function describeInformers(client: ClientNode): void {
       expect(stage.sandbox.pluginRuns).toBeGreaterThan(RUN_MS / 3000)
     })
 
-    it('whose plugin needs a person and finds none waits between tries, and recovers', async () => {
+    it('whose plugin needs a person waits between tries, and recovers', async () => {
       const rejections = watchRejections()
       const plugin = { user: 'jane', lifetimeMs: 1000, exitCode: 0, stderr: '' }
       const policy = { backoffFirstMs: 400, backoffLimitMs: 800 }
@@ -147,7 +147,7 @@ export function describeInformers(client: ClientNode): void {
       stage.sandbox.resetPluginRuns()
       const from = errors.length
       await expect.poll(() => errors.length - from, { timeout: 15_000 }).toBeGreaterThan(50)
-      // Fifty tries of the informer; the plugin was left in peace.
+      // The informer tried fifty times, but the plugin ran only a few times.
       expect(stage.sandbox.pluginRuns).toBeLessThan(10)
       Object.assign(plugin, { exitCode: 0, stderr: '' })
       await expect
@@ -166,7 +166,7 @@ export function describeInformers(client: ClientNode): void {
       expect(rejections).toEqual([])
     })
 
-    it('whose plugin must always ask gets an error, not a run', async () => {
+    it('whose plugin always needs a terminal gets an error without a plugin run', async () => {
       const rejections = watchRejections()
       await using stage = await Stage.open(client, {
         attach: { stdinUnavailable: 'the informer has it' },
@@ -184,7 +184,7 @@ export function describeInformers(client: ClientNode): void {
       expect(rejections).toEqual([])
     })
 
-    it('and a watch outlives every rotation of its certificate', {
+    it('keeps its watch through every rotation of its certificate', {
       timeout: RUN_MS + 60_000,
     }, async () => {
       await using stage = await Stage.withPlugin(client, {
@@ -216,7 +216,7 @@ export function describeInformers(client: ClientNode): void {
   })
 }
 
-/** Events that should have been seen and were not. */
+/** Events that were expected and not seen. */
 function missing(truth: readonly string[], seen: readonly string[]): readonly string[] {
   const known = new Set(seen)
   return truth.filter((event) => !known.has(event))

@@ -10,9 +10,9 @@ interface Config {
   contexts: { name: string; context: Record<string, unknown> }[]
 }
 
-/** When a kubeconfig is asked for what client-node dropped, and when not. */
+/** Tests when fields that client-node dropped are looked up in a kubeconfig, and when not. */
 export function describeLookups(client: ClientNode): void {
-  /** Who the server takes us for with a KubeConfig that was changed after it was written. */
+  /** Returns the user that the server sees for a KubeConfig that was changed after it was loaded. */
   async function whoIs(
     sandbox: Sandbox,
     { file, text, options = {} }: { file: string; text: string; options?: AttachOptions },
@@ -27,7 +27,7 @@ export function describeLookups(client: ClientNode): void {
     return sandbox.requests.at(-1)?.user
   }
 
-  /** A kubeconfig whose user has a token file, of which nothing is left in client-node. */
+  /** A kubeconfig whose user has a token file, which client-node drops. */
   async function write(): Promise<{ sandbox: Sandbox; file: string; text: string }> {
     const sandbox = await startSandbox()
     const tokenFile = `${sandbox.folder}/token`
@@ -52,7 +52,7 @@ export function describeLookups(client: ClientNode): void {
       await sandbox.close()
     })
 
-    it('but not if there is no file, or none that can be read', async () => {
+    it('but not if there is no readable file', async () => {
       const { sandbox, file, text } = await write()
       const broken = `${sandbox.folder}/broken`
       writeFileSync(broken, '{')
@@ -66,18 +66,18 @@ export function describeLookups(client: ClientNode): void {
     const NOT = 'system:anonymous'
     const EDITS: Readonly<Record<string, [string, (config: Config) => void]>> = {
       'if nothing was changed': ['ann', () => {}],
-      'if only the namespace was': [
+      'if only the namespace was changed': [
         'ann',
         ({ contexts }) => Object.assign(first(contexts).context, { namespace: 'x' }),
       ],
-      'but not if the server was: its token is not for that one': [
+      'but not if the server was changed: the token is not for it': [
         NOT,
         ({ clusters }) => {
           const { cluster } = first(clusters)
           cluster['server'] = String(cluster['server']).replace('127.0.0.1', 'localhost')
         },
       ],
-      'but not if the user was': [
+      'but not if the user was changed': [
         NOT,
         ({ users }) => Object.assign(first(users), { user: { as: 'system:anonymous' } }),
       ],
@@ -96,7 +96,7 @@ export function describeLookups(client: ClientNode): void {
       await sandbox.close()
     })
 
-    it('but not where the file puts the user together with another cluster', async () => {
+    it('but not if the file combines the user with another cluster', async () => {
       const { sandbox, file, text } = await write()
       const apart = change(text, ({ clusters, contexts }) => {
         clusters.push({ name: 'other', cluster: { server: 'https://other.example' } })

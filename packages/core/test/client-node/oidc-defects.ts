@@ -8,10 +8,10 @@ import {
 } from '../fixtures/oidc-issuer.ts'
 import { type ClientNode, Stage, type StageOptions } from './stage.ts'
 
-/** What client-node does wrong with the auth-provider `oidc`; each is right with `attach`. */
+/** Defects of client-node's auth-provider `oidc` that `attach` fixes. */
 export function describeOidcDefects(client: ClientNode): void {
   describe('an issuer of tokens', () => {
-    it('O1, O5: refreshes, and is told the client secret', async () => {
+    it('O1, O5: refreshes the token, and gets the client secret', async () => {
       await using scene = await open()
       await scene.list()
       expect(scene.issuer.refreshes).toBe(1)
@@ -19,7 +19,7 @@ export function describeOidcDefects(client: ClientNode): void {
       expect(authorization).toMatch(/^Basic /)
     })
 
-    it('O2: may have a certificate of its own authority', async () => {
+    it('O2: may have a certificate of a private CA', async () => {
       await using scene = await open({ tls: true })
       await scene.list()
       expect(scene.issuer.refreshes).toBe(1)
@@ -31,7 +31,7 @@ export function describeOidcDefects(client: ClientNode): void {
       expect(scene.issuer.refreshes).toBe(1)
     })
 
-    it('O4: may keep the refresh token as it is', async () => {
+    it('O4: may keep the refresh token', async () => {
       await using scene = await open({ rotates: false, idTokenSeconds: 2 })
       const end = Date.now() + 5000
       while (Date.now() < end) await scene.list()
@@ -45,7 +45,7 @@ export function describeOidcDefects(client: ClientNode): void {
       expect(scene.issuer.refreshes).toBe(1)
     })
 
-    it('O7: gives tokens that are written back where that is wanted', async () => {
+    it('O7: issues tokens that are written back if saveOidcTokens is set', async () => {
       await using scene = await open({ rotates: true }, { attach: { saveOidcTokens: true } })
       const before = readFileSync(scene.path, 'utf8')
       await scene.list()
@@ -80,7 +80,7 @@ export function describeOidcDefects(client: ClientNode): void {
   }
 }
 
-/** Writes what a login would have written; the id token in it has ended, as client-node wants to see one. */
+/** Writes what a login would have written, with an expired id token, which client-node requires. */
 async function login(path: string, issuer: Issuer): Promise<void> {
   const config = JSON.parse(readFileSync(path, 'utf8')) as { users: { user: unknown }[] }
   const [entry] = config.users

@@ -19,7 +19,7 @@ for (const version of CLIENT_NODES) {
     describe.skip(`${title} is not here: KUBECRED_INSTALL=1 npm run test:long brings it`, () => {})
     continue
   }
-  // What the tests use has the same shape in all of them.
+  // The part that the tests use has the same shape in all versions.
   const client: ClientNode = await import(pathToFileURL(path).href)
   describe(title, () => describeRequests(client))
 }

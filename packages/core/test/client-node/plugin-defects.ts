@@ -5,7 +5,7 @@ import { attach } from 'kubecred/client-node'
 import { describe, expect, it } from 'vitest'
 import { answerOf, type ClientNode, messagesOf, Stage } from './stage.ts'
 
-/** What client-node does wrong with plugins, by the numbers of our list; each is right with `attach`. */
+/** Defects of client-node's plugins that `attach` fixes; the numbers are those of docs/client-node.md. */
 export function describePluginDefects(client: ClientNode): void {
   const quick = { policy: { backoffFirstMs: 20, backoffLimitMs: 20 } }
 
@@ -74,7 +74,7 @@ export function describePluginDefects(client: ClientNode): void {
       ['D5: another kind', answerOf({ token: 't' }, { kind: 'Pod' })],
       ['D19: an expiry that is none', answerOf({ token: 't', expirationTimestamp: 'soon' })],
       ['D19: a local time', answerOf({ token: 't', expirationTimestamp: '2030-01-01T00:00:00' })],
-    ])('%s: nothing is sent, and a good answer afterwards heals it', async (_, bad) => {
+    ])('%s: nothing is sent, and requests succeed after a good answer', async (_, bad) => {
       await using stage = await Stage.withAnswer(client, bad)
       expect(await stage.failure()).toContainEqual(expect.stringMatching(/^ERR_PLUGIN_/))
       expect(stage.sandbox.requests).toEqual([])
@@ -99,7 +99,7 @@ export function describePluginDefects(client: ClientNode): void {
   describe('how a plugin runs', () => {
     const read = 'cat > /dev/null; cat "$0/answer"'
 
-    it('D8: one that reads its input finds the end of it', async () => {
+    it('D8: a plugin that reads its standard input gets its end', async () => {
       await using stage = await Stage.withAnswer(client, '', { interactiveMode: 'Never' })
       const { folder } = stage.sandbox
       stage.file('answer', answerOf({ token: stage.sandbox.issueToken({ user: 'jane' }).token }))
@@ -108,7 +108,7 @@ export function describePluginDefects(client: ClientNode): void {
       expect(await stage.whoAmI()).toBe('jane')
     })
 
-    it('D9, D10, K5: it is told what it is for, with what the cluster says to plugins', async () => {
+    it('D9, D10, K5: it gets the exec info, with the cluster’s config for plugins', async () => {
       await using stage = await Stage.open(client, {
         attach: { env: { ...process.env, KUBERNETES_EXEC_INFO: 'stale' } },
         kubeconfig: async (sandbox) => ({
@@ -127,7 +127,7 @@ export function describePluginDefects(client: ClientNode): void {
       ])
     })
 
-    it('D11: one that must ask and cannot is an error, not a hang', async () => {
+    it('D11: a plugin that needs a terminal fails without one, and does not hang', async () => {
       const exec = { interactiveMode: 'Always' }
       await using stage = await Stage.withAnswer(client, '', exec, {
         attach: { stdinUnavailable: 'it is used by this test' },
@@ -135,7 +135,7 @@ export function describePluginDefects(client: ClientNode): void {
       expect(await stage.failure()).toContain('ERR_PLUGIN_NEEDS_TERMINAL')
     })
 
-    it('D12: one that is not there is explained with its install hint', async () => {
+    it('D12: a missing plugin is reported with its install hint', async () => {
       await using stage = await Stage.open(client, {
         kubeconfig: () => ({
           user: { exec: { command: 'no-such-plugin', installHint: 'Get it from the shelf.' } },
@@ -149,7 +149,7 @@ export function describePluginDefects(client: ClientNode): void {
       })
     })
 
-    it('D13: what it says to people is told, also when it succeeds', async () => {
+    it('D13: its standard error is reported, even when it succeeds', async () => {
       await using stage = await Stage.withPlugin(client, { stderr: 'open https://login.example\n' })
       await stage.whoAmI()
       expect(stage.events).toContainEqual(
@@ -160,13 +160,13 @@ export function describePluginDefects(client: ClientNode): void {
       )
     })
 
-    it('D14: its failure names command and exit status', async () => {
+    it('D14: the error of a failure names command and exit status', async () => {
       await using stage = await Stage.withPlugin(client, { exitCode: 3 })
       const error = await stage.whoAmI().catch((reason: unknown) => reason)
       expect(messagesOf(error)).toMatch(/plugin-1.*3/)
     })
 
-    it('D15: a relative command is beside the kubeconfig', async () => {
+    it('D15: a relative command is resolved against the folder of the kubeconfig', async () => {
       await using stage = await Stage.withPlugin(client)
       const exec = { ...(await stage.sandbox.plugin({ user: 'john' })) }
       const folder = join(stage.sandbox.folder, 'elsewhere')
@@ -197,7 +197,7 @@ export function describePluginDefects(client: ClientNode): void {
       expect(stage.sandbox.pluginRuns).toBe(0)
     })
 
-    it('D23: one that hangs is ended, for all who wait', async () => {
+    it('D23: a plugin that hangs is killed, and all waiting requests fail', async () => {
       await using stage = await Stage.open(client, {
         attach: { policy: { pluginTimeoutMs: 2000 } },
         kubeconfig: ({ folder }) => ({
@@ -209,14 +209,14 @@ export function describePluginDefects(client: ClientNode): void {
       expect(stage.runs).toBe(1)
     })
 
-    it('D24: its failure is everybody’s, and the next try waits', async () => {
+    it('D24: its failure is shared by all waiting requests, and the next run waits', async () => {
       await using stage = await Stage.withPlugin(client, { exitCode: 1 })
       await Promise.all(Array.from({ length: 50 }, () => stage.failure()))
       for (let count = 0; count < 20; count += 1) await stage.failure()
       expect(stage.sandbox.pluginRuns).toBeLessThanOrEqual(2)
     })
 
-    /** Short, but long enough for a plugin to run in half of it on a machine as busy as this one is now. */
+    /** Short, but half of it is enough for a plugin run, however busy the machine is. */
     async function chooseLife(): Promise<number> {
       const beganAt = performance.now()
       await using stage = await Stage.withPlugin(client)
@@ -224,7 +224,7 @@ export function describePluginDefects(client: ClientNode): void {
       return Math.min(Math.max(2000, 4 * (performance.now() - beganAt)), 10_000)
     }
 
-    it('D25: it runs again before its token ends, and every request is answered', async () => {
+    it('D25: it runs again before its token expires, and every request succeeds', async () => {
       const lifetimeMs = await chooseLife()
       const reasons: string[] = []
       const observer = (event: CredentialEvent): void => {
@@ -232,7 +232,7 @@ export function describePluginDefects(client: ClientNode): void {
       }
       const options = { attach: { ...quick, observer } }
       await using stage = await Stage.withPlugin(client, { lifetimeMs }, options)
-      // On a busy machine one of the runs may come late.
+      // On a busy machine one of the runs may be late.
       while (reasons.length < 3) await stage.api.listNamespace()
       expect(reasons).toContain('ahead')
     })

@@ -5,12 +5,12 @@ import { finished } from 'node:stream/promises'
 import { describe, expect, it } from 'vitest'
 import { type ClientNode, CONFIG_MAPS, Stage } from './stage.ts'
 
-/** Everything that client-node can do, each also after its token was revoked. */
+/** Tests every kind of request of client-node, with a good and with a revoked token. */
 export function describeRequests(client: ClientNode): void {
   describe.each(['with a good token', 'after a 401'] as const)('%s', (when) => {
     const runs = when === 'after a 401' ? 2 : 1
 
-    /** Opens a stage with something to work on, whose next request meets the token we want to test. */
+    /** Opens a stage with objects to work on, whose next request uses the token under test. */
     async function open(): Promise<Stage> {
       const stage = await Stage.withPlugin(client)
       await stage.makePod('web')
@@ -88,7 +88,7 @@ export function describeRequests(client: ClientNode): void {
       stage.sandbox.log('default', 'web', 'second')
       expect(await untilText(output, 'second')).toContain('second')
       expect(stage.sandbox.pluginRuns).toBe(runs)
-      // Not aborted: in 2.0 that is an exception that nobody can catch.
+      // Not aborted: in 2.0 that causes an exception that cannot be caught.
       await stage.api.deleteNamespacedPod({ namespace: 'default', name: 'web' })
       await finished(output.resume())
     })
@@ -140,12 +140,12 @@ export function describeRequests(client: ClientNode): void {
       mkdirSync(folder)
       writeFileSync(join(folder, 'greeting'), 'hello from here')
       await new client.Cp(stage.kc).cpToPod('default', 'web', 'main', folder, '/tmp')
-      // It does not wait for anything, and neither can we, but for what arrives.
+      // It returns before it is done, so the test waits for what arrives.
       await expect.poll(() => unpack(stage)).toContain('hello from here')
       expectUpgrade(stage, 'command=xf')
     })
 
-    /** What the pod got. */
+    /** What the pod received. */
     async function unpack({ kc }: Stage): Promise<string> {
       const output = new PassThrough().setEncoding('latin1')
       const command = ['tar', 'cf', '-']
@@ -161,7 +161,7 @@ export function describeRequests(client: ClientNode): void {
   })
 }
 
-/** Reads until the text has come. */
+/** Reads until the text has arrived. */
 async function untilText(stream: Readable, wanted: string): Promise<string> {
   let text = ''
   for await (const chunk of stream.iterator({ destroyOnReturn: false })) {

@@ -10,7 +10,7 @@ import type * as OneFour from '@kubernetes/client-node'
 import type { CredentialEvent } from 'kubecred'
 import { type Attachment, type AttachOptions, attach } from 'kubecred/client-node'
 
-/** What the tests use of client-node: both versions have it, and the types of the older one fit. */
+/** The part of client-node that the tests use: both versions have it, with the types of the older one. */
 export type ClientNode = Pick<
   typeof OneFour,
   | 'Attach'
@@ -32,13 +32,13 @@ export interface StageOptions {
   readonly sandbox?: SandboxOptions
   readonly kubeconfig?: (sandbox: Sandbox) => KubeconfigOptions | Promise<KubeconfigOptions>
   readonly attach?: AttachOptions
-  /** The very object, so that a test can change how its plugin behaves. */
+  /** Not copied, so that a test can change the behaviour of its plugin. */
   readonly plugin?: Parameters<Sandbox['plugin']>[0]
 }
 
 export const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps'
 
-/** A server, a KubeConfig that leads to it, attached, and an API client made from it. */
+/** A server, an attached KubeConfig for it, and an API client made from that. */
 export class Stage implements AsyncDisposable {
   readonly client: ClientNode
   readonly sandbox: Sandbox
@@ -108,18 +108,18 @@ export class Stage implements AsyncDisposable {
     return readFileSync(this.file('runs'), 'utf8').split('\n').length - 1
   }
 
-  /** Lists namespaces and says who the server took us for. */
+  /** Lists namespaces, and returns the user that the server saw. */
   async whoAmI(): Promise<string | undefined> {
     await this.api.listNamespace()
     return this.sandbox.requests.at(-1)?.user
   }
 
-  /** Codes of the error that a list ends with. */
+  /** Lists namespaces, and returns the codes of the error. */
   failure(): Promise<readonly unknown[]> {
     return this.whoAmI().then((user) => [`no error, but ${user}`], codesOf)
   }
 
-  /** Lists so many times at once. */
+  /** Sends `count` list requests at once. */
   listAtOnce(count: number): Promise<unknown> {
     return Promise.all(Array.from({ length: count }, () => this.api.listNamespace()))
   }
@@ -148,7 +148,7 @@ export function answerOf(status: object, more: object = {}): string {
   return JSON.stringify({ ...kind, status, ...more })
 }
 
-/** The codes of an error and its causes: client-node wraps what it was told. */
+/** The codes of an error and its causes: client-node wraps our errors. */
 export function codesOf(error: unknown): readonly unknown[] {
   if (!(error instanceof Error)) return [error]
   const { code, cause } = error as Error & { code?: unknown }

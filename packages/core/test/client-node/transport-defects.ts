@@ -7,9 +7,9 @@ import { describe, expect, it } from 'vitest'
 import { startConnectProxy, startSocksProxy } from '../fixtures/proxies.ts'
 import { type ClientNode, Stage } from './stage.ts'
 
-/** What client-node does wrong with files, fields and proxies; each is right with `attach`. */
+/** Defects of client-node with files, fields and proxies that `attach` fixes. */
 export function describeTransportDefects(client: ClientNode): void {
-  /** Who the pod takes us for, over a WebSocket. */
+  /** Returns the user that the server sees for a WebSocket. */
   async function whoAmIInside({ kc }: Stage): Promise<string> {
     const output = new PassThrough()
     const exec = new client.Exec(kc)
@@ -57,7 +57,7 @@ export function describeTransportDefects(client: ClientNode): void {
     })
     const tokenOf = ({ sandbox }: Stage, user: string) => sandbox.issueToken({ user }).token
 
-    it('F1: of each user is their own', async () => {
+    it('F1: is not shared between users', async () => {
       await using stage = await Stage.open(client)
       const cluster = stage.kc.getCurrentCluster()
       for (const user of ['ann', 'bob']) stage.file(`token-${user}`, tokenOf(stage, user))
@@ -74,7 +74,7 @@ export function describeTransportDefects(client: ClientNode): void {
       expect(await stage.whoAmI()).toBe('ann')
     })
 
-    it('F2: may end with a newline, also for WebSockets', async () => {
+    it('F2: may end with a newline, for WebSockets too', async () => {
       await using stage = await Stage.open(client, {
         kubeconfig: (sandbox) => ({ user: sandbox.issueToken({ user: 'ann' }) }),
       })
@@ -110,7 +110,7 @@ export function describeTransportDefects(client: ClientNode): void {
   })
 
   describe('fields that client-node drops', () => {
-    it('K3: groups, uid and extra values of who is impersonated', async () => {
+    it('K3: groups, uid and extra values of the impersonated user', async () => {
       await using stage = await Stage.open(client, {
         kubeconfig: (sandbox) => ({
           user: {
@@ -144,7 +144,7 @@ export function describeTransportDefects(client: ClientNode): void {
         contexts: [{ name: 'nobody', cluster: 'sandbox' }],
         currentContext: 'nobody',
       })
-      // Anonymous, and therefore refused, but over a connection that was trusted.
+      // Anonymous, and therefore refused, but over a verified connection.
       await stage.whoAmI().catch(() => {})
       expect(stage.sandbox.requests).toMatchObject([{ user: 'system:anonymous', status: 403 }])
     })
@@ -171,18 +171,18 @@ export function describeTransportDefects(client: ClientNode): void {
     })
   })
 
-  describe('the way to the server', () => {
-    it('P1: leads through the proxy that the environment names', async () => {
+  describe('the connection to the server', () => {
+    it('P1: uses the proxy that the environment names', async () => {
       await using stage = await throughProxy('env', 'http')
       expect(await stage.whoAmI()).toBe('jane')
     })
 
-    it('P2: through a SOCKS proxy that wants a password', async () => {
+    it('P2: uses a SOCKS proxy with a password', async () => {
       await using stage = await throughProxy('proxy-url', 'socks5')
       expect(await stage.whoAmI()).toBe('jane')
     })
 
-    it('P3: and takes a few connections for all requests', async () => {
+    it('P3: is shared by many requests', async () => {
       await using stage = await throughProxy('proxy-url', 'http')
       for (let count = 0; count < 20; count += 1) await stage.whoAmI()
       expect(stage.proxy.asked.length).toBeLessThanOrEqual(2)

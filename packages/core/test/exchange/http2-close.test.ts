@@ -7,10 +7,10 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { makePair } from '../fixtures/make-certificates.ts'
 import { answer, Http2Scene, insecureTarget, textOf } from './http2-server.ts'
 
-describe('what is built from an identity', () => {
+describe('the connections of an identity', () => {
   const hold = (stream: ServerHttp2Stream): void => stream.respond({ ':status': 200 })
 
-  it('ends with its last stream when the identity is retired; who still has its lease is served', async () => {
+  it('close after the last stream when the identity is retired, and still serve requests that hold its lease', async () => {
     await using scene = await Http2Scene.open((stream, headers) =>
       headers[':path'] === '/watch' ? hold(stream) : answer(stream),
     )
@@ -19,7 +19,7 @@ describe('what is built from an identity', () => {
     const retired = scene.derived.retire().then(() => {
       isDone = true
     })
-    // On its way when the identity was retired.
+    // Sent while the identity is being retired.
     expect(await textOf((await scene.send('/late')).body)).toBe('ok')
     await nextTurn()
     expect(await textOf((await scene.send('/later')).body)).toBe('ok')
@@ -27,13 +27,13 @@ describe('what is built from an identity', () => {
     scene.streams[0]?.end('last')
     expect(await textOf(watch.body)).toBe('last')
     await retired
-    // Nobody asks any more, but somebody could.
+    // A late request still opens a connection.
     expect(await textOf((await scene.send('/latest')).body)).toBe('ok')
     expect(scene.sessions).toHaveLength(2)
     for (const session of scene.sessions) if (!session.destroyed) await once(session, 'close')
   })
 
-  it('ends at once when it must, with the reason', async () => {
+  it('end at once with the reason when the identity is destroyed', async () => {
     await using scene = await Http2Scene.open((stream, headers) => {
       if (headers[':path'] === '/watch') hold(stream)
     })
@@ -41,34 +41,34 @@ describe('what is built from an identity', () => {
     const waits = scene.send('/waits')
     const reads = textOf(watch.body)
     await expect.poll(() => scene.streams.length).toBe(2)
-    void scene.derived.destroy(new Error('all is over'))
-    await expect(reads).rejects.toThrow('all is over')
-    await expect(waits).rejects.toThrow('all is over')
-    await expect(scene.send('/late')).rejects.toThrow('all is over')
+    void scene.derived.destroy(new Error('destroyed by the test'))
+    await expect(reads).rejects.toThrow('destroyed by the test')
+    await expect(waits).rejects.toThrow('destroyed by the test')
+    await expect(scene.send('/late')).rejects.toThrow('destroyed by the test')
   })
 })
 
 describe('a session', () => {
-  // Node's callbacks run inside of nghttp2, which must not lose a session there: see `later`.
-  it('never ends while Node reads from it', async () => {
+  // Node's callbacks run inside nghttp2, where a session must not be destroyed: see `afterNghttp2`.
+  it('is never destroyed while Node reads from it', async () => {
     const calls = spyOnDestroy()
     await using scene = await Http2Scene.open((stream, headers) => {
       answer(stream)
-      // The server leaves, and we are done with the last stream.
+      // The server sends GOAWAY while the last stream ends.
       if (headers[':path'] === '/leave') scene.sessions.at(-1)?.close()
     })
     await textOf((await scene.send('/leave')).body)
     await expect.poll(() => scene.sessions[0]?.destroyed).toBe(true)
-    // The identity is retired by whoever got the answer.
+    // The identity is retired by the caller that got the response.
     await scene.send('/').then(() => scene.derived.retire())
-    // Everything ends, in the same place.
-    await scene.send('/').then(() => scene.derived.destroy(new Error('all is over')))
+    // The identity is destroyed there, too.
+    await scene.send('/').then(() => scene.derived.destroy(new Error('destroyed by the test')))
     expect(calls.length).toBeGreaterThanOrEqual(3)
     for (const stack of calls) expect(stack).toContain('processImmediate')
   })
 })
 
-/** From where our code destroys sessions, as stacks. */
+/** Records the stack of every call of `destroy` by our code. */
 function spyOnDestroy(): readonly string[] {
   const session = connect('http://127.0.0.1:1').on('error', () => {})
   const common = Object.getPrototypeOf(Object.getPrototypeOf(session)) as typeof session
@@ -85,7 +85,7 @@ function spyOnDestroy(): readonly string[] {
 }
 
 describe('a server without HTTP/2', () => {
-  it('is a clear error', async () => {
+  it('causes an error that names the server and what to do', async () => {
     const { certificate, key } = await makePair()
     const server = createServer({ cert: certificate, key }).listen(0, '127.0.0.1')
     onTestFinished(() => void server.close())
@@ -96,7 +96,7 @@ describe('a server without HTTP/2', () => {
       const target = insecureTarget(`${scheme}://127.0.0.1:${port}`)
       await expect(scene.send('/', {}, target)).rejects.toMatchObject({
         code: 'ERR_NOT_SUPPORTED',
-        message: expect.stringContaining(`${target.origin} does not speak HTTP/2`),
+        message: expect.stringContaining(`${target.origin} does not support HTTP/2`),
         hint: expect.stringContaining('Leave'),
       })
     }

@@ -7,11 +7,11 @@ import { answer, Http2Scene, insecureTarget, textOf } from './http2-server.ts'
 const CHUNK = Buffer.alloc(64 * 1024, 'x')
 const CHUNKS = 512
 const TOTAL = CHUNK.length * CHUNKS
-/** The window of a stream, and what the streams on the way may hold. */
-const ON_THE_WAY = 4 * 1024 * 1024
+/** More than the window of a stream and the buffers of the streams in between. */
+const MAX_IN_FLIGHT = 4 * 1024 * 1024
 
 describe('a large body', () => {
-  it('waits for a reader that is slow to read the response, and holds up nobody else', async () => {
+  it('waits for a slow reader of the response, and does not delay other requests', async () => {
     let given = 0
     const source = (): Readable =>
       Readable.from(
@@ -30,12 +30,12 @@ describe('a large body', () => {
     const large = await scene.send('/large')
     for (let count = 0; count < 50; count += 1) await textOf((await scene.send('/')).body)
     expect(given).toBeGreaterThan(0)
-    expect(given).toBeLessThan(ON_THE_WAY)
+    expect(given).toBeLessThan(MAX_IN_FLIGHT)
     expect(await sizeOf(large.body)).toBe(TOTAL)
     expect(scene.sessions).toHaveLength(1)
   })
 
-  it('waits for a server that is slow to read the request', async () => {
+  it('waits for a server that reads the request slowly', async () => {
     let given = 0
     const body = Readable.from(
       (async function* () {
@@ -52,7 +52,7 @@ describe('a large body', () => {
     await expect.poll(() => scene.streams.length).toBe(1)
     for (let count = 0; count < 50; count += 1) await textOf((await scene.send('/')).body)
     expect(given).toBeGreaterThan(0)
-    expect(given).toBeLessThan(ON_THE_WAY)
+    expect(given).toBeLessThan(MAX_IN_FLIGHT)
     const [stream] = scene.streams
     if (stream === undefined) throw new Error('no stream')
     expect(await sizeOf(stream)).toBe(TOTAL)
@@ -60,7 +60,7 @@ describe('a large body', () => {
     expect((await sent).statusCode).toBe(200)
   })
 
-  it('in memory arrives whole', async () => {
+  it('in memory arrives completely', async () => {
     await using scene = await Http2Scene.open((stream) => {
       void sizeOf(stream).then((size) => answer(stream, String(size)))
     })
@@ -68,7 +68,7 @@ describe('a large body', () => {
     expect(await textOf(body)).toBe(String(TOTAL))
   })
 
-  it('that fails on its way ends the request', async () => {
+  it('that fails while it is sent ends the request', async () => {
     await using scene = await Http2Scene.open((stream) => stream.resume())
     const body = new Readable({ read() {} })
     body.push(CHUNK)
@@ -85,10 +85,10 @@ async function sizeOf(stream: Readable): Promise<number> {
   return size
 }
 
-describe('a connection on which nothing comes', () => {
-  const times = { lookMs: 10, quietMs: 30, answerMs: 200 }
+describe('a connection on which no data arrives', () => {
+  const times = { checkIntervalMs: 10, readIdleTimeoutMs: 30, pingTimeoutMs: 200 }
 
-  it('is asked whether it lives, and goes on if it does', async () => {
+  it('is pinged, and stays open if the server responds', async () => {
     await using scene = await Http2Scene.open((stream) => stream.respond({ ':status': 200 }), {
       times,
     })
@@ -100,7 +100,7 @@ describe('a connection on which nothing comes', () => {
     expect(await textOf(body)).toBe('still here')
   })
 
-  it('ends with an error if the server has gone silent, and the next request takes another', async () => {
+  it('ends with an error if the server does not respond, and the next request opens another', async () => {
     await using scene = await Http2Scene.open(
       (stream, headers) =>
         headers[':path'] === '/watch' ? stream.respond({ ':status': 200 }) : answer(stream),
@@ -111,12 +111,12 @@ describe('a connection on which nothing comes', () => {
     freeze()
     await expect(textOf(body)).rejects.toMatchObject({
       code: 'ETIMEDOUT',
-      message: expect.stringContaining('gone silent'),
+      message: expect.stringContaining('no response to an HTTP/2 ping'),
     })
     expect(await textOf((await scene.send('/', {}, target)).body)).toBe('ok')
   })
 
-  it('is not asked while no stream is open', async () => {
+  it('is not pinged while no stream is open', async () => {
     await using scene = await Http2Scene.open((stream) => answer(stream), { times })
     await textOf((await scene.send('/')).body)
     const [session] = scene.sessions
@@ -124,12 +124,12 @@ describe('a connection on which nothing comes', () => {
     session?.on('ping', () => {
       pings += 1
     })
-    await new Promise((resolve) => setTimeout(resolve, 10 * times.quietMs))
+    await new Promise((resolve) => setTimeout(resolve, 10 * times.readIdleTimeoutMs))
     expect(pings).toBe(0)
   })
 })
 
-/** Passes connections on until it is frozen: then those it has are neither closed nor answered. */
+/** Forwards connections until it is frozen; then it keeps them open and forwards nothing. */
 async function startFreezer(port: number) {
   const open = new Set<Socket>()
   const server = createServer((client) => {

@@ -10,31 +10,31 @@ import type { AddressInfo, Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { makeTarget, type Target } from '../../src/dial/target.ts'
 import { http2Exchange } from '../../src/exchange/http2.ts'
-import { HTTP2_TIMEOUTS, type Http2Times } from '../../src/exchange/http2-connection.ts'
+import { HTTP2_TIMEOUTS, type Http2Timeouts } from '../../src/exchange/http2-connection.ts'
 import { ResourceCache } from '../../src/keeper/resource-cache.ts'
 import type { Call } from '../../src/request/call.ts'
-import type { Outgoing } from '../../src/request/outgoing-request.ts'
+import type { OutgoingRequest } from '../../src/request/outgoing-request.ts'
 import { makePair } from '../fixtures/make-certificates.ts'
 import { fakeAccess, lineTo, plainLease, sendOver } from '../request/line-to.ts'
 
 type OnStream = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: string[]) => void
 
-/** A server that does what a test says, and a client of ours that talks to it. */
+/** A server that a test controls, and a line to it over our HTTP/2 exchange. */
 export class Http2Scene implements AsyncDisposable {
   readonly target: Target
-  /** Every HTTP/2 connection there was, in order. */
+  /** All HTTP/2 connections so far, in order. */
   readonly sessions: ServerHttp2Session[]
-  /** Every request there was, in order. */
+  /** All requests so far, in order. */
   readonly streams: ServerHttp2Stream[]
   readonly derived = new ResourceCache()
-  readonly #times: Http2Times
-  /** Ends every connection, without a word of HTTP/2. */
+  readonly #times: Http2Timeouts
+  /** Ends all connections without an HTTP/2 frame. */
   readonly drop: () => void
   readonly #end: () => Promise<void>
 
   private constructor(parts: {
     target: Target
-    times: Http2Times
+    times: Http2Timeouts
     sessions: ServerHttp2Session[]
     streams: ServerHttp2Stream[]
     drop: () => void
@@ -50,7 +50,7 @@ export class Http2Scene implements AsyncDisposable {
 
   static async open(
     onStream: OnStream,
-    { settings = {}, times = {} }: { settings?: Settings; times?: Partial<Http2Times> } = {},
+    { settings = {}, times = {} }: { settings?: Settings; times?: Partial<Http2Timeouts> } = {},
   ): Promise<Http2Scene> {
     const { certificate, key } = await makePair()
     const server = createSecureServer({ cert: certificate, key, settings })
@@ -63,7 +63,7 @@ export class Http2Scene implements AsyncDisposable {
     })
     server.on('sessionError', () => {})
     server.on('session', (session) => void sessions.push(session))
-    // The types know three arguments, Node gives four.
+    // The types have three arguments, Node passes four.
     const take = (
       stream: ServerHttp2Stream,
       headers: IncomingHttpHeaders,
@@ -72,7 +72,7 @@ export class Http2Scene implements AsyncDisposable {
     ): void => {
       streams.push(stream)
       stream.on('error', () => {})
-      // Not here: a stream or session that ends while Node reads takes the process with it (nodejs/node#64113).
+      // Later, because ending a stream or session while Node reads aborts the process (nodejs/node#64113).
       setImmediate(() => onStream(stream, headers, raw))
     }
     server.on('stream', take)
@@ -113,8 +113,8 @@ export function insecureTarget(url: string): Target {
   return makeTarget(url, { ca: undefined, serverName: undefined, insecure: true })
 }
 
-/** What of a request differs from a plain GET. */
-export type Sent = Partial<Omit<Outgoing, 'body' | 'canReplay'>> & {
+/** What differs from a plain GET. */
+export type Sent = Partial<Omit<OutgoingRequest, 'body' | 'canReplay'>> & {
   readonly body?: Uint8Array | Readable | undefined
 }
 
@@ -124,7 +124,7 @@ export async function textOf(body: Readable): Promise<string> {
   return text
 }
 
-/** Answers 200 with a text. */
+/** Responds with 200 and a text. */
 export function answer(stream: ServerHttp2Stream, text = 'ok'): void {
   if (stream.closed) return
   stream.respond({ ':status': 200 })

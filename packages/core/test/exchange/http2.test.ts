@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { answer, Http2Scene, textOf } from './http2-server.ts'
 
-/** Collects streams and answers all of them when so many are there. */
+/** Collects streams, and responds to all of them when there are `count`. */
 function answerTogether(count: number): (stream: ServerHttp2Stream) => void {
   const held: ServerHttp2Stream[] = []
   return (stream) => {
@@ -21,20 +21,20 @@ describe('a request that Node cannot send', () => {
     await using scene = await Http2Scene.open((stream) => answer(stream))
     await textOf((await scene.send('/first')).body)
     await expect(scene.send('/', { headers: { [name]: 'value' } })).rejects.toThrow(/.+/)
-    // Those that come after it are served.
+    // Later requests are served.
     expect(await textOf((await scene.send('/next')).body)).toBe('ok')
     expect(scene.streams).toHaveLength(2)
-    // Node 20 gives up the connection over it, newer ones the request alone.
+    // Node 20 ends the connection for it, newer versions only the request.
     expect(scene.sessions.length).toBeLessThanOrEqual(2)
     await scene.derived.retire()
   })
 })
 
 describe('connections', () => {
-  it('carry 500 requests at once on one', async () => {
+  it('carry 500 requests at once on one connection', async () => {
     const settings = { maxConcurrentStreams: 1000 }
     await using scene = await Http2Scene.open(answerTogether(501), { settings })
-    // The first one tells how many the server takes.
+    // With the first connection, the limit of the server is known.
     const first = scene.send('/first')
     await expect.poll(() => scene.streams.length).toBe(1)
     const answers = await Promise.all([first, ...times(500, (index) => scene.send(`/${index}`))])
@@ -43,13 +43,13 @@ describe('connections', () => {
     expect(scene.sessions).toHaveLength(1)
   })
 
-  it('are as many as a server needs that takes few streams on each, and are used again', async () => {
+  it('are opened as needed for a server with few streams per connection, and are reused', async () => {
     const settings = { maxConcurrentStreams: 4 }
     await using scene = await Http2Scene.open(answerTogether(20), { settings })
     const answers = await Promise.all(times(20, (index) => scene.send(`/${index}`)))
     await Promise.all(answers.map(({ body }) => textOf(body)))
     expect(scene.sessions).toHaveLength(5)
-    // A place is free a turn of the loop after the last byte.
+    // A place becomes free one turn of the event loop after the last byte.
     await nextTurn()
     const again = Promise.all(times(20, (index) => scene.send(`/again-${index}`)))
     await expect.poll(() => scene.streams.length).toBe(40)
@@ -58,7 +58,7 @@ describe('connections', () => {
     expect(scene.sessions).toHaveLength(5)
   })
 
-  it('are left when the server says goodbye: streams go on, requests take a new one', async () => {
+  it('are replaced after GOAWAY: open streams continue, new requests open a new connection', async () => {
     await using scene = await Http2Scene.open((stream, headers) => {
       if (headers[':path'] !== '/watch') return answer(stream)
       stream.respond({ ':status': 200 })
@@ -79,7 +79,7 @@ describe('connections', () => {
   })
 
   it('that are idle are closed', async () => {
-    const idle = { lookMs: 10, idleMs: 20 }
+    const idle = { checkIntervalMs: 10, idleTimeoutMs: 20 }
     await using scene = await Http2Scene.open((stream) => answer(stream), { times: idle })
     await textOf((await scene.send('/')).body)
     const [session] = scene.sessions
@@ -88,7 +88,7 @@ describe('connections', () => {
     expect(scene.sessions).toHaveLength(2)
   })
 
-  it('do not remember responses that nobody reads', async () => {
+  it('do not retain responses that are never read', async () => {
     await using scene = await Http2Scene.open((stream) => answer(stream))
     let arrived = 0
     const unread = await Promise.all(times(50, () => scene.send('/')))
@@ -98,7 +98,7 @@ describe('connections', () => {
       })
     }
     await expect.poll(() => arrived).toBe(50)
-    // Resolves when nothing is in flight, and would wait for ever for what has to be read.
+    // Resolves when nothing is in flight; it would wait forever for a response that must be read.
     await scene.derived.retire()
     expect(await textOf(unread[7]?.body ?? never())).toBe('ok')
   })
@@ -111,7 +111,7 @@ function never(): never {
 const isInList = (value: string): boolean => value === 'one' || value === 'two'
 
 describe('a request', () => {
-  it('says in HTTP/2 what was said in HTTP/1.1', async () => {
+  it('has the same headers in HTTP/2 as in HTTP/1.1', async () => {
     await using scene = await Http2Scene.open((stream, headers, raw) =>
       answer(stream, JSON.stringify({ ...headers, 'x-list': raw.filter(isInList) })),
     )
@@ -144,7 +144,7 @@ describe('a request', () => {
     expect(Object.keys(headers).filter((name) => name.startsWith(':'))).toEqual([])
   })
 
-  it.each(['GET', 'POST'])('that was refused unseen is sent again (%s)', async (method) => {
+  it.each(['GET', 'POST'])('that the server did not process is sent again (%s)', async (method) => {
     await using scene = await Http2Scene.open((stream) => {
       if (scene.streams.length === 1) stream.close(constants.NGHTTP2_REFUSED_STREAM)
       else if (method === 'GET') answer(stream)
@@ -164,7 +164,7 @@ describe('a request', () => {
     expect(scene.streams).toHaveLength(4)
   })
 
-  it('on a connection that breaks is sent once more if it changes nothing', async () => {
+  it('on a connection that breaks is sent once more if its method is safe', async () => {
     await using scene = await Http2Scene.open((stream, headers) => {
       if (headers[':path'] === '/always' || scene.streams.length === 1) stream.session?.destroy()
       else answer(stream)
@@ -178,7 +178,7 @@ describe('a request', () => {
     expect(scene.streams).toHaveLength(5)
   })
 
-  it('is ended on the server when its signal says so', async () => {
+  it('is cancelled on the server when its signal aborts', async () => {
     await using scene = await Http2Scene.open(() => {})
     const leaving = new AbortController()
     const sent = scene.send('/', { signal: leaving.signal })
@@ -218,7 +218,7 @@ describe('a response', () => {
     expect(await textOf(other.body)).toBe('begun and done')
   })
 
-  it('that the server did not finish does not look whole', async () => {
+  it('that the server did not finish fails', async () => {
     await using scene = await Http2Scene.open(begin)
     const { body } = await scene.send('/')
     const text = textOf(body)
@@ -227,7 +227,7 @@ describe('a response', () => {
     await expect(text).rejects.toMatchObject({ code: 'ECONNRESET' })
   })
 
-  it('that the server cuts off does not look whole', async () => {
+  it('that the server cuts off fails', async () => {
     await using scene = await Http2Scene.open(begin)
     const { body } = await scene.send('/')
     scene.streams[0]?.destroy(new Error('a fault of the server'))

@@ -26,7 +26,7 @@ interface At {
   readonly habits?: Misbehaviour
 }
 
-/** A cluster whose login brings a key that is counted. */
+/** Opens a cluster whose login has a signing key that counts its signatures. */
 async function open(at: At, options: ConnectOptions = {}) {
   const { url, caPem = authority.ca, serverName = 'localhost', identity = jane, token } = at
   const key = softwareKey(identity.key, at.habits)
@@ -66,13 +66,13 @@ describe('many requests at once', () => {
     const versions = new Set(sandbox.requests.map(({ httpVersion }) => httpVersion))
     expect([...users, ...versions]).toEqual(['jane', http2 ? '2.0' : '1.1'])
     const used = new Set(sandbox.requests.map(({ connection }) => connection)).size
-    // Nothing was signed for a connection that then was of no use.
+    // Every signature was for a connection that was used.
     expect(key.requests).toHaveLength(used)
     expect(used).toBeLessThanOrEqual(http2 ? 1 : 4)
   })
 })
 
-describe('a server that asks for no certificate', () => {
+describe('a server that does not request a certificate', () => {
   it.each(TRANSPORTS)('gets the token, and no signature: %s', async (transport) => {
     await using api = await startApi({ requestCert: false })
     const { cluster, key } = await open({ ...api, token: 'a-token' }, { transport })
@@ -81,16 +81,13 @@ describe('a server that asks for no certificate', () => {
     expect([key.offers, key.requests]).toEqual([[], []])
   })
 
-  it.each(TRANSPORTS)(
-    'gets an anonymous request where there is no token: %s',
-    async (transport) => {
-      await using api = await startApi({ requestCert: false })
-      const { cluster, key } = await open(api, { transport })
-      expect(await (await cluster.fetch('/')).text()).toBe('ok')
-      expect(api.requests).toMatchObject([{ user: undefined, authorization: undefined }])
-      expect(key.requests).toEqual([])
-    },
-  )
+  it.each(TRANSPORTS)('gets an anonymous request if there is no token: %s', async (transport) => {
+    await using api = await startApi({ requestCert: false })
+    const { cluster, key } = await open(api, { transport })
+    expect(await (await cluster.fetch('/')).text()).toBe('ok')
+    expect(api.requests).toMatchObject([{ user: undefined, authorization: undefined }])
+    expect(key.requests).toEqual([])
+  })
 })
 
 describe('a signer that is always too slow', () => {

@@ -4,16 +4,16 @@ import { type Cluster, type ConnectOptions, type CredentialEvent, connect } from
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SignerFixture } from '../fixtures/signer-fixture.ts'
 
-/** How long the signer thinks about each request. */
+/** How long the signer takes for each signature. */
 const SIGNING_MS = 3000
 const WINDOW_MS = 150
-/** What timers of a machine that has other work are off by: differences below it say nothing. */
+/** The inaccuracy of timers on a busy machine: smaller differences mean nothing. */
 const FLOOR_MS = 10
 
 let sandbox: Sandbox
 let signer: SignerFixture
 let kubeconfig: string
-/** Has the certificate for all the others. */
+/** Holds the certificate, which the other clusters share. */
 let holder: Cluster
 beforeAll(async () => {
   sandbox = await startSandbox()
@@ -30,7 +30,7 @@ afterAll(async () => {
   await sandbox.close()
 })
 
-/** A cluster that has its certificate, and no connection yet. */
+/** Opens a cluster that has its certificate but no connection yet. */
 async function open(
   events: CredentialEvent[] = [],
   transport?: ConnectOptions['transport'],
@@ -42,9 +42,9 @@ async function open(
 }
 
 /**
- * The delay of the event loop, 99th percentile in milliseconds, of each window until the work is done.
+ * Returns the 99th percentile of the event loop delay, in milliseconds, for each window until the work is done.
  *
- * Or how much too late the window ended, if that is more: a percentile does not see where nothing could be counted.
+ * If the window ended later than that, its delay counts: the percentile misses a loop that is blocked completely.
  */
 async function watchLoop(work: Promise<unknown>): Promise<number[]> {
   const windows: number[] = []
@@ -70,11 +70,11 @@ const median = (numbers: readonly number[]): number =>
 
 const isSlow = (windows: readonly number[], idle: readonly number[]): boolean =>
   median(windows) > 2 * median(idle) + FLOOR_MS ||
-  // One long stop among many windows. Any machine stops for a moment, but not for a third of the signature.
+  // One long pause among many windows. Any machine pauses for a moment, but not for a third of the signature.
   Math.max(...windows) > 2 * Math.max(...idle) + SIGNING_MS / 3
 
 describe('while a signature takes 3 seconds', () => {
-  it('the event loop is as free as when nothing happens', async () => {
+  it('the event loop is as responsive as when idle', async () => {
     await using cluster = await open()
     const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
     const before = await watchLoop(wait(SIGNING_MS / 2))
@@ -83,14 +83,14 @@ describe('while a signature takes 3 seconds', () => {
     const idle = [...before, ...after]
     expect(signing.length).toBeGreaterThan(SIGNING_MS / WINDOW_MS / 4)
     expect(isSlow(signing, idle)).toBe(false)
-    // A signature that is made in this process, with the loop standing still, would be seen.
-    const blocked = await watchLoop(wait(WINDOW_MS / 3).then(() => standStill(SIGNING_MS / 5)))
+    // Proves that a signature that blocks the event loop would be noticed.
+    const blocked = await watchLoop(wait(WINDOW_MS / 3).then(() => blockLoop(SIGNING_MS / 5)))
     expect(isSlow(blocked, idle)).toBe(true)
   })
 
-  it('requests to other clusters go on', async () => {
+  it('requests to other clusters continue', async () => {
     const events: CredentialEvent[] = []
-    // Another transport has connections of its own.
+    // Another transport opens its own connections.
     await using slow = await open(events, 'https')
     const { token } = sandbox.issueToken({ user: 'max' })
     await using other = await connect({ kubeconfig: sandbox.writeKubeconfig({ user: { token } }) })
@@ -111,6 +111,6 @@ describe('while a signature takes 3 seconds', () => {
   })
 })
 
-function standStill(ms: number): void {
+function blockLoop(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }

@@ -21,7 +21,7 @@ async function start(onUpgrade: OnUpgrade): Promise<void> {
 
 const SWITCH = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n'
 
-/** Asks for SPDY as kubectl does. */
+/** Requests SPDY as kubectl does. */
 function ask(method = 'POST', headers = {}) {
   return https.request(`${plain.url}/exec`, {
     agent: createAgent(plain.cluster),
@@ -42,7 +42,7 @@ async function upgraded(
 }
 
 describe('an upgrade', () => {
-  it('hands the connection over: bytes both ways, the first of them with the answer', async () => {
+  it('returns the connection, with the bytes that arrived with the response', async () => {
     await start(({ headers }, socket, head) => {
       socket.write(
         `${SWITCH}X-Who: ${headers.authorization}\r\nX-More: 1\r\nX-More: 2\r\n\r\nfirst,`,
@@ -66,7 +66,7 @@ describe('an upgrade', () => {
     socket.destroy()
   })
 
-  it('can be closed on one side: the other still says what it has to say', async () => {
+  it('can be half-closed: the other side can still send', async () => {
     await start((_, socket) => {
       socket.write(`${SWITCH}\r\n`)
       let heard = ''
@@ -113,7 +113,7 @@ describe('an upgrade', () => {
     await Promise.all(gone)
   })
 
-  it('that the server ignores is an ordinary answer', async () => {
+  it('that the server ignores returns the ordinary response', async () => {
     plain = await startPlainServer(({ method }, response) => response.end(`ordinary ${method}`))
     const [response] = (await once(ask('GET').end(), 'response')) as [IncomingMessage]
     expect(response.statusCode).toBe(200)
@@ -121,7 +121,7 @@ describe('an upgrade', () => {
   })
 
   it.each([200, 403, 500])(
-    'that is answered with %i gives that answer, with its body',
+    'that gets status %i returns that response with its body',
     async (status) => {
       await start((_, socket) => {
         socket.end(`HTTP/1.1 ${status} Grund\r\nX-A: 1\r\nX-A: 2\r\nContent-Length: 4\r\n\r\nbody`)
@@ -133,7 +133,7 @@ describe('an upgrade', () => {
     },
   )
 
-  it('whose refusal is long gives all of it, to a slow reader too', async () => {
+  it('that gets a large response returns all of it, even to a slow reader', async () => {
     await start((_, socket) => {
       socket.write('HTTP/1.1 500 Oh\r\nContent-Length: 3000000\r\n\r\n')
       socket.end(Buffer.alloc(3_000_000, 'x'))
@@ -143,7 +143,7 @@ describe('an upgrade', () => {
     expect(await readText(response)).toHaveLength(3_000_000)
   })
 
-  it('whose refusal breaks off is an error, not a shorter answer', async () => {
+  it('that gets a response that breaks off fails, and does not return a truncated one', async () => {
     await start((_, socket) => {
       socket.end('HTTP/1.1 500 Oh\r\nContent-Length: 10\r\n\r\nhalf')
     })
@@ -156,14 +156,14 @@ describe('an upgrade', () => {
     await expect(readText(response)).rejects.toThrow()
   })
 
-  it('that gets no answer fails with our error', async () => {
+  it('that gets no response fails with our error', async () => {
     await start((_, socket) => socket.destroy())
     await expect(once(ask().end(), 'response')).rejects.toMatchObject({
       code: 'ERR_SERVER_UNREACHABLE',
     })
   })
 
-  it('that nobody waits for any more leaves no connection', async () => {
+  it('that is aborted leaves no connection open', async () => {
     const taken = withResolvers<Socket>()
     await start((_, socket) => taken.resolve(socket))
     const asked = ask().on('error', () => {})
@@ -173,14 +173,14 @@ describe('an upgrade', () => {
     await once(socket, 'close')
   })
 
-  it('ends with the cluster, with the reason', async () => {
+  it('ends with an error when the cluster is closed', async () => {
     await start((_, socket) => {
       socket.on('error', () => {})
       socket.write(`${SWITCH}\r\n`)
     })
     const { socket } = await upgraded(ask())
-    const told = once(socket, 'error')
+    const error = once(socket, 'error')
     await plain.cluster.close()
-    expect(await told).toMatchObject([{ code: 'ERR_CLOSED' }])
+    expect(await error).toMatchObject([{ code: 'ERR_CLOSED' }])
   })
 })

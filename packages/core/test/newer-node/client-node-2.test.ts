@@ -8,7 +8,7 @@ import { describeRequests } from '../client-node/requests.ts'
 import type { ClientNode } from '../client-node/stage.ts'
 import { describeTransportDefects } from '../client-node/transport-defects.ts'
 
-// What the tests use has the same shape; the types of the two versions do not know each other.
+// The part that the tests use has the same shape; the types of the two versions are unrelated.
 const client = newer as unknown as ClientNode
 
 describe('@kubernetes/client-node 2', () => {

@@ -16,7 +16,7 @@ const versions = ({ sandbox }: Scene): Set<string> =>
   new Set(sandbox.requests.map(({ httpVersion }) => httpVersion))
 
 describe('HTTP/2 with undici 8', () => {
-  it('is not used unless told', async () => {
+  it('is not used by default', async () => {
     await using scene = await openScene(undici8)
     await ask(scene.dispatcher)
     expect(versions(scene)).toEqual(new Set(['1.1']))
@@ -33,21 +33,21 @@ describe('HTTP/2 with undici 8', () => {
     for (const { body } of watches) body.on('error', () => {}).destroy()
   })
 
-  it('has one refresh for a hundred requests with a dead token, whatever happens to their connection', async () => {
+  it('refreshes once for a hundred requests with a revoked token, whatever happens to their connection', async () => {
     await using scene = await open()
     const watch = await scene.dispatcher.request({ path: WATCH, method: 'GET' })
     scene.sandbox.revoke('jane')
     const answers = await Promise.all(Array.from({ length: 100 }, () => ask(scene.dispatcher)))
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
     expect(scene.sandbox.pluginRuns).toBe(2)
-    // The server has said that it will close that connection; what runs on it goes on.
+    // The server has sent GOAWAY; open streams continue.
     expect(watch.body.destroyed).toBe(false)
     await scene.dispatcher.request({ path: NAMESPACES, ...POST })
     const [chunk] = await watch.body.take(1).toArray()
     expect(String(chunk)).toContain('ADDED')
   })
 
-  it('is left alone with a server that does not speak it', async () => {
+  it('is not used with a server that does not support it', async () => {
     await using scene = await open({ sandbox: { http2: false } })
     const watch = await scene.dispatcher.request({ path: WATCH, method: 'GET' })
     const [made] = await Promise.all([
@@ -61,7 +61,7 @@ describe('HTTP/2 with undici 8', () => {
     watch.body.on('error', () => {}).destroy()
   })
 
-  it('is not forced on an older fetch, which cannot read it', async () => {
+  it('is not used with an older fetch, which does not support it', async () => {
     await using scene = await open()
     const before = undici.getGlobalDispatcher()
     undici8.setGlobalDispatcher(scene.dispatcher)

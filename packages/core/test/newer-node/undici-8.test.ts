@@ -7,7 +7,7 @@ import { describeFetch } from '../adapters/undici/fetch-suite.ts'
 import { describeInterceptor } from '../adapters/undici/interceptor-suite.ts'
 import { describeOrigins } from '../adapters/undici/origin-suite.ts'
 import { type AnyUndici, openScene } from '../adapters/undici/scene.ts'
-import { describeSteering } from '../adapters/undici/steering-suite.ts'
+import { describeControl } from '../adapters/undici/steering-suite.ts'
 
 const undici8 = undici as unknown as AnyUndici
 
@@ -15,9 +15,9 @@ describeDispatcher('undici 8', undici8)
 describeOrigins('undici 8', undici8)
 describeInterceptor('undici 8', undici8)
 describeFetch('undici 8', undici8)
-describeSteering('undici 8', undici8, ['newer'])
+describeControl('undici 8', undici8, ['newer'])
 
-it('refuses a pool that leads elsewhere, whatever the request says', async () => {
+it('an interceptor rejects a pool of another server, whatever the request says', async () => {
   await using thief = await startSandbox()
   await using scene = await openScene(undici8)
   const pool = new undici.Pool(thief.url, { connect: { rejectUnauthorized: false } })

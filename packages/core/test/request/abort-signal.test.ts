@@ -3,9 +3,9 @@ import { connect } from 'kubecred'
 import { expect, it } from 'vitest'
 
 it.each(['pool', 'https', 'http2'] as const)(
-  'a request that is called off while its connection is being made ends at once: %s',
+  'a request that is aborted while its connection is being made ends at once: %s',
   async (transport) => {
-    // Takes connections and says nothing: the handshake never ends.
+    // Accepts connections and sends nothing, so the handshake never ends.
     const sockets: Socket[] = []
     const silent = createServer((socket) => sockets.push(socket.on('error', () => {})))
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
@@ -23,7 +23,7 @@ it.each(['pool', 'https', 'http2'] as const)(
       await expect.poll(() => sockets.length).toBe(1)
       const reason = new Error('never mind')
       own.abort(reason)
-      // The limit of a connection is 30 s, that of this test is not.
+      // The connect timeout is 30 s, longer than the timeout of this test.
       await expect(request).rejects.toBe(reason)
     } finally {
       await cluster.close()

@@ -7,7 +7,7 @@ import type { Lease } from '../../src/keeper/lease.ts'
 import type { LeaseProvider } from '../../src/keeper/lease-provider.ts'
 import { ResourceCache } from '../../src/keeper/resource-cache.ts'
 import type { Call } from '../../src/request/call.ts'
-import type { Outgoing } from '../../src/request/outgoing-request.ts'
+import type { OutgoingRequest } from '../../src/request/outgoing-request.ts'
 import { Secret } from '../../src/secret/secret.ts'
 import { fakeAccess, lineTo, sendOver } from './line-to.ts'
 
@@ -17,7 +17,7 @@ export const target = makeTarget('https://server.example', {
   insecure: false,
 })
 
-/** One try that reached the exchange. The test is the server. */
+/** One try that reached the exchange. The test plays the server. */
 export class Sent {
   readonly call: Sendable
   readonly headers: Sendable['requestHeaders']
@@ -72,7 +72,7 @@ interface Stage {
   readonly limits?: ConnectionLimits
 }
 
-/** A line whose server and credentials are the test's. */
+/** Opens a line whose server and credentials the test controls. */
 export function open({ access = {}, limits = { requests: 64, streams: 64 } }: Stage = {}) {
   const sent: Sent[] = []
   const exchange: Exchange = {
@@ -85,7 +85,7 @@ export function open({ access = {}, limits = { requests: 64, streams: 64 } }: St
   }
   const keeper = fakeAccess(leaseOf(1), access)
   const line = lineTo(target, exchange, { access: keeper, limits })
-  const send = (path = '/version', more: Partial<Outgoing> = {}): Promise<Call> => {
+  const send = (path = '/version', more: Partial<OutgoingRequest> = {}): Promise<Call> => {
     const promise = sendOver(line, path, more, exchange)
     promise.catch(() => {})
     return promise
@@ -95,7 +95,7 @@ export function open({ access = {}, limits = { requests: 64, streams: 64 } }: St
 
 export const text = (call: Call): Promise<string> => call.readAll(String)
 
-/** A credential that comes when the test says so. */
+/** A credential that arrives when the test provides it. */
 export function later() {
   const waiting: ((lease: Lease | undefined) => void)[] = []
   return {

@@ -8,14 +8,14 @@ import { CallbackController, NoResponseError } from '../../src/exchange/handler.
 import type { Lease } from '../../src/keeper/lease.ts'
 import type { LeaseProvider } from '../../src/keeper/lease-provider.ts'
 import { ResourceCache } from '../../src/keeper/resource-cache.ts'
-import { recorded } from '../../src/request/outgoing-request.ts'
+import { withStreamBody } from '../../src/request/outgoing-request.ts'
 import { later, leaseOf, open, target, text } from './call-stage.ts'
 import { lineTo, sendOver } from './line-to.ts'
 
 describe('a place at the gate', () => {
   const ONE = { requests: 1, streams: 1 }
 
-  it('is not kept while the credential is waited for', async () => {
+  it('is given back while the request waits for its credential', async () => {
     const { ask, give } = later()
     const lease = vi
       .fn<LeaseProvider['lease']>()
@@ -34,7 +34,7 @@ describe('a place at the gate', () => {
     expect(sent[1]?.headers).toMatchObject({ authorization: 'Bearer t1' })
   })
 
-  it('comes first: the credential may change while it is waited for', async () => {
+  it('is taken before the credential, which may change while the request is queued', async () => {
     let ticket = 1
     const { send, sent } = open({ limits: ONE, access: { lease: () => leaseOf(ticket) } })
     void send()
@@ -47,7 +47,7 @@ describe('a place at the gate', () => {
     expect(sent[1]?.headers).toMatchObject({ authorization: 'Bearer t2' })
   })
 
-  it('is given back when a credential cannot be had', async () => {
+  it('is given back when no credential is available', async () => {
     const lease = vi.fn<LeaseProvider['lease']>(() => {
       throw new Error('none')
     })
@@ -59,7 +59,7 @@ describe('a place at the gate', () => {
     expect(line.calls.size).toBe(0)
   })
 
-  it('is left by a request that is aborted while it is queued', async () => {
+  it('is not taken by a request that is aborted while it is queued', async () => {
     const { send, sent } = open({ limits: ONE })
     const first = send()
     const own = new AbortController()
@@ -75,7 +75,7 @@ describe('a place at the gate', () => {
     await third
   })
 
-  it('is free when a response has arrived, also if it is never read', async () => {
+  it('is free when the response has arrived, even if it is never read', async () => {
     const { send, sent } = open({ limits: ONE })
     const unread = send()
     sent[0]?.answer(200, 'never read')
@@ -87,7 +87,7 @@ describe('a place at the gate', () => {
 })
 
 describe('a response', () => {
-  it('is collected up to a limit, and then its connection waits for the reader', async () => {
+  it('is buffered up to a limit; beyond that its connection is paused until it is read', async () => {
     const { send, sent } = open()
     const promise = send()
     const [one] = sent
@@ -123,7 +123,7 @@ describe('a response', () => {
     expect(size).toBe(70_000)
   })
 
-  it('that breaks off fails its reader, before and after it began to read', async () => {
+  it('that breaks off fails its reader, whether or not it has started to read', async () => {
     const { send, sent } = open()
     for (const order of ['before', 'after']) {
       const promise = send()
@@ -136,7 +136,7 @@ describe('a response', () => {
     }
   })
 
-  it('ends with its body, and with its signal', async () => {
+  it('ends when its body is destroyed, or its signal aborts', async () => {
     const { send, sent, line } = open()
     const own = new AbortController()
     const promises = [send('/a'), send('/b', { signal: own.signal })]
@@ -153,7 +153,7 @@ describe('a response', () => {
 })
 
 describe('a refusal', () => {
-  it('is replaced by the response to a better credential', async () => {
+  it('is replaced by the response to a new credential', async () => {
     const { ask, give } = later()
     const report = vi.fn()
     const { send, sent } = open({ access: { replace: ask, report } })
@@ -171,7 +171,7 @@ describe('a refusal', () => {
     })
   })
 
-  it('is what the caller gets when there is nothing better', async () => {
+  it('is returned to the caller when there is no new credential', async () => {
     const replace = vi.fn(async (_: Lease, __: Refusal) => undefined)
     const { send, sent } = open({ access: { replace } })
     const promise = send()
@@ -187,7 +187,7 @@ describe('a refusal', () => {
     })
   })
 
-  it('of the last try is reported, and not waited for', async () => {
+  it('of the last try is reported and returned at once', async () => {
     const reject = vi.fn()
     const { send, sent } = open({ access: { replace: async () => leaseOf(2), reject } })
     const promise = send()
@@ -211,7 +211,7 @@ describe('a refusal', () => {
     expect(accept).toHaveBeenCalledTimes(1)
   })
 
-  it('is not possible without a credential, nor of one that the caller brought', async () => {
+  it("is not reported for a request without a credential, or with the caller's own", async () => {
     const [replace, reject] = [vi.fn(), vi.fn()]
     const none = {
       ticket: 1,
@@ -229,7 +229,7 @@ describe('a refusal', () => {
     expect(reject).not.toHaveBeenCalled()
   })
 
-  it('that never ends does not hold up the better response', async () => {
+  it('that never ends does not delay the response to the retry', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     try {
       const { send, sent } = open({ access: { replace: async () => leaseOf(2) } })
@@ -247,7 +247,7 @@ describe('a refusal', () => {
     }
   })
 
-  it('that is large is not read to its end', async () => {
+  it('that is large is not read completely', async () => {
     const { send, sent } = open({ access: { replace: async () => leaseOf(2) } })
     const promise = send()
     const [refused] = sent
@@ -259,16 +259,16 @@ describe('a refusal', () => {
     expect(await text(await promise)).toBe('better')
   })
 
-  it('in the middle of an upload is the response, unless all of the body was seen', async () => {
+  it('during an upload is retried only if the whole body was recorded', async () => {
     const { send, sent } = open({ access: { replace: async () => leaseOf(2) } })
     const head = { method: 'POST', headers: {}, signal: undefined }
     const endless = new Readable({ read() {} })
     endless.push('part')
-    const cut = send('/cut', recorded(head, endless))
+    const cut = send('/cut', withStreamBody(head, endless))
     sent[0]?.answer(401, 'refused')
     expect((await cut).statusCode).toBe(401)
     expect(sent).toHaveLength(1)
-    const whole = send('/whole', recorded(head, Readable.from(['all of it'])))
+    const whole = send('/whole', withStreamBody(head, Readable.from(['all of it'])))
     const body = sent[1]?.body as Readable
     await once(body.resume(), 'end')
     sent[1]?.answer(401)
@@ -286,7 +286,7 @@ describe('a request without a response', () => {
     ['GET', 2],
     ['HEAD', 2],
     ['POST', 1],
-  ])('is sent again once if it changes nothing: %s', async (method, times) => {
+  ])('is sent again once if its method is safe: %s', async (method, times) => {
     const { send, sent } = open()
     const promise = send('/version', { method })
     for (let at = 0; at < times; at += 1) sent[at]?.fail(broken())
@@ -294,7 +294,7 @@ describe('a request without a response', () => {
     expect(sent).toHaveLength(times)
   })
 
-  it('is sent again if the server did not look at it, whatever it is', async () => {
+  it('is sent again with any method if the server did not process it', async () => {
     const { send, sent } = open()
     const promise = send('/version', { method: 'POST' })
     for (let at = 0; at < 10; at += 1) sent[at]?.fail(new NoResponseError('unprocessed', broken()))
@@ -302,7 +302,7 @@ describe('a request without a response', () => {
     expect((await promise).statusCode).toBe(201)
   })
 
-  it('is sent again as often as a connection is stale, if it changes nothing', async () => {
+  it('is sent again for every stale connection if its method is safe', async () => {
     const { send, sent } = open()
     const [get, post] = [send(), send('/version', { method: 'POST' })]
     sent[1]?.fail(new NoResponseError('stale', broken()))
@@ -312,7 +312,7 @@ describe('a request without a response', () => {
     expect((await get).statusCode).toBe(200)
   })
 
-  it('is not sent again if its body cannot be', async () => {
+  it('is not sent again if its body cannot be replayed', async () => {
     const { send, sent } = open()
     const promise = send('/version', { method: 'POST', canReplay: () => false })
     sent[0]?.fail(new NoResponseError('unprocessed', broken()))
@@ -320,7 +320,7 @@ describe('a request without a response', () => {
     expect(sent).toHaveLength(1)
   })
 
-  it('ends with its signal while no connection is there, and sends nothing then', async () => {
+  it('ends when its signal aborts before there is a connection, and sends nothing', async () => {
     const own = new AbortController()
     let dialing: Sendable | undefined
     const exchange: Exchange = {
@@ -343,8 +343,8 @@ describe('a request without a response', () => {
   })
 })
 
-describe('the end of the line', () => {
-  it('ends what waits, what is in flight and what is being read; nothing is sent after it', async () => {
+describe('closing the line', () => {
+  it('ends queued requests, requests in flight and open responses, and sends nothing more', async () => {
     const { ask, give } = later()
     const { send, sent, line } = open({ limits: { requests: 2, streams: 1 } })
     const reading = send('/reading')
@@ -365,7 +365,7 @@ describe('the end of the line', () => {
     await give(undefined)
   })
 
-  it('during a refresh ends the request that waits for it', async () => {
+  it('during a refresh ends the waiting request', async () => {
     const { ask, give } = later()
     const report = vi.fn()
     const { send, sent, line } = open({ access: { replace: ask, report } })

@@ -9,7 +9,7 @@ beforeEach(() => {
   gate = new Gate({ requests: 2, streams: 2 }, () => now)
 })
 
-/** Enters where there is room. */
+/** Enters when there is room. */
 const enterNow = (): GateEntry => {
   const entry = gate.enter()
   if (entry instanceof Promise) throw new Error('no room')
@@ -18,7 +18,7 @@ const enterNow = (): GateEntry => {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-/** Whether a place was given by now. */
+/** Whether the gate has admitted the request by now. */
 async function isIn(entry: GateEntry | Promise<GateEntry>): Promise<boolean> {
   if (!(entry instanceof Promise)) return true
   return Promise.race([
@@ -30,7 +30,7 @@ async function isIn(entry: GateEntry | Promise<GateEntry>): Promise<boolean> {
 }
 
 describe('a gate', () => {
-  it('lets as many short requests in as its limit, and the next when one is done', async () => {
+  it('admits short requests up to its limit, and the next one when one has ended', async () => {
     const first = enterNow()
     enterNow()
     const third = gate.enter()
@@ -39,7 +39,7 @@ describe('a gate', () => {
     expect(await isIn(third)).toBe(true)
   })
 
-  it('keeps the order in which places were asked for', async () => {
+  it('admits waiting requests in order', async () => {
     const open = [enterNow(), enterNow()]
     const order: number[] = []
     const waiting = [1, 2, 3].map(async (number) => {
@@ -52,7 +52,7 @@ describe('a gate', () => {
     expect(order).toEqual([1, 2, 3])
   })
 
-  it('counts a request that is done only once', () => {
+  it('ignores a second leave() of the same request', () => {
     const first = enterNow()
     gate.leave(first)
     gate.leave(first)
@@ -71,10 +71,10 @@ describe('a gate', () => {
     enterNow()
     now += 5000
     expect(gate.enter()).not.toBeInstanceOf(Promise)
-    expect(() => gate.openStream()).toThrow('2 watches and other streams are open already')
+    expect(() => gate.openStream()).toThrow('2 watches and other streams are open')
   })
 
-  it('lets a caller that waits leave', async () => {
+  it('rejects a waiting request whose signal aborts', async () => {
     enterNow()
     const open = enterNow()
     const leaving = new AbortController()
@@ -86,7 +86,7 @@ describe('a gate', () => {
     expect(await isIn(stays)).toBe(true)
   })
 
-  it('refuses more streams than its limit, and takes one again when one ended', () => {
+  it('rejects streams beyond its limit, and admits one again when one has ended', () => {
     const first = gate.openStream()
     gate.openStream()
     expect(() => gate.openStream()).toThrow(

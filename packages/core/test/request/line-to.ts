@@ -5,7 +5,7 @@ import type { LeaseProvider } from '../../src/keeper/lease-provider.ts'
 import { ResourceCache } from '../../src/keeper/resource-cache.ts'
 import type { Call, Caller } from '../../src/request/call.ts'
 import { Line } from '../../src/request/line.ts'
-import type { Outgoing } from '../../src/request/outgoing-request.ts'
+import type { OutgoingRequest } from '../../src/request/outgoing-request.ts'
 import { splitPath } from '../../src/request/request-target.ts'
 
 /** A lease without a credential. */
@@ -16,7 +16,7 @@ export const plainLease = (derived = new ResourceCache(), ticket = 1): Lease => 
   derived,
 })
 
-/** Gives one lease, and takes note of nothing. */
+/** Always returns the same lease, and ignores all reports. */
 export function fakeAccess(
   lease: Lease = plainLease(),
   more: Partial<LeaseProvider> = {},
@@ -40,7 +40,7 @@ export interface LineOptions {
   readonly limits?: ConnectionLimits
 }
 
-/** A line over an exchange of its own. */
+/** Makes a line with the given exchange. */
 export function lineTo(target: Target, exchange: Exchange, options: LineOptions = {}): Line {
   const { access = fakeAccess(), limits = { requests: 1000, streams: 1000 } } = options
   return new Line({
@@ -53,14 +53,14 @@ export function lineTo(target: Target, exchange: Exchange, options: LineOptions 
   })
 }
 
-/** Sends a request. Its errors are as the exchange reports them. */
+/** Sends a request. It fails with the unchanged error of the exchange. */
 export function sendOver(
   line: Line,
   path: string,
-  more: Partial<Outgoing>,
+  more: Partial<OutgoingRequest>,
   exchange: Exchange,
 ): Promise<Call> {
-  const outgoing: Outgoing = {
+  const outgoing: OutgoingRequest = {
     method: 'GET',
     headers: {},
     signal: undefined,

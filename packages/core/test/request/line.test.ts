@@ -1,13 +1,13 @@
 import { expect, it, vi } from 'vitest'
 import { Line } from '../../src/request/line.ts'
-import { inMemory } from '../../src/request/outgoing-request.ts'
+import { withBufferedBody } from '../../src/request/outgoing-request.ts'
 import { splitPath } from '../../src/request/request-target.ts'
 import { open, target } from './call-stage.ts'
 import { fakeAccess } from './line-to.ts'
 
-const get = () => inMemory({ method: 'GET', headers: {}, signal: undefined }, undefined)
+const get = () => withBufferedBody({ method: 'GET', headers: {}, signal: undefined }, undefined)
 
-it('loads its exchange once for all requests, and again after a failure', async () => {
+it('a line loads its exchange once for all requests, and again after a failure', async () => {
   const { exchange, sent } = open()
   const loadExchange = vi
     .fn<() => Promise<typeof exchange>>()

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { refusalOf } from '../../src/request/refusal.ts'
 
-it('remembers a refusal as it came, whatever the caller does with its headers', () => {
+it('a refusal keeps its headers when the caller changes those of the response', () => {
   const headers: Record<string, string> = { 'www-authenticate': 'Bearer' }
   const refusal = refusalOf({ statusCode: 401, headers })
   delete headers['www-authenticate']

@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { makeTarget } from '../../src/dial/target.ts'
-import { findOn, isProxied, isStreaming } from '../../src/request/request-target.ts'
+import { findTarget, isProxied, isStreaming } from '../../src/request/request-target.ts'
 
 const tls = { ca: undefined, serverName: undefined, insecure: false }
 const target = makeTarget('https://api.example:6443', tls)
 const prefixed = makeTarget('https://rancher.example/k8s/clusters/c-1', tls)
 
 const pathOf = (input: string | URL, at = target) => {
-  const { pathname, search } = findOn(input, at)
+  const { pathname, search } = findTarget(input, at)
   return pathname + search
 }
 
@@ -28,12 +28,12 @@ describe('a path', () => {
     expect(pathOf('/api/v1/a b', prefixed)).toBe('/k8s/clusters/c-1/api/v1/a%20b')
   })
 
-  it('cannot carry a line break into the request', () => {
+  it('cannot put a line break into the request', () => {
     expect(pathOf('/x\r\nHost: evil')).not.toMatch(/[\r\n ]/)
   })
 })
 
-describe('another origin is refused, whatever it is dressed as:', () => {
+describe('another origin is rejected:', () => {
   it.each([
     'https://evil.example/',
     'http://api.example:6443/',
@@ -49,12 +49,12 @@ describe('another origin is refused, whatever it is dressed as:', () => {
     'api/v1',
     '',
   ])('%s', (input) => {
-    expect(() => findOn(input, target)).toThrow(
+    expect(() => findTarget(input, target)).toThrow(
       expect.objectContaining({ code: 'ERR_FOREIGN_ORIGIN' }),
     )
   })
 
-  it('for any text at all', () => {
+  it('any string is rejected or stays on the server', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -65,7 +65,7 @@ describe('another origin is refused, whatever it is dressed as:', () => {
         (input) => {
           let place: { pathname: string; search: string }
           try {
-            place = findOn(input, target)
+            place = findTarget(input, target)
           } catch (error) {
             expect(error).toMatchObject({ code: 'ERR_FOREIGN_ORIGIN' })
             return
@@ -82,8 +82,8 @@ describe('another origin is refused, whatever it is dressed as:', () => {
   })
 })
 
-describe('a URL of this server', () => {
-  it('is taken, as text and as an object', () => {
+describe('a URL on this server', () => {
+  it('is accepted as a string and as a URL object', () => {
     expect(pathOf('https://api.example:6443/api?x=1')).toBe('/api?x=1')
     expect(pathOf(new URL('https://api.example:6443/api'))).toBe('/api')
   })

@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => sandbox.close())
 
-/** What a program under this runtime prints that connects with such a transport and asks for the version. */
+/** Runs a program that requests the version over a transport, and returns what it prints. */
 async function ask(runtime: keyof typeof RUNTIMES, transport: string): Promise<string> {
   const args = [...RUNTIMES[runtime], SCRIPT, kubeconfig, transport]
   const { stdout } = await promisify(execFile)(findRuntime(runtime) ?? runtime, args)
@@ -40,7 +40,7 @@ const EXPECTED = {
   deno: {
     default: '200',
     https: '200',
-    http2: 'ERR_NOT_SUPPORTED HTTP/2 does not work under Deno',
+    http2: 'ERR_NOT_SUPPORTED HTTP/2 is not supported under Deno',
     pool: '200',
   },
 }

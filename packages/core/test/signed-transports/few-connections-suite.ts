@@ -12,13 +12,13 @@ import { openSigned } from './signed-stage.ts'
 const WATCH = '/api/v1/configmaps?watch=true'
 const LIMIT_MS = 30_000
 
-/** What few connections must not spoil: what stays open, what nobody reads, who leaves, and the end. */
+/** Tests limited connections with streams, unread responses, aborts and closing. */
 export function describeFewConnections(version: string, load: () => Promise<UndiciModule>): void {
   const open = (options: DispatcherOptions = {}) => openSigned(driver(load, options))
 
-  describe.concurrent(`few connections where each costs a signature, ${version}`, () => {
+  describe.concurrent(`limited connections with a signing key, ${version}`, () => {
     it(
-      'are not held by watches and upgrades, which have others',
+      'are not used by watches and upgrades',
       async () => {
         await using signed = await open()
         const { stage, key } = signed
@@ -37,7 +37,7 @@ export function describeFewConnections(version: string, load: () => Promise<Undi
     )
 
     it(
-      'are not what a watch waits for',
+      'do not delay a watch',
       async () => {
         await using signed = await open()
         const { stage } = signed
@@ -56,7 +56,7 @@ export function describeFewConnections(version: string, load: () => Promise<Undi
     )
 
     it(
-      'are not held for ever by answers that nobody reads',
+      'are not blocked forever by responses that are never read',
       async () => {
         await using signed = await open()
         const { stage, key } = signed
@@ -75,7 +75,7 @@ export function describeFewConnections(version: string, load: () => Promise<Undi
     )
 
     it(
-      'let a caller go who waits for one, and send nothing of theirs',
+      'do not send a request that is aborted while it waits',
       async () => {
         await using signed = await open()
         const { stage } = signed
@@ -95,7 +95,7 @@ export function describeFewConnections(version: string, load: () => Promise<Undi
     )
 
     it(
-      'end with the dispatcher, and with the cluster, for those who wait too',
+      'end with the dispatcher and with the cluster, including waiting requests',
       async () => {
         for (const end of ['client', 'cluster'] as const) {
           await using signed = await open()
@@ -106,8 +106,8 @@ export function describeFewConnections(version: string, load: () => Promise<Undi
           await stage[end].close()
           const codes = (await Promise.all(all)).flat()
           expect(codes.filter((code) => code === 200)).toEqual([])
-          const told = end === 'client' ? 'UND_ERR_DESTROYED' : 'ERR_CLOSED'
-          expect(codes.filter((code) => code === told)).toHaveLength(6)
+          const expected = end === 'client' ? 'UND_ERR_DESTROYED' : 'ERR_CLOSED'
+          expect(codes.filter((code) => code === expected)).toHaveLength(6)
           held.release()
         }
       },
@@ -115,7 +115,7 @@ export function describeFewConnections(version: string, load: () => Promise<Undi
     )
 
     it(
-      'finish what waits for them when another certificate takes their place',
+      'serve waiting requests after another certificate has replaced theirs',
       async () => {
         await using signed = await open()
         const { stage } = signed
@@ -131,7 +131,7 @@ export function describeFewConnections(version: string, load: () => Promise<Undi
     )
 
     it(
-      'are never more than the caller allows',
+      'never exceed the limit of the caller',
       async () => {
         for (const connections of [2, 6]) {
           await using signed = await open({ connections })
@@ -161,7 +161,7 @@ function driver(load: () => Promise<UndiciModule>, options: DispatcherOptions): 
   }
 }
 
-/** Lets no answer out before it is told to. */
+/** Holds all responses back until it is released. */
 function holdAnswers(sandbox: Sandbox): { readonly count: number; release(): void } {
   const released = withResolvers<void>()
   let count = 0

@@ -3,7 +3,7 @@ import { type Misbehaviour, type SoftwareKey, softwareKey } from '../tls/softwar
 import type { Driver } from '../transports/driver.ts'
 import { VaultStage } from '../transports/vault-stage.ts'
 
-/** A server, a client of the driver's kind, and the key that signs for it. Nothing but a certificate says who it is. */
+/** A server, a client of the driver, and its signing key. The credential is only a certificate. */
 export interface SignedStage extends AsyncDisposable {
   readonly stage: VaultStage
   readonly key: SoftwareKey
@@ -23,16 +23,16 @@ export async function openSigned(driver: Driver, habits: Misbehaviour = {}): Pro
     }),
   })
   const [key] = keys
-  if (key === undefined) throw new Error('nobody has logged in')
+  if (key === undefined) throw new Error('there was no login')
   return { stage, key, [Symbol.asyncDispose]: () => stage[Symbol.asyncDispose]() }
 }
 
-/** A signature that takes as long as the test wants. */
+/** A signature that takes as long as the test needs. */
 export class HeldSignature {
   readonly #letGoOn = withResolvers<void>()
   readonly #begun = withResolvers<AbortSignal>()
 
-  /** Resolves when the first was asked for, to the signal that says whether anybody still waits for it. */
+  /** Resolves when the first signature is requested, with its abort signal. */
   get begun(): Promise<AbortSignal> {
     return this.#begun.promise
   }

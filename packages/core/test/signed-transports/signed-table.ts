@@ -9,7 +9,7 @@ import { atOnce, inTurn } from './cases/few-signatures.ts'
 import { headerOnly } from './cases/header-only.ts'
 import { withSigningKey } from './with-signing-key.ts'
 
-/** The rows that a connection could spoil which is made in another way, or made again. The others are about tokens. */
+/** The cases that depend on how connections are made. The others are about tokens. */
 const ROWS: readonly Case[] = [
   'cold herd',
   'warm',
@@ -29,7 +29,7 @@ const ROWS: readonly Case[] = [
   'server restart',
 ]
 
-/** Those of them that are run for every transport; all of them are, for one of each seam. */
+/** The cases that are run for every transport; all are run for one transport of each kind. */
 export const OF_EACH: readonly Case[] = [
   'certificate rotated',
   'certificate refused in the handshake',
@@ -40,13 +40,13 @@ export const OF_EACH: readonly Case[] = [
 
 type Runs = Readonly<Record<string, (driver: Driver) => Promise<void>>>
 
-/** What only a signing key can be asked, and what of a vault needs connections of several identities. */
+/** Cases that only apply to signing keys, and those of a vault that need connections of several identities. */
 const RUNS: Runs = {
   'requests one after the other cost one signature': inTurn,
   'requests at once cost few signatures': atOnce,
-  'says what is wrong with a signer, and goes on': failures,
-  'lets a caller go while somebody signs': abortWhileSigning,
-  'ends with the cluster while somebody signs': closeWhileSigning,
+  'reports the error of a signer, and recovers': failures,
+  'rejects a caller that aborts during signing': abortWhileSigning,
+  'ends with the cluster during signing': closeWhileSigning,
   'sends a request as one user, never as half of two': wholeLogins,
   'sends to each of two servers what is for it': severalServers,
   'sends nothing to a server that no login is for': foreignServer,
@@ -54,7 +54,7 @@ const RUNS: Runs = {
 
 const HEADER_ONLY: Runs = { 'refuses a key that only signs, and signs nothing': headerOnly }
 
-/** Runs one transport with private keys that only sign. That a cell cannot hold at all is seen with other keys. */
+/** Runs one transport with signing keys. Whether an unsupported case really fails is tested with other keys. */
 export function describeSigned(driver: Driver, cases: readonly Case[] = ROWS): void {
   const tried = withSigningKey(driver)
   const hasCertificates = strongest(tried) === 'both'

@@ -3,16 +3,16 @@ import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import type { Sandbox } from '@kubecred/sandbox'
 
-/** What a request that was read to its end gave. */
+/** A response that was read completely. */
 export interface Answered {
   readonly status: number
   readonly text: string
 }
 
-/** Whom requests of the test itself come from; those of the client under test never do. */
+/** The user of the test's own requests; the client under test never uses it. */
 const ADMIN = 'admin'
 
-/** Does something on the server behind the client's back, over a connection of its own. */
+/** Changes something on the server without the client, over a separate connection. */
 export async function asAdmin(
   sandbox: Sandbox,
   method: string,

@@ -7,28 +7,28 @@ const END_SIGNED = '<!-- /signatures-table -->'
 
 /** What each row of the table promises, for the reader of the page. */
 const MEANINGS: Readonly<Record<Case, string>> = {
-  'cold herd': '100 requests at once, no credential yet: one plugin run, all answered',
-  warm: 'no more runs, and connections are kept',
-  expiry: 'tokens expire while requests go on: none fails',
-  '401 once': 'one request or 50 at once after a revocation: one more run, none fails',
-  '401 forever': "the caller gets the server's own 401, and the plugin rests",
-  'revoked mid-stream': 'an open watch goes on, the next request has a new token',
-  'certificate rotated': 'what is open goes on, everything new comes with the new certificate',
-  'certificate refused in the handshake': 'the plugin is asked again, once',
-  'CA rotated': 'what is open goes on, new connections trust the new CA',
-  "caller's own Authorization": 'is sent as it is, and nothing of ours with it',
-  'POST with a string': 'after a 401 it is sent again, whole, and makes one object',
+  'cold herd': '100 requests at once without a credential: one plugin run, all succeed',
+  warm: 'no more plugin runs, and connections are reused',
+  expiry: 'tokens expire while requests are sent: none fails',
+  '401 once': 'one request, or 50 at once, after a revocation: one more plugin run, none fails',
+  '401 forever': "the caller gets the server's own 401, and plugin runs back off",
+  'revoked mid-stream': 'an open watch continues, the next request has a new token',
+  'certificate rotated': 'open streams continue, new requests use the new certificate',
+  'certificate refused in the handshake': 'the plugin runs once more',
+  'CA rotated': 'open streams continue, new connections trust the new CA',
+  "caller's own Authorization": 'is sent unchanged, without a credential of ours',
+  'POST with a string': 'is sent again completely after a 401, and creates one object',
   'POST with a Buffer': 'the same',
   'POST with a stream': 'the same, for streams up to 256 KiB',
   upgrade: 'WebSockets and SPDY: `exec`, `attach`, `portforward`',
-  'upgrade refused once': 'a new token, and it is tried again',
-  abort: 'the caller is told at once; the server sees the end of a stream',
+  'upgrade refused once': 'is retried with a new token',
+  abort: 'the caller is rejected at once; the server sees the end of a stream',
   proxy: 'through the CONNECT proxy of `proxy-url`',
-  'redirect to another origin': 'nobody else ever sees the credential',
-  'server restart': 'dead connections are replaced, and requests do not notice',
+  'redirect to another origin': 'no other server gets the credential',
+  'server restart': 'dead connections are replaced, and no request fails',
 }
 
-/** The page with its table as the drivers have it now. */
+/** Returns the page with the current table of the drivers. */
 export function withBehaviourTable(page: string, drivers: readonly Driver[]): string {
   const signed = between(page, [BEGIN_SIGNED, END_SIGNED], signaturesTable(drivers))
   return between(signed, [BEGIN, END], behaviourTable(drivers))
@@ -44,7 +44,7 @@ function between(
   return `${page.slice(0, begin + beginning.length)}\n\n${content}\n${page.slice(end)}`
 }
 
-/** Transports that cost the same share a line. */
+/** Transports with the same numbers share a line. */
 function signaturesTable(drivers: readonly Driver[]): string {
   const lines = new Map<string, { names: string[]; cells: string[] }>()
   for (const { name, signatures, cannot } of drivers) {
@@ -78,7 +78,7 @@ function behaviourTable(drivers: readonly Driver[]): string {
   ].join('\n')
 }
 
-/** `all`, or what it cannot do, with the reason once for all cases that share it. */
+/** `all`, or the cases that are not supported, grouped by their reason. */
 function describeExceptions({ cannot = {} }: Driver): string {
   const byReason = new Map<string, Case[]>()
   for (const name of CASES) {

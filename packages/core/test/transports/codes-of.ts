@@ -1,4 +1,4 @@
-/** The code of an error, and of what it wraps: clients put what they were told into errors of their own. */
+/** The codes of an error and its causes: clients wrap our errors in their own. */
 export function codesOf(error: unknown): unknown[] {
   if (!(error instanceof Error)) return [error]
   const { code } = error as Error & { code?: unknown }

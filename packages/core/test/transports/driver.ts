@@ -28,11 +28,11 @@ export const CASES = [
 export type Case = (typeof CASES)[number]
 
 export interface Sent {
-  /** GET unless told. */
+  /** `GET` by default. */
   readonly method?: string
   /** Begins with a slash. */
   readonly path: string
-  /** The server that is meant, such as `https://127.0.0.1:6443`; the cluster's own unless told. */
+  /** The server, such as `https://127.0.0.1:6443`; by default the cluster's own. */
   readonly server?: string | undefined
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Buffer | Readable
@@ -45,18 +45,18 @@ export interface Got {
   readonly body: Readable
 }
 
-/** A connection that an upgrade gave: a WebSocket to `exec`, or raw bytes after `Upgrade: SPDY/3.1`. */
+/** An upgraded connection: a WebSocket to `exec`, or raw bytes after `Upgrade: SPDY/3.1`. */
 export interface Upgraded {
-  /** Sends text to something that echoes, and gives back what came. */
+  /** Sends text to an echo, and returns what arrives. */
   echo(text: string): Promise<string>
   close(): Promise<void>
 }
 
-/** A client of some kind, with our credential engine behind it. */
+/** A client that sends requests with our credentials. */
 export interface Opened {
-  /** Rejects when there is no answer; an answer of 400 or more is one. */
+  /** Resolves with every response, whatever its status. Rejects if there is none. */
   send(request: Sent): Promise<Got>
-  /** Opens `/api/v1/namespaces/NAMESPACE/pods/POD/exec`. Rejects with an error when the server refuses. */
+  /** Opens `/api/v1/namespaces/NAMESPACE/pods/POD/exec`. Rejects if the server refuses. */
   upgrade?(place: {
     server?: string
     namespace: string
@@ -66,51 +66,51 @@ export interface Opened {
   close(): Promise<void>
 }
 
-/** Where the cluster of a driver comes from, for clients that begin there themselves. */
+/** What the cluster of a driver is made from, for clients that do that themselves. */
 export interface Beginning {
-  /** Names the server, and whom to trust; without a vault also the user. */
+  /** Has the server and its CA; without a vault also the user. */
   readonly kubeconfig: string
-  /** Set where login handlers give the credentials. */
+  /** Set if login handlers provide the credentials. */
   readonly vault?: Vault
-  /** Makes one more cluster of the same kind. */
+  /** Makes another cluster of the same kind. */
   connect(options: Pick<ConnectOptions, 'transport'>): Promise<Cluster>
 }
 
 /** How the behaviour table drives one transport. */
 export interface Driver {
   readonly name: string
-  /** Cells that cannot hold, and why. Such a cell is still run where that makes sense: see the table. */
+  /** Cases that the transport does not support, and why. They are still run if possible: see the table. */
   readonly cannot?: Partial<Record<Case, string>>
-  /** Set when only an upgraded connection can stay open: then that is what goes on where others watch. */
+  /** Set if only upgraded connections can stay open; they are then used in place of watches. */
   readonly streamsAreUpgrades?: true
-  /** Set when a request may name a path alone: then its server is chosen with the credential. */
+  /** Set if a request may have only a path, so that its server is chosen with the credential. */
   readonly takesPaths?: true
-  /** How the client hands on an error of ours, such as a `LoginError`. */
+  /** How the client passes on one of our errors, such as a `LoginError`. */
   readonly tellsErrors: 'as it is' | 'as the cause' | 'by code and message' | undefined
-  /** Cells that cannot hold on a vault, beside those that cannot hold at all. */
+  /** Further cases that are not supported with a vault. */
   readonly cannotOnVault?: Partial<Record<Case, string>>
-  /** Set when the credentials come from a vault. */
+  /** Set if the credentials come from a vault. */
   readonly isOnVault?: true
-  /** Set when private keys only sign: the login handlers of the vault hand out no others. */
+  /** Set if the login handlers of the vault return signing keys. */
   readonly onlySigns?: true
-  /** Cells that cannot hold then, in place of those that cannot hold otherwise. */
+  /** Cases that are not supported with signing keys; replaces `cannot`. */
   readonly cannotWhereKeysSign?: Partial<Record<Case, string>>
-  /** The most signatures that 20 requests cost: one after the other, and all at once. One each unless told. */
+  /** The maximum number of signatures for 20 requests: one after the other, and all at once. One each by default. */
   readonly signatures?: { readonly inTurn: number; readonly atOnce: number; readonly why: string }
-  /** @param cluster Made by `connect()`; drivers of other clients load the kubeconfig themselves. */
+  /** @param cluster From `connect()`; drivers of other clients load the kubeconfig themselves. */
   open(cluster: Cluster, from: Beginning): Promise<Opened>
 }
 
-/** Where every request goes that could go anywhere: only somebody with a credential may read it. */
+/** The path of requests that could go anywhere; it cannot be read without a credential. */
 export const NAMESPACES = '/api/v1/namespaces'
 
-/** What a credential is made of where a certificate matters, if this transport has any. */
+/** What a plugin returns in cases about certificates, if this transport supports them. */
 export function strongest({ cannot }: Driver): 'token' | 'both' {
   return cannot?.['certificate rotated'] === undefined ? 'both' : 'token'
 }
 
-/** Whether a refusal is handed back to the caller, and only the next request has another credential. */
-export function handsRefusalsBack({ cannot }: Driver): boolean {
+/** Whether the caller gets a refusal, and only the next request has a new credential. */
+export function returnsRefusals({ cannot }: Driver): boolean {
   return cannot?.['401 once'] !== undefined
 }
 

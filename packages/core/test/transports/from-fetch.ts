@@ -3,7 +3,7 @@ import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
 import type { Cluster } from 'kubecred'
 import type { Opened, Sent } from './driver.ts'
 
-/** Why no kind of `fetch` can upgrade. */
+/** Why `fetch` does not support upgrades. */
 export const NO_UPGRADE = 'The fetch standard has no upgrade; kubecred/ws opens WebSockets.'
 
 /** Drives `cluster.fetch`. */

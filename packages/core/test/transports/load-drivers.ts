@@ -3,19 +3,19 @@ import type { Driver } from './driver.ts'
 
 const folder = new URL('drivers/', import.meta.url)
 
-/** A driver, and where it is run through the table. */
+/** A driver, and the tests that run it. */
 export interface Found {
   readonly driver: Driver
   readonly file: string
-  /** Undefined when it is run nowhere. */
+  /** Undefined if no test runs it. */
   readonly runs: 'here' | 'on a newer Node' | undefined
-  /** Whether it is run on a vault too. */
+  /** Whether it is tested with a vault. */
   readonly runsOnVault: boolean
-  /** Whether it is run with keys that only sign. */
+  /** Whether it is tested with signing keys. */
   readonly runsSigned: boolean
 }
 
-/** All drivers there are. Every file can be loaded by every Node, whatever its client needs. */
+/** Loads all drivers. Every version of Node can load every file, whatever its client needs. */
 export async function loadDrivers(): Promise<Found[]> {
   const found: Found[] = []
   for (const file of readdirSync(folder).sort()) {

@@ -1,6 +1,6 @@
 import type { Driver } from './driver.ts'
 
-/** The same transport with its credentials from a vault. */
+/** Returns the driver with credentials from a vault. */
 export function onVault(driver: Driver): Driver {
   const { name, cannot, cannotOnVault } = driver
   const both = { ...cannot, ...cannotOnVault }

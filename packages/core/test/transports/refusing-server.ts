@@ -15,21 +15,21 @@ export const hasOpenssl = spawnSync('openssl', ['version']).status === 0
 export interface RefusingServerOptions {
   readonly certificate: string
   readonly key: string
-  /** Whose client certificates are good. */
+  /** The CA of accepted client certificates. */
   readonly clientCaPem: string
 }
 
 export interface RefusingServer extends AsyncDisposable {
   readonly url: string
-  /** How often a client came. */
+  /** How many clients have connected. */
   readonly connections: number
 }
 
 /**
- * Starts a server that answers 200 to everything, and ends the handshake of a bad client certificate with an alert.
+ * Starts a server that responds with 200, and ends the handshake of a bad client certificate with an alert.
  *
- * Node's own TLS server closes the connection without one; OpenSSL's says what is wrong, like Go's. So
- * every connection is taken by a program of its own, which hands on what was in it.
+ * Node's own TLS server closes the connection without an alert; OpenSSL sends one, like Go. So every connection is
+ * handled by an openssl process, which forwards the decrypted data.
  */
 export async function startRefusingServer(options: RefusingServerOptions): Promise<RefusingServer> {
   const folder = mkdtempSync(join(tmpdir(), 'kubecred-refusing-'))
@@ -78,7 +78,7 @@ async function listen(server: Server): Promise<number> {
   return port
 }
 
-/** A port that is free; the program can take any, but does not say which. */
+/** Returns a free port: openssl can choose one, but does not report it. */
 async function findPort(): Promise<number> {
   const server = createServer()
   const port = await listen(server)
@@ -87,7 +87,7 @@ async function findPort(): Promise<number> {
   return port
 }
 
-/** Connects a client with the program when that listens. */
+/** Connects a client to the openssl process when that listens. */
 async function passOn(client: Socket, port: number): Promise<void> {
   while (!client.destroyed) {
     const program = connect(port, HOST)
@@ -105,7 +105,7 @@ async function passOn(client: Socket, port: number): Promise<void> {
   }
 }
 
-/** Answers what a client says, in the version of HTTP that it speaks. */
+/** Responds to a client, in the version of HTTP that it uses. */
 function answerPlain(stream: Duplex): void {
   stream.on('error', () => {})
   stream.once('readable', () => {

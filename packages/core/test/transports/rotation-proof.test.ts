@@ -6,11 +6,11 @@ import { loadDrivers } from './load-drivers.ts'
 import { distinct, Scene } from './scene.ts'
 import { until } from './until.ts'
 
-/** Per transport: so many at a time, and so many times. */
+/** Per transport: the number of parallel requests, and of rounds. */
 const LANES = 8
 const ROUNDS = inject('isLong') ? 25 : 3
 
-/** All transports as one; which one takes a request is in its query, and so in the server's log. */
+/** All transports as one client; the query of a request selects the transport, so it is in the server's log. */
 function together(drivers: readonly Driver[]): Driver {
   return {
     name: 'all',
@@ -20,7 +20,7 @@ function together(drivers: readonly Driver[]): Driver {
       return {
         async send(request) {
           const client = clients[Number(/via=(\d+)/.exec(request.path)?.[1])]
-          if (client === undefined) throw new Error(`nobody takes ${request.path}`)
+          if (client === undefined) throw new Error(`no client for ${request.path}`)
           return client.send(request)
         },
         async close() {
@@ -31,7 +31,7 @@ function together(drivers: readonly Driver[]): Driver {
   }
 }
 
-it('after a rotation the old certificate is never seen again, whichever transport sends', async () => {
+it('after a rotation no transport uses the old certificate', async () => {
   const drivers = (await loadDrivers())
     .filter(({ runs }) => runs === 'here')
     .map(({ driver }) => driver)

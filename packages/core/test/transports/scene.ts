@@ -18,16 +18,16 @@ import { type Stream, Watch } from './watch.ts'
 
 export interface SceneOptions {
   readonly sandbox?: SandboxOptions
-  /** What the user of the kubeconfig authenticates with, and where it leads. */
+  /** The user of the kubeconfig, and its server. */
   readonly kubeconfig?: (sandbox: Sandbox) => KubeconfigOptions | Promise<KubeconfigOptions>
-  /** Puts the server's CA into a file of this name, beside the kubeconfig. */
+  /** Writes the server's CA to a file of this name, beside the kubeconfig. */
   readonly authorityFile?: string
 }
 
-/** Less than a case may take, so that what nobody thaws is told. */
+/** Shorter than the timeout of a case, so that a request that is never thawed fails with its own error. */
 const FREEZE_LIMIT_MS = 20_000
 
-/** A server, a kubeconfig that leads to it, and a client of the driver's kind that uses it. */
+/** A server, a kubeconfig for it, and a client of the driver that uses it. */
 export class Scene implements AsyncDisposable {
   readonly sandbox: Sandbox
   readonly #driver: Driver
@@ -48,7 +48,7 @@ export class Scene implements AsyncDisposable {
     if (options.authorityFile !== undefined) {
       nameAuthority(kubeconfig, join(sandbox.folder, options.authorityFile), sandbox.caPem)
     }
-    // A kubeconfig user is a vault with one source: the same cases hold for both.
+    // A kubeconfig user is like a vault with one login: the same cases apply to both.
     const vault = driver.isOnVault ? kubeconfigVault(kubeconfig, driver) : undefined
     const begin = (more: Pick<ConnectOptions, 'transport'>): Promise<Cluster> =>
       connect(vault === undefined ? { kubeconfig, ...more } : { vault, ...more })
@@ -57,7 +57,7 @@ export class Scene implements AsyncDisposable {
     return new Scene(sandbox, driver, cluster, await driver.open(cluster, from))
   }
 
-  /** The common one: a plugin of the sandbox for the user `jane`. */
+  /** Opens a scene with a plugin of the sandbox for the user `jane`. */
   static withPlugin(
     driver: Driver,
     plugin: Partial<PluginOptions> = {},
@@ -72,7 +72,7 @@ export class Scene implements AsyncDisposable {
     })
   }
 
-  /** Sends a request and reads its answer to the end. */
+  /** Sends a request and reads its response. */
   async ask(request: string | Sent = NAMESPACES): Promise<Answered> {
     const sent = typeof request === 'string' ? { path: request } : request
     const { status, body } = await this.#client.send(sent)
@@ -81,20 +81,20 @@ export class Scene implements AsyncDisposable {
     return { status, text }
   }
 
-  /** Statuses of many requests that were sent at once, each one once. */
+  /** Sends many requests at once, and returns their distinct statuses. */
   async askAtOnce(count: number, path = NAMESPACES): Promise<number[]> {
     const answers = await Promise.all(Array.from({ length: count }, () => this.ask(path)))
     return distinct(answers.map(({ status }) => status))
   }
 
-  /** Statuses of many requests, the next sent when the last was answered, each one once. */
+  /** Sends many requests one after the other, and returns their distinct statuses. */
   async askInTurn(count: number, path = NAMESPACES): Promise<number[]> {
     const statuses: number[] = []
     for (let sent = 0; sent < count; sent += 1) statuses.push((await this.ask(path)).status)
     return distinct(statuses)
   }
 
-  /** Begins something long: a watch, or what this transport has in its place. */
+  /** Opens a watch, or an upgraded connection if the transport has no watches. */
   async watch(): Promise<Stream> {
     if (this.#driver.streamsAreUpgrades) {
       return new UpgradedStream(await this.upgrade(), this.sandbox)
@@ -102,7 +102,7 @@ export class Scene implements AsyncDisposable {
     return Watch.open((request) => this.#client.send(request), this.sandbox)
   }
 
-  /** Takes away what a user authenticates with; what is given after that is good. */
+  /** Revokes the credentials of a user; those that are issued later are good. */
   revoke(user: string): void {
     this.sandbox.revoke(user)
     if (this.#driver.onlySigns) this.sandbox.revokeCertificates(user)
@@ -112,10 +112,10 @@ export class Scene implements AsyncDisposable {
     return this.#client.upgrade !== undefined
   }
 
-  /** Opens a connection to something that echoes, in a pod that is made for it. */
+  /** Opens a connection to an echo, in a pod that is created for it. */
   async upgrade(): Promise<Upgraded> {
     const { upgrade } = this.#client
-    if (upgrade === undefined) throw new Error('this client opens no upgraded connections')
+    if (upgrade === undefined) throw new Error('this client does not support upgrades')
     const pod = { metadata: { name: 'web' } }
     await asAdmin(this.sandbox, 'POST', '/api/v1/namespaces/default/pods', pod)
     return upgrade.call(this.#client, { namespace: 'default', pod: 'web' })
@@ -128,7 +128,7 @@ export class Scene implements AsyncDisposable {
   }
 }
 
-/** How often the plugin has run when a scene has opened: a vault waits for its first login. */
+/** How often the plugin has run when a scene is open: a vault waits for its first login. */
 export function runsAtFirst({ isOnVault }: Driver): number {
   return isOnVault ? 1 : 0
 }
@@ -141,7 +141,7 @@ function kubeconfigVault(kubeconfig: string, { onlySigns }: Driver): Vault {
   )
 }
 
-/** What a plugin answers where that does not matter. */
+/** What a plugin returns if the case does not care. */
 function weakest({ onlySigns }: Driver): Pick<PluginOptions, 'answers'> {
   return onlySigns ? { answers: 'certificate' } : {}
 }
@@ -150,7 +150,7 @@ export function distinct<T>(values: readonly T[]): T[] {
   return [...new Set(values)]
 }
 
-/** Has a kubeconfig name a file in place of the CA itself. The sandbox writes JSON. */
+/** Replaces the CA in a kubeconfig by the name of a file. The sandbox writes JSON. */
 function nameAuthority(kubeconfig: string, path: string, caPem: string): void {
   const content = JSON.parse(readFileSync(kubeconfig, 'utf8')) as {
     clusters: { cluster: Record<string, unknown> }[]

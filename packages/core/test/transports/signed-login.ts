@@ -10,7 +10,7 @@ const EXEC_INFO = {
   spec: { interactive: false },
 }
 
-/** What the sandbox writes. */
+/** A kubeconfig of the sandbox. */
 interface Kubeconfig {
   readonly clusters: readonly { readonly cluster: Readonly<Record<string, string | boolean>> }[]
   readonly users: readonly { readonly user: User }[]
@@ -32,7 +32,7 @@ interface Answer {
   readonly clientKeyData?: string
 }
 
-/** Logs in as a kubeconfig of the sandbox says, but with a key that does nothing but sign. */
+/** Logs in with a kubeconfig of the sandbox, but with a signing key. */
 export async function signedLogin(path: string): Promise<ConnectionFields> {
   const { clusters, users } = JSON.parse(readFileSync(path, 'utf8')) as Kubeconfig
   const { cluster = {} } = clusters[0] ?? {}
@@ -47,7 +47,7 @@ export async function signedLogin(path: string): Promise<ConnectionFields> {
   return { ...where, ...(await identityOf(user)) }
 }
 
-/** A certificate, and its key as one that only signs. */
+/** A certificate, with its key as a signing key. */
 export function signingWith(
   certificate: string,
   key: string,

@@ -14,7 +14,7 @@ import { CASES, type Case, type Driver } from './driver.ts'
 import { hasOpenssl } from './refusing-server.ts'
 import { refusedForeverOnVault } from './vault-cases/frozen.ts'
 
-/** One row of the table: throws when a transport does not hold it. */
+/** One row of the table: throws if a transport does not behave like that. */
 type Run = (driver: Driver) => Promise<void>
 
 const RUNS: Readonly<Record<Case, Run>> = {
@@ -39,18 +39,18 @@ const RUNS: Readonly<Record<Case, Run>> = {
   'server restart': serverRestart,
 }
 
-/** What a vault does in its own way: it does not hand a refusal back while it may still log in. */
+/** Cases that are different with a vault, which does not return a refusal while it may still log in. */
 const ON_VAULT: Readonly<Partial<Record<Case, Run>>> = {
   '401 forever': refusedForeverOnVault,
 }
 
-/** Tokens live for seconds there: beside other rows one may wait longer than that for its turn in the event loop. */
+/** Run alone: tokens live for seconds, and beside other cases a request may wait longer than that in the event loop. */
 const ALONE: readonly Case[] = ['expiry']
 
-/** Several at a time share a machine that may be busy. */
+/** Several cases share a machine that may be busy. */
 export const LIMIT_MS = 60_000
 
-/** Rows for which something is missing on this machine; tools/system-packages.mjs says how to get it. */
+/** Cases that need a missing program; tools/system-packages.mjs says how to install it. */
 const WITHOUT: Partial<Record<Case, boolean>> = {
   'certificate refused in the handshake': !hasOpenssl,
 }
@@ -58,7 +58,7 @@ const WITHOUT: Partial<Record<Case, boolean>> = {
 /**
  * Runs the behaviour table against one transport.
  *
- * A cell that the driver says cannot hold is run too, and must fail: else its reason is out of date.
+ * A case that the driver does not support is run too, and must fail: otherwise its reason is out of date.
  */
 export function describeTransport(driver: Driver, cases: readonly Case[] = CASES): void {
   const runs = driver.isOnVault ? { ...RUNS, ...ON_VAULT } : RUNS
@@ -69,7 +69,7 @@ export function describeTransport(driver: Driver, cases: readonly Case[] = CASES
     else test(`${name}: cannot hold`, () => expectNot(runs[name](driver), reason), LIMIT_MS)
   }
   const alone = cases.filter((name) => ALONE.includes(name))
-  // They mostly wait: for files to be looked at, for programs to start.
+  // They mostly wait: for files to be read again, for programs to start.
   describe.concurrent(driver.name, () => {
     for (const name of cases) if (!alone.includes(name)) add(name)
   })

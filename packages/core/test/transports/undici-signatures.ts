@@ -1,6 +1,6 @@
 import type { Driver } from './driver.ts'
 
-/** What every undici costs: it opens the connections, and shares none before it is there. */
+/** The signatures of every undici: it opens connections at once, and shares none that is not open yet. */
 export const undiciSignatures: NonNullable<Driver['signatures']> = {
   inTurn: 2,
   atOnce: 4,

@@ -1,21 +1,21 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** Longer than anything that is waited for: the slowest is a file, which is looked at once a second. */
-const LONGEST_MS = 10_000
-const LOOK_MS = 20
+/** Longer than any expected wait: the slowest is for a file, which is checked once a second. */
+const MAX_WAIT_MS = 10_000
+const INTERVAL_MS = 20
 
 /**
- * Waits until a condition holds; throws when it does not in time.
+ * Waits until a condition holds. Throws if it does not in time.
  *
- * `expect.poll` cannot be used by tests that run beside each other.
+ * `expect.poll` cannot be used by concurrent tests.
  */
 export async function until(
   holds: () => unknown | Promise<unknown>,
-  longestMs = LONGEST_MS,
+  limitMs = MAX_WAIT_MS,
 ): Promise<void> {
-  const end = Date.now() + longestMs
+  const end = Date.now() + limitMs
   while (!(await holds())) {
-    if (Date.now() > end) throw new Error(`this does not come true: ${holds}`)
-    await pause(LOOK_MS)
+    if (Date.now() > end) throw new Error(`the condition did not become true: ${holds}`)
+    await pause(INTERVAL_MS)
   }
 }

@@ -4,7 +4,7 @@ import { seen } from './admin.ts'
 import type { Upgraded } from './driver.ts'
 import type { Stream } from './watch.ts'
 
-/** An upgraded connection, where a transport has no other streams. */
+/** An upgraded connection, for transports without watches. */
 export class UpgradedStream implements Stream {
   readonly record: Sandbox['requests'][number]
   readonly #connection: Upgraded

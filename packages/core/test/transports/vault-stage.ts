@@ -9,7 +9,7 @@ import { signingWith } from './signed-login.ts'
 import { until } from './until.ts'
 
 export interface VaultStageOptions {
-  /** How many servers there are: one unless told. */
+  /** The number of servers; one by default. */
   readonly servers?: number
   /** The login handlers, by id. */
   readonly logins: (servers: Servers) => Readonly<Record<string, LoginHandler>>
@@ -17,13 +17,13 @@ export interface VaultStageOptions {
   readonly queueLimit?: number
 }
 
-/** The first there is always. */
+/** There is always a first one. */
 type Servers = readonly [Sandbox, ...Sandbox[]]
 
-/** Longer than anything that is waited for here, and shorter than the limit of a test. */
+/** Longer than any expected wait, and shorter than the timeout of a test. */
 const FREEZE_LIMIT_MS = 20_000
 
-/** Servers, a vault with logins for them, and a client of the driver's kind that uses it. */
+/** Servers, a vault with logins for them, and a client of the driver that uses it. */
 export class VaultStage implements AsyncDisposable {
   readonly servers: Servers
   readonly vault: Vault
@@ -37,7 +37,7 @@ export class VaultStage implements AsyncDisposable {
     this.client = client
   }
 
-  /** Everybody is logged in when it has opened. */
+  /** Resolves when all login handlers have returned. */
   static async open(driver: Driver, options: VaultStageOptions): Promise<VaultStage> {
     const { freezeLimitMs = FREEZE_LIMIT_MS, queueLimit = 100 } = options
     const more = Array.from({ length: (options.servers ?? 1) - 1 }, () => startSandbox())
@@ -62,7 +62,7 @@ export class VaultStage implements AsyncDisposable {
     return this.client.send(request)
   }
 
-  /** Sends a request and reads its answer to the end. */
+  /** Sends a request and reads its response. */
   async ask(request: Partial<Sent> = {}): Promise<Answered> {
     const { status, body } = await this.send({ path: NAMESPACES, ...request })
     let text = ''
@@ -70,7 +70,7 @@ export class VaultStage implements AsyncDisposable {
     return { status, text }
   }
 
-  /** What became of a request: its status, or the codes of its error. */
+  /** Returns the outcome of a request: its status, or the codes of its error. */
   outcome(request: Partial<Sent> = {}): Promise<unknown[]> {
     return this.ask(request).then(({ status }) => [status], codesOf)
   }
@@ -82,7 +82,7 @@ export class VaultStage implements AsyncDisposable {
   }
 }
 
-/** What a handler returns for a user of a server: as strong a credential as the transport can use. */
+/** What a handler returns for a user of a server: the strongest credential that the transport supports. */
 export async function infoFor(
   driver: Driver,
   sandbox: Sandbox,
@@ -96,7 +96,7 @@ export async function infoFor(
   return { ...info, certificateData: certificate, privateKeyData: key }
 }
 
-/** For clients that must be told where and whom to trust: the first server, and the authorities of all. */
+/** The kubeconfig for clients that need one: the first server, and the CAs of all. */
 function writeKubeconfig(servers: Servers): string {
   const path = servers[0].writeKubeconfig({ user: { token: 'not-used' } })
   const content = JSON.parse(readFileSync(path, 'utf8')) as {

@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest'
-import { CASES, type Case, type Driver, handsRefusalsBack, takesBodies } from './driver.ts'
+import { CASES, type Case, type Driver, returnsRefusals, takesBodies } from './driver.ts'
 import { onVault } from './on-vault.ts'
 import { describeTransport, LIMIT_MS } from './table.ts'
 import { closeWhileFrozen, freezeAndThaw, loginError } from './vault-cases/frozen.ts'
@@ -13,31 +13,31 @@ import {
 } from './vault-cases/several-servers.ts'
 import { wrongAuthority } from './vault-cases/wrong-ca.ts'
 
-/** What only a vault can be asked. */
+/** Cases that only apply to a vault. */
 const RUNS: Readonly<Record<string, (driver: Driver) => Promise<void>>> = {
-  'logs in again ahead of the end': loginAhead,
-  'goes on with the next login when one is refused': nextLogin,
-  'sends a body again with each login that is left': nextLoginWithBody,
-  'sends a request as one user, never as half of two': wholeLogins,
-  'acts as whom its login names, and as nobody else': actsAs,
-  'acts as all that its login says, or as all that the caller says': actsAsAWhole,
-  'never acts as whom another login names': actsAsItsOwn,
-  'sends to each of two servers what is for it': severalServers,
-  'sends nothing to a server that no login is for': foreignServer,
-  "sends a caller's own Authorization to the server that is meant": ownAuthorizationToSeveral,
-  'follows a login to another server, and shows it to nobody else': movedServer,
-  'waits when nothing is left, and goes on with the next login': freezeAndThaw,
-  'says that nobody could log in': loginError,
-  'leaves a login alone that does not trust its server': wrongAuthority,
+  'logs in again before the credential expires': loginAhead,
+  'continues with the next login when one is refused': nextLogin,
+  'sends a body again with each remaining login': nextLoginWithBody,
+  'sends a request as one user, never as a mix of two': wholeLogins,
+  'impersonates the user of its login, and no other': actsAs,
+  'takes the whole impersonation from its login, or from the caller': actsAsAWhole,
+  'never uses the impersonation of another login': actsAsItsOwn,
+  'sends to each of two servers only its own requests': severalServers,
+  'sends nothing to a server without a login': foreignServer,
+  "sends a caller's own Authorization to the requested server": ownAuthorizationToSeveral,
+  'follows a login to another server, and does not send its credential to the old one': movedServer,
+  'waits when no login is left, and continues with the next one': freezeAndThaw,
+  'fails with the reasons of all login handlers': loginError,
+  'skips a login whose CA does not verify its server': wrongAuthority,
   'ends with the cluster': closeWhileFrozen,
 }
 
 /**
- * The rows that a vault could spoil for one transport and not for another: those that need a connection under
- * another identity or to another server, and those that wait.
+ * The cases in which transports could differ with a vault: those that need a connection with another identity or to
+ * another server, and those that wait.
  *
- * What the other rows ask is either below the seam, where a lease is a lease, or above it, where nobody
- * knows of vaults. They are run for one transport of each seam.
+ * The other cases do not depend on the transport: they are run for one transport of each kind (cluster.fetch, bridge,
+ * dispatcher).
  */
 export const OF_EACH: readonly Case[] = [
   'warm',
@@ -49,13 +49,13 @@ export const OF_EACH: readonly Case[] = [
 ]
 
 /**
- * Runs the behaviour table against one transport whose credentials come from a vault, and what only a vault does.
+ * Runs the behaviour table, and the cases above, for one transport with credentials from a vault.
  *
- * That a cell cannot hold at all is seen without a vault.
+ * Whether an unsupported case really fails is tested without a vault.
  */
 export function describeOnVault(driver: Driver, cases: readonly Case[] = CASES): void {
   const tried = onVault(driver)
-  const canSendAgain = takesBodies(tried) && !handsRefusalsBack(tried)
+  const canSendAgain = takesBodies(tried) && !returnsRefusals(tried)
   const isPossible = (run: unknown): boolean =>
     run === nextLoginWithBody ? canSendAgain : run !== actsAsAWhole || takesBodies(tried)
   const possible = cases.filter((name) => driver.cannot?.[name] === undefined)

@@ -7,19 +7,19 @@ import { until } from './until.ts'
 
 const PATH = '/api/v1/namespaces/default/configmaps'
 
-/** Something long that goes on while other things change. */
+/** A long response that stays open while other things change. */
 export interface Stream {
-  /** What the server knows of it. */
+  /** The request as the server sees it. */
   readonly record: Sandbox['requests'][number]
-  /** Has something happen on the server, and waits until the client is told. */
+  /** Causes an event on the server, and waits until the client gets it. */
   expectEvent(): Promise<void>
-  /** Leaves, and waits until the server knows. */
+  /** Aborts, and waits until the server has noticed. */
   end(): Promise<void>
-  /** Waits until the caller has seen the end, good or bad. */
+  /** Waits until the response has ended or failed. */
   expectCut(): Promise<void>
 }
 
-/** A watch that was begun by the client under test. */
+/** A watch of the client under test. */
 export class Watch implements Stream {
   readonly #leave: AbortController
   readonly #sandbox: Sandbox
@@ -33,14 +33,14 @@ export class Watch implements Stream {
     body.setEncoding('utf8').on('data', (chunk: string) => {
       this.#text += chunk
     })
-    // Any of them: node-fetch 2 tells of an error and leaves the stream as it is.
+    // Any of them: node-fetch 2 emits an error without closing the stream.
     const cut = (): void => {
       this.#isCut = true
     }
     body.once('end', cut).once('close', cut).on('error', cut)
   }
 
-  /** Begins to watch config maps. */
+  /** Starts to watch config maps. */
   static async open(send: (request: Sent) => Promise<Got>, sandbox: Sandbox): Promise<Watch> {
     const leave = new AbortController()
     const got = await send({ path: `${PATH}?watch=true`, signal: leave.signal })
@@ -61,8 +61,8 @@ export class Watch implements Stream {
     const name = `made-${this.#made}`
     const made = await asAdmin(this.#sandbox, 'POST', PATH, { metadata: { name } })
     expect(made.status).toBe(201)
-    await until(() => this.#tellsOf(name) || this.#isCut)
-    expect(this.#tellsOf(name), 'the watch goes on').toBe(true)
+    await until(() => this.#hasEvent(name) || this.#isCut)
+    expect(this.#hasEvent(name), 'the watch continues').toBe(true)
   }
 
   async end(): Promise<void> {
@@ -74,7 +74,7 @@ export class Watch implements Stream {
     await until(() => this.#isCut)
   }
 
-  #tellsOf(name: string): boolean {
+  #hasEvent(name: string): boolean {
     return this.#text
       .split('\n')
       .slice(0, -1)

@@ -25,7 +25,7 @@ it('exposed values are for cluster.server, with one error when no login is for i
   const [first, { ca }] = [await cluster.headers(), await cluster.tlsOptions()]
   expect(ca).toBe(one.caPem)
   isMoved = true
-  // The old server's values are refused; what comes next is for another one, and must not go here.
+  // The old server's credential is refused; the next one is for another server, and must not go here.
   await expect(cluster.reportRefused(first)).rejects.toMatchObject({ code: 'ERR_LOGIN_FAILED' })
   expect(cluster.server).toBe(one.url)
   await expect(cluster.headers()).rejects.toMatchObject({ code: 'ERR_FOREIGN_ORIGIN' })

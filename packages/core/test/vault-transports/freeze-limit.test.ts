@@ -10,8 +10,8 @@ import { request } from '../adapters/https/request.ts'
 import { NAMESPACES } from '../transports/driver.ts'
 import { until } from '../transports/until.ts'
 
-/** Ways to send a request and see its status. */
-const WAYS: Readonly<Record<string, (cluster: Cluster) => Promise<number>>> = {
+/** Clients that send a request and return its status. */
+const CLIENTS: Readonly<Record<string, (cluster: Cluster) => Promise<number>>> = {
   'cluster.fetch': async (cluster) => (await cluster.fetch(NAMESPACES)).status,
   'an agent': async (cluster) => {
     const answer = await request(cluster.server, createAgent(cluster), { path: NAMESPACES })
@@ -27,7 +27,7 @@ const WAYS: Readonly<Record<string, (cluster: Cluster) => Promise<number>>> = {
   },
 }
 
-it.each(Object.entries(WAYS))(
+it.each(Object.entries(CLIENTS))(
   'with %s, all tries of a request share one deadline for logins',
   async (_, send) => {
     await using sandbox = await startSandbox()

@@ -16,7 +16,7 @@ type User = NonNullable<NonNullable<Parameters<Sandbox['writeKubeconfig']>[0]>['
 const MASTER = { user: 'root', groups: ['system:masters'] }
 const master = () => ({ token: sandbox.issueToken(MASTER).token })
 
-/** A cluster whose only login is what a kubeconfig says of this user; asked again, it says the next one. */
+/** Connects with one login, whose kubeconfig has the next of these users on every call. */
 function connectAs(users: readonly User[], options: ConnectOptions = {}, cluster: object = {}) {
   const vault = new Vault({ freezeLimitMs: 5000 })
   let logins = 0
@@ -127,7 +127,7 @@ describe('compression', () => {
   it('is requested unless the cluster of the login disables it', async () => {
     expect(await encodings({}, {})).toEqual(['gzip', 'gzip', 'gzip'])
     const off = { 'disable-compression': true }
-    // What the caller asks for, the caller gets.
+    // The caller's own header is not changed.
     expect(await encodings({}, off)).toEqual([undefined, undefined, 'gzip'])
   })
 

@@ -53,7 +53,7 @@ describe('on a vault, a path is appended to that of the login, and a URL is used
     expect(sandbox.requests).toHaveLength(3)
   })
 
-  it('with undici', async () => {
+  it('undici', async () => {
     const dispatcher = createDispatcher(cluster, undici)
     const ask = async (origin: string | undefined, path: string): Promise<void> => {
       const request = { path, method: 'GET', ...(origin && { origin }) }
@@ -75,7 +75,7 @@ describe('on a vault, a path is appended to that of the login, and a URL is used
     expect(sandbox.requests).toHaveLength(2)
   })
 
-  it('with an interceptor of undici', async () => {
+  it('an interceptor of undici', async () => {
     const agent = new undici.Agent({ connect: { ca: sandbox.caPem } })
     const dispatcher = agent.compose(createInterceptor(cluster))
     const ask = async (origin: string): Promise<void> => {
@@ -87,7 +87,7 @@ describe('on a vault, a path is appended to that of the login, and a URL is used
     await agent.close()
   })
 
-  it('with a WebSocket', async () => {
+  it('a WebSocket', async () => {
     const refused = { code: 'ERR_UPGRADE_REFUSED' }
     await expect(openWebSocket(cluster, '/version')).rejects.toMatchObject(refused)
     const url = `${sandbox.url.replace('https:', 'wss:')}/clusters/a/version`

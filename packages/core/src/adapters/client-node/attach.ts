@@ -5,23 +5,26 @@ import { checkVersion } from '../../version.ts'
 import { ATTACH_OPTIONS, type AttachOptions, type KubeConfigLike } from './attach-options.ts'
 import { type Attachment, KubeConfigAttachment } from './attachment.ts'
 
-/** Where a KubeConfig keeps its attachment; a symbol all copies of this package know. */
+/** The property under which a KubeConfig keeps its attachment; shared by all copies of this package. */
 const ATTACHED = Symbol.for('kubecred/client-node/1')
 
 /**
- * Lets a `KubeConfig` of @kubernetes/client-node 1.x or 2.x send its requests with our credentials.
+ * Makes a `KubeConfig` of @kubernetes/client-node 1.x or 2.x send its requests with kubecred's credentials.
  *
- * From now on everything made from it, before or after, is ours: generated APIs, watches, informers, logs, exec,
- * attach, port-forward and cp. No plugin runs before the first request. A second call for the same KubeConfig
- * gives the same attachment.
+ * This applies to everything that was or will be made from it: generated APIs, watches, informers, logs, exec, attach,
+ * port-forward and cp. No plugin runs before the first request. A second call for the same KubeConfig returns the same
+ * attachment.
  *
- * @throws {TypeError} When it is attached already with other options, or is no KubeConfig; or an option is unknown.
+ * @throws {TypeError} If `kc` is not a KubeConfig, is already attached with other options, or an option is unknown.
  *
  * @example
+ * import { CoreV1Api, KubeConfig } from '@kubernetes/client-node'
+ * import { attach } from 'kubecred/client-node'
+ *
  * const kc = new KubeConfig()
  * kc.loadFromDefault()
  * attach(kc)
- * const api = kc.makeApiClient(CoreV1Api)
+ * const pods = await kc.makeApiClient(CoreV1Api).listNamespacedPod({ namespace: 'default' })
  */
 export function attach(kc: KubeConfigLike, options: AttachOptions = {}): Attachment {
   checkShape(kc)
@@ -35,7 +38,7 @@ export function attach(kc: KubeConfigLike, options: AttachOptions = {}): Attachm
     checkVersion(known, 'attach()', 'attachment')
     if (known.fits(options)) return known
     throw new TypeError(
-      'this KubeConfig is attached already, with other options: close() that attachment first',
+      'this KubeConfig is already attached with other options: close() that attachment first',
     )
   }
   const attachment = new KubeConfigAttachment(kc, options, () => delete holder[ATTACHED])
@@ -47,5 +50,5 @@ function checkShape(kc: Partial<KubeConfigLike> | null | undefined): void {
   const { applySecurityAuthentication, applyToHTTPSOptions, getCurrentCluster } = kc ?? {}
   const methods = [applySecurityAuthentication, applyToHTTPSOptions, getCurrentCluster]
   if (methods.every((method) => typeof method === 'function')) return
-  throw new TypeError('attach() takes a KubeConfig of @kubernetes/client-node 1.x or 2.x')
+  throw new TypeError('attach() needs a KubeConfig of @kubernetes/client-node 1.x or 2.x')
 }

@@ -13,40 +13,41 @@ import type {
   KubeConfigLike,
   RequestContextLike,
 } from './attach-options.ts'
-import { type ContextTransport, failingTransport, makeTransport } from './client-transport.ts'
+import { type ClientTransport, failingTransport, makeTransport } from './client-transport.ts'
 import { OpenClusters } from './open-clusters.ts'
 
-/** How an attached KubeConfig is doing, as plain data without secrets. */
+/** The state of an attached KubeConfig, as plain data without secrets. */
 export interface AttachmentStatus {
-  /** Who authenticates the current user: client-node itself where its method is none of ours. */
+  /** What authenticates the current user: client-node itself, if kubecred does not support the method. */
   readonly by: 'kubecred' | 'client-node'
-  /** The connection that requests use now; absent before the first request. */
+  /** The cluster that requests use now; absent before the first request. */
   readonly current?: ClusterStatus
-  /** All that are open, those of earlier selections too. */
+  /** All open clusters, including those of contexts that are no longer current. */
   readonly clusters: readonly ClusterStatus[]
 }
 
-/** The bond between a KubeConfig and our credentials. Made by `attach()`. */
+/** An attached KubeConfig, returned by `attach()`. */
 export interface Attachment extends AsyncDisposable {
-  /** How it is doing: plain data, no secrets. */
+  /** Returns its state as plain data, without secrets. */
   status(): AttachmentStatus
   /**
-   * Gives the KubeConfig back as it was, and ends every connection: requests in flight fail.
-   * Later requests are client-node's own again.
+   * Restores the KubeConfig and closes all connections. Requests in flight fail; later requests are sent by client-node
+   * itself.
    */
   close(): Promise<void>
 }
 
-/** How many ways are remembered. A forgotten one goes on working. */
-const MOST_WAYS = 16
+/** How many transports are remembered. A forgotten one continues to work. */
+const MAX_TRANSPORTS = 16
 
+/** Replaces two methods of a KubeConfig, and sends its requests over our clusters. */
 export class KubeConfigAttachment implements Attachment {
   readonly [MADE_BY]: string = VERSION
   readonly #kc: KubeConfigLike
   readonly #options: AttachOptions
   readonly #clusters: OpenClusters
-  readonly #transports = new Map<string, ContextTransport>()
-  #last: { readonly text: Secret; readonly transport: ContextTransport } | undefined
+  readonly #transports = new Map<string, ClientTransport>()
+  #last: { readonly text: Secret; readonly transport: ClientTransport } | undefined
   readonly #restore: () => void
   #closed: Promise<void> | undefined
 
@@ -67,7 +68,7 @@ export class KubeConfigAttachment implements Attachment {
     }
   }
 
-  /** Whether somebody who attaches with these would get the same. Without any they take what there is. */
+  /** Whether a second `attach()` with these options may return this attachment; without options it always may. */
   fits(options: AttachOptions): boolean {
     const own = this.#options
     const names = Object.keys({ ...own, ...options }) as (keyof AttachOptions)[]
@@ -98,7 +99,7 @@ export class KubeConfigAttachment implements Attachment {
     await this.#clusters.close()
   }
 
-  /** Returns whether it was ours to do. */
+  /** Returns false if client-node is to authenticate the request itself. */
   async #applyToContext(context: RequestContextLike): Promise<boolean> {
     const transport = this.#findTransport()
     if (transport === undefined) return false
@@ -122,20 +123,20 @@ export class KubeConfigAttachment implements Attachment {
     return true
   }
 
-  /** The transport of requests that begin now, or undefined where they are client-node's own. */
-  #findTransport(): ContextTransport | undefined {
+  /** Returns the transport of the current context, or undefined if client-node sends its requests itself. */
+  #findTransport(): ClientTransport | undefined {
     try {
       const user = this.#kc.getCurrentUser()
       const isOwn = this.#options.vault === undefined
       if (isOwn && user !== null && isForeign(this.#kc, user)) return undefined
-      return this.#wayFor(describeSelection(this.#kc))
+      return this.#transportFor(describeSelection(this.#kc))
     } catch (error) {
       return failingTransport(error)
     }
   }
 
-  /** Looks at everything for every request, because programs change it; nearly always it is what it was. */
-  #wayFor(text: string): ContextTransport {
+  /** Compares the whole selection for every request, because programs change it; nearly always it is the same. */
+  #transportFor(text: string): ClientTransport {
     if (this.#last?.text.expose() === text) return this.#last.transport
     const selection = parseSelection(text)
     const transport = this.#transports.get(selection.key) ?? this.#makeTransport(selection)
@@ -143,18 +144,19 @@ export class KubeConfigAttachment implements Attachment {
     return transport
   }
 
-  #makeTransport(selection: Selection): ContextTransport {
+  #makeTransport(selection: Selection): ClientTransport {
     const transport = makeTransport(selection, this.#clusters)
     const [oldest] = this.#transports.keys()
-    if (oldest !== undefined && this.#transports.size >= MOST_WAYS) this.#transports.delete(oldest)
+    if (oldest !== undefined && this.#transports.size >= MAX_TRANSPORTS)
+      this.#transports.delete(oldest)
     this.#transports.set(transport.key, transport)
     return transport
   }
 }
 
-/** The kubeconfig says not to compress, and client-node's fetch would ask for it unless told otherwise. */
+/** Whether to disable compression as the kubeconfig says: by default, client-node's fetch requests it. */
 async function isUncompressed(
-  transport: ContextTransport,
+  transport: ClientTransport,
   headers: Record<string, unknown>,
 ): Promise<boolean> {
   const connection = await transport.connection()
@@ -162,13 +164,13 @@ async function isUncompressed(
   return !Object.keys(headers).some((name) => name.toLowerCase() === 'accept-encoding')
 }
 
-/** What to do in place of client-node; each says whether it did it. */
+/** Replacements of client-node's methods; each returns false if the original must be called. */
 interface Overrides {
   applySecurityAuthentication(context: RequestContextLike): Promise<boolean>
   applyToHTTPSOptions(options: HttpsOptionsLike): Promise<boolean>
 }
 
-/** Replaces the two methods of one KubeConfig through which every request passes. Returns how to undo it. */
+/** Replaces the two methods of a KubeConfig that every request uses. Returns a function that restores them. */
 function overrideMethods(kc: KubeConfigLike, overrides: Overrides): () => void {
   const undos = [
     override(kc, 'applySecurityAuthentication', overrides),
@@ -193,7 +195,7 @@ function override(kc: KubeConfigLike, name: Name, overrides: Overrides): () => v
   Object.defineProperty(kc, name, { value: method, configurable: true, writable: true })
   return () => {
     isUndone = true
-    // Somebody may have put something of theirs over ours, which still calls it.
+    // Another program may have replaced the method again, and call ours from there.
     if ((kc[name] as Method) !== method) return
     if (before === undefined) delete (kc as Partial<KubeConfigLike>)[name]
     else Object.defineProperty(kc, name, before)

@@ -1,91 +1,101 @@
 import type { Agent } from 'node:http'
 import { type Duplex, Readable } from 'node:stream'
 import { Bridge, bridgeAgent } from '../../bridge/bridge.ts'
-import { NotSupportedError } from '../../errors/index.ts'
+import { isCredentialError, NotSupportedError } from '../../errors/index.ts'
 import type { HeaderValues } from '../../exchange/exchange.ts'
 import type { Handler } from '../../exchange/handler.ts'
 import type { Connection } from '../../kubeconfig/connection.ts'
 import type { Selection } from '../../logins/kube-config-object.ts'
 import type { Line } from '../../request/line.ts'
-import { inMemory, MOST_RECORDED, type Outgoing, recorded } from '../../request/outgoing-request.ts'
+import {
+  MAX_RECORDED_BYTES,
+  type OutgoingRequest,
+  withBufferedBody,
+  withStreamBody,
+} from '../../request/outgoing-request.ts'
 import { headersOf, targetOf } from '../undici/dispatch.ts'
 import type { DispatchOptions } from '../undici/dispatcher-options.ts'
 import { asHandler, HandlerCaller, type LegacyHandler } from '../undici/handlers.ts'
 import type { OpenClusters } from './open-clusters.ts'
 
-/** What the requests of one selection are given. It holds nothing open itself. */
-export interface ContextTransport {
+/** What client-node sends the requests of one context with. It keeps nothing open itself. */
+export interface ClientTransport {
   readonly key: string
-  /** For clients that take an agent: all of 1.x, and the WebSockets of 2.x. */
+  /** For all requests of 1.x, and the WebSockets of 2.x. */
   readonly agent: Agent
   /** For the fetch of 2.x. */
   readonly dispatcher: FetchDispatcher
-  /** What the connection will be; undefined when there will be none, which the request is told. */
+  /** Resolves with the connection, or with undefined if it is invalid: then the request itself fails. */
   connection(): Promise<Connection | undefined>
 }
 
-/** The way to the cluster of a selection. */
-export function makeTransport(selection: Selection, clusters: OpenClusters): ContextTransport {
+/** Makes the transport of a selection, which leads to its cluster. */
+export function makeTransport(selection: Selection, clusters: OpenClusters): ClientTransport {
   const isPlain = selection.cluster?.server.startsWith('http:') === true
-  const passages: Passages = {
+  const provider: LineProvider = {
     line: () => clusters.line(selection),
     hold: () => clusters.hold(selection),
   }
   return {
     key: selection.key,
-    agent: passageAgent(passages, isPlain ? 'http:' : 'https:'),
-    dispatcher: lineDispatcher(passages),
+    agent: lineAgent(provider, isPlain ? 'http:' : 'https:'),
+    dispatcher: lineDispatcher(provider),
     connection: () => clusters.connection(selection).catch(() => undefined),
   }
 }
 
 /**
- * A way on which every request fails.
+ * Makes a transport on which every request fails.
  *
- * Watches wait for their authentication outside of any try: a rejection there would end the process.
+ * The error cannot be thrown earlier: client-node's watches authenticate outside of any `try`, and a rejection there
+ * would end the process.
  */
-export function failingTransport(error: unknown): ContextTransport {
-  const passages: Passages = {
+export function failingTransport(error: unknown): ClientTransport {
+  const provider: LineProvider = {
     line: () => Promise.reject(error),
     hold: () => () => {},
   }
   return {
     key: '',
-    agent: passageAgent(passages, 'https:'),
-    dispatcher: lineDispatcher(passages),
+    agent: lineAgent(provider, 'https:'),
+    dispatcher: lineDispatcher(provider),
     connection: async () => undefined,
   }
 }
 
 /**
- * As much of undici's `Dispatcher` as its fetch uses.
+ * The part of undici's `Dispatcher` that its fetch uses.
  *
- * Any version of undici takes it, because none is behind it: requests go over the line.
+ * It works with any version of undici, because it uses none: requests go over the line.
  */
 export interface FetchDispatcher {
   dispatch(options: DispatchOptions, handler: Handler | LegacyHandler): boolean
 }
 
-/** A dispatcher that sends over a line. The handler receives whatever goes wrong. */
-function lineDispatcher(passages: Passages): FetchDispatcher {
+/** Makes a dispatcher that sends over a line. All errors go to the handler. */
+function lineDispatcher(provider: LineProvider): FetchDispatcher {
   return {
     dispatch(options, handler) {
-      void send(passages, options, asHandler(handler))
+      void send(provider, options, asHandler(handler))
       return true
     },
   }
 }
 
-async function send(passages: Passages, options: DispatchOptions, handler: Handler): Promise<void> {
-  const release = passages.hold()
+async function send(
+  provider: LineProvider,
+  options: DispatchOptions,
+  handler: Handler,
+): Promise<void> {
+  const release = provider.hold()
   const gone = new AbortController()
   const onAbort = (reason: Error): void => gone.abort(reason)
   const caller = new HandlerCaller(handler, { onAbort, onDone: release })
   caller.begin()
   try {
-    const line = await passages.line()
+    const line = await provider.line()
     const target = targetOf(options, line)
-    if (options.upgrade) throw new NotSupportedError('client-node opens WebSockets in another way')
+    if (options.upgrade) throw new NotSupportedError('this dispatcher does not support upgrades')
     const outgoing = await dispatchedRequest(options, line.adapterHeaders, gone.signal)
     line.call(target, outgoing, caller)
   } catch (error) {
@@ -93,46 +103,48 @@ async function send(passages: Passages, options: DispatchOptions, handler: Handl
   }
 }
 
-/** Makes an outgoing request from one that came to a dispatcher. */
+/** Converts a dispatched request to an outgoing one. */
 async function dispatchedRequest(
   options: DispatchOptions,
   defaults: HeaderValues,
   signal: AbortSignal,
-): Promise<Outgoing> {
+): Promise<OutgoingRequest> {
   const {
     'content-length': size = Number.POSITIVE_INFINITY,
-    // The connection's own business.
+    // Set by the connection.
     'transfer-encoding': _,
     connection: __,
     ...headers
   } = headersOf(options, defaults)
   const head = { method: options.method, headers, signal }
   const content = await readBody(options.body, Number(size))
-  return content instanceof Readable ? recorded(head, content) : inMemory(head, content)
+  return content instanceof Readable
+    ? withStreamBody(head, content)
+    : withBufferedBody(head, content)
 }
 
-/** fetch gives an iterable that comes once; a small one is read first, so that it can be sent again. */
+/** Reads a small body into memory, so that it can be sent again: fetch passes an iterable that can be read only once. */
 async function readBody(body: unknown, size: number): Promise<Uint8Array | Readable | undefined> {
   if (body === null || body === undefined) return undefined
   if (typeof body === 'string') return Buffer.from(body)
   if (body instanceof Uint8Array) return body
   const stream = body instanceof Readable ? body : Readable.from(body as AsyncIterable<Uint8Array>)
-  if (size > MOST_RECORDED) return stream
+  if (size > MAX_RECORDED_BYTES) return stream
   const chunks: Uint8Array[] = []
   for await (const chunk of stream) chunks.push(chunk as Uint8Array)
   return Buffer.concat(chunks)
 }
 
-/** Where requests go. */
-interface Passages {
+/** Opens the line of a selection, and keeps it open. */
+interface LineProvider {
   line(): Line | Promise<Line>
-  /** Notes that a request is on the way. Returns how to say that it is over. */
+  /** Keeps the cluster open for a request. Returns a function to call when the request has ended. */
   hold(): () => void
 }
 
-/** An agent that sends over a line. It knows of each request when it begins and when it is over. */
-function passageAgent(passages: Passages, protocol: 'http:' | 'https:'): Agent {
-  const bridge = new Bridge(() => passages.line())
+/** Makes an agent that sends over a line, and holds it from the start to the end of each request. */
+function lineAgent(provider: LineProvider, protocol: 'http:' | 'https:'): Agent {
+  const bridge = new Bridge(() => provider.line(), { explain: withHint })
   const agent = bridgeAgent(bridge, protocol, { keepAlive: true })
   const { createConnection, keepSocketAlive, reuseSocket } = agent
   const releases = new WeakMap<Duplex, () => void>()
@@ -140,38 +152,49 @@ function passageAgent(passages: Passages, protocol: 'http:' | 'https:'): Agent {
   agent.createConnection = (options, callback) => {
     const connection = createConnection.call(agent, options, callback)
     if (!connection) return connection
-    releases.set(connection, passages.hold())
+    releases.set(connection, provider.hold())
     return connection.once('close', () => end(connection))
   }
-  // Node calls these when a connection is done with a request, and when it is given another.
+  // Node calls these when a request on a connection has ended, and when the connection is reused.
   agent.keepSocketAlive = (connection) => {
     end(connection)
     return keepSocketAlive.call(agent, connection)
   }
   agent.reuseSocket = (connection, request) => {
-    releases.set(connection, passages.hold())
+    releases.set(connection, provider.hold())
     reuseSocket.call(agent, connection, request)
   }
-  return refuseToBeCopied(agent)
+  return rejectTlsCopies(agent)
 }
 
-/** What programs copy from an agent to connect by themselves. */
-const COPIED = ['ca', 'cert', 'key', 'pfx']
+/**
+ * Puts the hint of one of our errors into the message.
+ *
+ * The node-fetch of client-node 1.x wraps the error in one of its own, which keeps only `message` and `code`.
+ */
+function withHint(error: unknown): unknown {
+  if (!isCredentialError(error)) return error
+  const { message, code, hint } = error
+  return Object.assign(new Error(`${message}. ${hint}`, { cause: error }), { code, hint })
+}
+
+/** The TLS settings that programs copy from an agent to connect by themselves. */
+const TLS_SETTINGS = ['ca', 'cert', 'key', 'pfx']
 
 /**
- * Makes reading TLS settings of the agent an error.
+ * Makes reading the TLS settings of the agent an error.
  *
- * The settings and the credential stay with the line. A program that copied them would connect without both, and
- * fail with "unable to verify the first certificate" or a 401, far away from the cause.
+ * Settings and credential stay with the line. A program that copied them would connect without both, and fail with
+ * "unable to verify the first certificate" or a 401, far away from the cause.
  */
-function refuseToBeCopied(agent: Agent): Agent {
+function rejectTlsCopies(agent: Agent): Agent {
   const { options } = agent as Agent & { readonly options: object }
-  for (const name of COPIED) {
+  for (const name of TLS_SETTINGS) {
     // Not enumerable: Node copies the options of an agent for every request.
     Object.defineProperty(options, name, {
       get() {
         throw new TypeError(
-          `the agent of attach() has no "${name}" to copy: send the request with this agent, or with cluster.fetch() of kubecred or createDispatcher() of kubecred/undici, or start the program with "kubecred run"`,
+          `the agent of attach() has no "${name}" to copy: send the request with this agent, with cluster.fetch() of kubecred or with createDispatcher() of kubecred/undici, or start the program with "kubecred run"`,
         )
       },
     })

@@ -11,14 +11,14 @@ import {
 import { LINE, type Line } from '../../request/line.ts'
 import type { AttachOptions } from './attach-options.ts'
 
-/** How many connections without a request stay open, for programs that go from context to context. */
-const MOST_IDLE = 8
+/** How many clusters without requests stay open, for programs that switch between contexts. */
+const MAX_IDLE_CLUSTERS = 8
 
 const NONE = Promise.resolve(undefined)
 
 interface Entry {
   uses: number
-  /** Undefined where login handlers say all about it, but for whom to act as. */
+  /** Undefined with login handlers, which provide everything except the impersonation. */
   connection: Promise<Connection | undefined>
   impersonation: Promise<Impersonation | undefined>
   opening?: Promise<Cluster>
@@ -26,29 +26,29 @@ interface Entry {
 }
 
 /**
- * The connections of one KubeConfig: one for each selection that it had.
+ * The clusters of one KubeConfig: one for each selection (cluster and user) that it had.
  *
- * A selection that is no longer current may still have watches, which go on. When the last request of
- * one is done, it stays for a while in case the program comes back to it, and the oldest of those end.
+ * A selection that is no longer current may still have watches, which continue. After its last request it stays open in
+ * case the program switches back to it; if there are too many of those, the oldest are closed.
  */
 export class OpenClusters {
   readonly #options: AttachOptions
-  /** The one used last is at the end. */
+  /** The one that was used last is at the end. */
   readonly #entries = new Map<string, Entry>()
-  /** Ends those who wait for a login. */
-  readonly #life = new AbortController()
+  /** Aborted by `close`, for requests that wait for a login. */
+  readonly #closing = new AbortController()
   #isClosed = false
 
   constructor(options: AttachOptions) {
     this.#options = options
   }
 
-  /** What the connection of a selection will be; reads files, and nothing else. */
+  /** Returns the connection of a selection. Only reads files. */
   async connection(selection: Selection): Promise<Connection | undefined> {
     return this.#entry(selection).connection
   }
 
-  /** Notes that a request is on the way. Returns how to say that it is over. */
+  /** Keeps the cluster of a selection open for a request. Returns a function to call when the request has ended. */
   hold(selection: Selection): () => void {
     if (this.#isClosed) return () => {}
     const entry = this.#entry(selection)
@@ -62,7 +62,7 @@ export class OpenClusters {
     }
   }
 
-  /** The way to the cluster of a selection, opened now if it is not yet. */
+  /** Returns the line of a selection, and opens its cluster if needed. */
   line(selection: Selection): Line | Promise<Line> {
     const entry = this.#entry(selection)
     if (entry.cluster !== undefined) return entry.cluster[LINE]
@@ -79,13 +79,13 @@ export class OpenClusters {
 
   async close(): Promise<void> {
     this.#isClosed = true
-    this.#life.abort(new ClosedError())
+    this.#closing.abort(new ClosedError())
     const entries = [...this.#entries.values()]
     this.#entries.clear()
     await Promise.all(entries.map(end))
   }
 
-  /** @throws {ClosedError} */
+  /** @throws {ClosedError} `ERR_CLOSED` */
   #entry(selection: Selection): Entry {
     if (this.#isClosed) throw new ClosedError()
     const known = this.#entries.get(selection.key)
@@ -101,7 +101,7 @@ export class OpenClusters {
     const connection = isVault ? NONE : makeConnection(selection, this.#options)
     const impersonation = isVault ? findImpersonation(selection, this.#options) : NONE
     const entry: Entry = { uses: 0, connection, impersonation }
-    // What is wrong may be put right: the next request looks again.
+    // The mistake may be corrected, so the next request tries again.
     const forget = (): void => this.#forget(selection.key, entry)
     connection.catch(forget)
     impersonation.catch(forget)
@@ -117,7 +117,7 @@ export class OpenClusters {
     const { signal: _, kubeconfig: __, ...options } = this.#options
     try {
       const connection = await entry.connection
-      const { signal } = this.#life
+      const { signal } = this.#closing
       entry.cluster = await (connection
         ? openCluster(connection, options)
         : connect({ ...options, ...asOptions(await entry.impersonation), signal }))
@@ -134,7 +134,7 @@ export class OpenClusters {
 
   #trim(): void {
     const idle = [...this.#entries].slice(0, -1).filter(([, { uses }]) => uses === 0)
-    for (const [key, entry] of idle.slice(0, Math.max(0, idle.length - MOST_IDLE))) {
+    for (const [key, entry] of idle.slice(0, Math.max(0, idle.length - MAX_IDLE_CLUSTERS))) {
       this.#entries.delete(key)
       void end(entry)
     }

@@ -6,50 +6,61 @@ import type { HeaderValues } from '../../exchange/exchange.ts'
 import { http2Exchange } from '../../exchange/http2.ts'
 import { mergeHeaders } from '../../request/headers.ts'
 import { type HasLine, type Line, lineOf } from '../../request/line.ts'
-import { inMemory, type Outgoing, recorded } from '../../request/outgoing-request.ts'
+import {
+  type OutgoingRequest,
+  withBufferedBody,
+  withStreamBody,
+} from '../../request/outgoing-request.ts'
 import type { RequestTarget } from '../../request/request-target.ts'
 
+/** Options of one request. */
 export interface Http2RequestOptions {
   /** A string is sent as UTF-8; set `content-type` yourself. */
   readonly body?: string | Uint8Array | Readable
   readonly signal?: AbortSignal
 }
 
-/** An answer, as soon as its headers are there. */
+/** A response, as soon as its headers have arrived. */
 export interface Http2Response {
   readonly status: number
-  /** Without those that begin with a colon. */
+  /** Without pseudo-headers, which begin with a colon. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  /** The body as it comes; destroying it ends the request. */
+  /** The body as it arrives; destroying it ends the request. */
   readonly stream: Readable
 }
 
 /** Sends HTTP/2 requests to one cluster; made by `openHttp2`. */
 export interface Http2Client extends AsyncDisposable {
   /**
-   * Sends a request with the cluster's credential, and once more with a better one after a 401.
+   * Sends a request with the cluster's credential, and again with a new one after a 401.
    *
-   * `:path` is appended to the server's own path. An `authorization` of the caller's is sent in place of
-   * ours, and nothing of ours with it.
+   * Resolves with every response, whatever its status. `:path` is appended to the server's own path. If the headers have
+   * an `authorization`, it replaces ours, and the connection has no certificate of ours.
    *
-   * @throws {TypeError} A header or the method is none that can be sent; nothing was sent.
-   * @throws {ForeignOriginError} The headers name another server; nothing was sent.
-   * @throws {CredentialError} When no answer was had; an answer of 400 or more is one.
+   * @throws {TypeError} If a header or the method is invalid; nothing was sent.
+   * @throws {ForeignOriginError} `ERR_FOREIGN_ORIGIN` if the headers name another server; nothing was sent.
+   * @throws {CredentialError} If there is no response.
    */
   request(headers: Http2Headers, options?: Http2RequestOptions): Promise<Http2Response>
-  /** Takes no more requests; resolves when the responses of those in flight have arrived, or were destroyed. */
+  /** Accepts no more requests. Resolves when the responses of those in flight have arrived, or were destroyed. */
   close(): Promise<void>
 }
 
-/** Connections belong to the credential and not to a client, so that all clients of an identity share them. */
+/** Shared: connections belong to the credential, not to a client, so all clients of an identity use the same. */
 const exchange = http2Exchange()
 
 /**
- * Opens a way to send HTTP/2 requests under the identity of a connection.
+ * Makes a client that sends HTTP/2 requests with the cluster's credential.
  *
- * Nothing is sent before the first request. It ends with the cluster, or with `close()`.
+ * Opens no connection before the first request. The client ends with the cluster, or with `close()`.
+ *
+ * @throws {TypeError} If `cluster` is not a `Cluster`.
  *
  * @example
+ * import { connect } from 'kubecred'
+ * import { openHttp2 } from 'kubecred/http2'
+ *
+ * const cluster = await connect()
  * const client = openHttp2(cluster)
  * const { status, stream } = await client.request({ ':path': '/api/v1/pods' })
  */
@@ -76,7 +87,7 @@ class LineHttp2Client implements Http2Client {
     this.#inFlight += 1
     try {
       const call = await line.send(target, outgoing, exchange)
-      // Not when it was read: many callers look at the status only.
+      // When it has arrived, not when it was read: many callers only look at the status.
       call.whenOver(() => this.#leave())
       return { status: call.statusCode, headers: call.headers, stream: call.body }
     } catch (error) {
@@ -100,19 +111,20 @@ class LineHttp2Client implements Http2Client {
   }
 }
 
-/** Headers of a request; those that begin with a colon say what and where, as in Node's own `http2`. */
+/** Headers and pseudo-headers of a request, as in `node:http2`. */
 export interface Http2Headers {
-  /** GET unless told. */
+  /** `GET` by default. */
   readonly ':method'?: string
-  /** Begins with a slash and may have a query. `/` unless told. */
+  /** Begins with a slash and may have a query; `/` by default. */
   readonly ':path'?: string
-  /** Where given, these must be the cluster's own. */
+  /** Must be that of the cluster if it is set. */
   readonly ':scheme'?: string
+  /** Must be that of the cluster if it is set. */
   readonly ':authority'?: string
   readonly [name: string]: string | readonly string[] | undefined
 }
 
-/** Makes an outgoing request; nothing of the caller's changes. */
+/** Makes an outgoing request, without changing the caller's objects. */
 function outgoingHttp2(
   given: HeaderValues,
   {
@@ -120,28 +132,28 @@ function outgoingHttp2(
     signal,
   }: { readonly body?: string | Uint8Array | Readable; readonly signal?: AbortSignal },
   defaults: HeaderValues,
-): Outgoing {
+): OutgoingRequest {
   const head = {
     method: pseudo(given, ':method') ?? 'GET',
-    headers: mergeHeaders(defaults, ordinary(given)),
+    headers: mergeHeaders(defaults, withoutPseudo(given)),
     signal,
   }
-  if (body instanceof Readable) return recorded(head, body)
-  return inMemory(head, typeof body === 'string' ? Buffer.from(body) : body)
+  if (body instanceof Readable) return withStreamBody(head, body)
+  return withBufferedBody(head, typeof body === 'string' ? Buffer.from(body) : body)
 }
 
 const PSEUDO = new Set([':method', ':path', ':scheme', ':authority'])
 
 /**
- * Names in lower case, as HTTP/2 has them; values as they are.
+ * Copies headers, with names in lower case as in HTTP/2.
  *
- * Node does not look at all of them, and ends the whole connection when one cannot be sent.
+ * Checks them all, because Node checks only some, and ends the whole connection for one that it cannot send.
  *
- * @throws {TypeError} It names the header, and never shows its value.
+ * @throws {TypeError} Names the header, and never shows its value.
  */
 function copyHeaders(given: Http2Headers): HeaderValues {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-    throw new TypeError("The headers must be an object: client.request({ ':path': '/api' })")
+    throw new TypeError("headers must be an object: client.request({ ':path': '/api' })")
   }
   const headers: HeaderValues = {}
   for (const [name, value] of Object.entries(given)) {
@@ -159,7 +171,7 @@ function pseudoValue(name: string, value: unknown): string {
 }
 
 function checkMethod(method: string): void {
-  if (!isToken(method)) throw new TypeError(':method is no HTTP method; use one such as GET')
+  if (!isToken(method)) throw new TypeError(':method must be an HTTP method such as GET')
   if (method.toUpperCase() === 'CONNECT') {
     throw new TypeError(':method cannot be CONNECT; use kubecred/ws for connections through a pod')
   }
@@ -167,14 +179,14 @@ function checkMethod(method: string): void {
 
 function copy(name: string, value: string | readonly string[]): string | string[] {
   const shown = JSON.stringify(name)
-  if (!isToken(name)) throw new TypeError(`${shown} cannot be the name of a header`)
+  if (!isToken(name)) throw new TypeError(`${shown} is not a valid header name`)
   const values: readonly unknown[] = Array.isArray(value) ? value : [value]
   for (const each of values) {
     if (typeof each !== 'string') {
-      throw new TypeError(`The header ${shown} must be a string or a list of strings`)
+      throw new TypeError(`the header ${shown} must be a string or an array of strings`)
     }
     if (!isValue(name, each)) {
-      throw new TypeError(`The header ${shown} has a character that no header may have`)
+      throw new TypeError(`the header ${shown} contains an invalid character`)
     }
   }
   return typeof value === 'string' ? value : [...value]
@@ -197,22 +209,22 @@ function passes(check: () => void): boolean {
   }
 }
 
-/** A header that says what or where; there is only one of each. */
+/** Returns a pseudo-header; there is at most one of each. */
 function pseudo(headers: HeaderValues, name: `:${string}`): string | undefined {
   const value = headers[name]
   return value === undefined ? undefined : String(value)
 }
 
-function ordinary(given: HeaderValues): HeaderValues {
+function withoutPseudo(given: HeaderValues): HeaderValues {
   return Object.fromEntries(Object.entries(given).filter(([name]) => !name.startsWith(':')))
 }
 
 /**
- * Finds where the headers of a request lead.
+ * Finds where a request goes, from its headers.
  *
- * Where logins name several servers, it is the one that the headers name, or any.
+ * If the logins name several servers, it goes to the one in the headers, or to any.
  *
- * @throws {ForeignOriginError} Nothing was sent.
+ * @throws {ForeignOriginError} `ERR_FOREIGN_ORIGIN`; nothing was sent.
  */
 function targetOf(headers: HeaderValues, line: Line): RequestTarget {
   const found = line.find(pseudo(headers, ':path') ?? '/')
@@ -222,7 +234,7 @@ function targetOf(headers: HeaderValues, line: Line): RequestTarget {
   return line.hasServerPerLogin && meant !== undefined ? { ...found, origin: meant } : found
 }
 
-/** The server, as often as the headers name it. */
+/** Returns every origin that the headers name. */
 function namedOrigins(headers: HeaderValues, target: Target): readonly string[] {
   const { protocol, host } = new URL(target.origin)
   const { ':scheme': scheme, ':authority': authority, host: other } = headers
@@ -230,7 +242,7 @@ function namedOrigins(headers: HeaderValues, target: Target): readonly string[] 
   if (named.length === 0 && scheme !== undefined) named.push(host)
   return named.map((each) => {
     const asked = `${scheme ?? protocol.slice(0, -1)}://${each}`
-    // The default port may be written or not.
+    // Through a URL, which omits the default port.
     if (URL.canParse(asked)) return new URL(asked).origin
     throw foreign(asked, target)
   })
@@ -238,6 +250,6 @@ function namedOrigins(headers: HeaderValues, target: Target): readonly string[] 
 
 function foreign(asked: string, { origin }: Target): ForeignOriginError {
   return new ForeignOriginError(`${asked} is not this cluster (${origin})`, {
-    hint: 'Leave :scheme, :authority and host out: the client knows its cluster.',
+    hint: 'Leave out :scheme, :authority and host: the client sets them.',
   })
 }

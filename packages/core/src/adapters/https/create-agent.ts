@@ -14,13 +14,15 @@ import { checkOptionNames } from '../../errors/option-names.ts'
 import { dialingAgent } from '../../exchange/https.ts'
 import type { Lease } from '../../keeper/lease.ts'
 import { type HasLine, type Line, lineOf } from '../../request/line.ts'
-import { isRefused, refusalOf, unansweredRefusal } from '../../request/refusal.ts'
+import { isRefused, refusalOf, refusalWithoutResponse } from '../../request/refusal.ts'
 import { splitPath } from '../../request/request-target.ts'
 
+/** Options of `createAgent`. */
 export interface AgentOptions {
   /**
-   * Sends over Node's own connections where it can: faster, and a refused request is not tried again.
-   * The refusal refreshes the credential for the requests after it.
+   * Sends over Node's own connections where possible; false by default.
+   *
+   * This is faster, but a refused request is not retried: the refusal only refreshes the credential for later requests.
    */
   readonly direct?: boolean
 }
@@ -30,13 +32,22 @@ const NAMES = Object.keys({ direct: true } satisfies Record<keyof AgentOptions, 
 /**
  * Makes an agent for `node:https` and the clients built on it: axios, got, node-fetch, ws.
  *
- * Requests need nothing else: they get the cluster's credential, and its way to check the server and to
- * pass a proxy. A request to any other server fails with a `ForeignOriginError`, and nothing is sent.
+ * Requests need nothing else: they get the cluster's credential, its TLS settings and its proxy. A request to any other
+ * server fails with a `ForeignOriginError` (`ERR_FOREIGN_ORIGIN`), and nothing is sent.
  *
- * For a server that speaks plain HTTP it is an agent for `node:http`.
+ * If the server uses plain HTTP, it is an agent for `node:http`.
+ *
+ * @throws {TypeError} If `cluster` is not a `Cluster`, or an option is unknown.
  *
  * @example
- * https.get(`${cluster.server}/version`, { agent: createAgent(cluster) }, (response) => …)
+ * import https from 'node:https'
+ * import { connect } from 'kubecred'
+ * import { createAgent } from 'kubecred/https'
+ *
+ * const cluster = await connect()
+ * https.get(`${cluster.server}/version`, { agent: createAgent(cluster) }, (response) => {
+ *   response.pipe(process.stdout)
+ * })
  */
 export function createAgent(cluster: HasLine, options: AgentOptions = {}): https.Agent {
   const line = lineOf(cluster, 'createAgent')
@@ -44,48 +55,51 @@ export function createAgent(cluster: HasLine, options: AgentOptions = {}): https
   const protocol = line.target.origin.startsWith('https:') ? 'https:' : 'http:'
   const agent = bridgeAgent(new Bridge(() => line), protocol, { keepAlive: true })
   if (options.direct) sendDirectly(agent, line, protocol)
-  // Node's two classes differ only in the options that nobody reads here; clients ask for the one of https.
+  // Node's two classes differ only in options that are not used here; the types of clients require that of https.
   return agent as https.Agent
 }
 
-/** What Node's client calls on its agent. Missing in the types, but what every agent on npm builds on. */
-interface Adding {
+/** The method that Node's client calls on its agent. It is missing in the types, but agents on npm rely on it. */
+interface RequestAdder {
   addRequest(request: ClientRequest, options: object): void
 }
 
 /**
- * Makes a bridge's agent send requests over Node's own connections where that is right.
+ * Makes the agent of a bridge send requests over Node's own connections where possible.
  *
- * It is when a credential is at hand and the request's headers can still be changed. Everything else goes
- * over the bridge, which can wait: no credential yet, an own Authorization, a connection to hand over. So does
- * what has a key that only signs: there, a connection costs more than the bridge.
+ * That needs a credential that is available now, and a request whose headers can still be changed. All other requests
+ * use the bridge, which can wait: no credential yet, an Authorization of the caller's, an upgrade. So do requests with a
+ * signing key, because a connection then costs more than the bridge.
  */
 function sendDirectly(agent: Agent, line: Line, protocol: Destination['protocol']): void {
-  const adding = agent as unknown as Adding
-  const overBridge = adding.addRequest.bind(agent)
-  adding.addRequest = (request, options) => {
+  const adder = agent as unknown as RequestAdder
+  const overBridge = adder.addRequest.bind(agent)
+  adder.addRequest = (request, options) => {
     const lease = findLease(line, request, destinationOf(protocol, options))
     if (lease === undefined) {
       overBridge(request, options)
       return
     }
-    const way: Way = { line, lease, target: line.targetOf(lease) }
-    authorize(request, way)
-    const isBound = lease.credential.certificate !== undefined
-    if (!isBound) send(way, request)
-    // A caller may still put an Authorization on the request, which must not meet our certificate.
-    else process.nextTick(() => sendBound(way, request, () => overBridge(request, options)))
+    const route: Route = { line, lease, target: line.targetOf(lease) }
+    authorize(request, route)
+    const hasCertificate = lease.credential.certificate !== undefined
+    if (!hasCertificate) send(route, request)
+    // The caller may still set an Authorization, which must not be sent with our certificate.
+    else {
+      const fallBack = (): void => overBridge(request, options)
+      process.nextTick(() => sendWithCertificate(route, request, fallBack))
+    }
   }
 }
 
-/** How a request goes: as whom, and to the server which that credential is for. */
-interface Way {
+/** The credential of a request that is sent directly, and the server that it is for. */
+interface Route {
   readonly line: Line
   readonly lease: Lease
   readonly target: Target
 }
 
-/** The credential for a request that can be sent directly. */
+/** Returns the credential of a request that can be sent directly; undefined if it must use the bridge. */
 function findLease(
   line: Line,
   request: ClientRequest,
@@ -96,29 +110,29 @@ function findLease(
   try {
     line.checkOpen()
     const needed = originFor(destination, line)
-    // On a vault, to wait here would be to wait twice: the bridge does.
+    // With a vault, an aborted signal keeps the request out of the queue: the bridge queues it.
     const lease = access.lease(line.hasServerPerLogin ? AbortSignal.abort() : undefined, needed)
     if (!(lease instanceof Promise)) {
-      return canGoDirectly(lease) ? lease : undefined
+      return canSendDirectly(lease) ? lease : undefined
     }
     lease.catch(() => {})
   } catch {
-    // The bridge meets the same, and can tell it.
+    // The bridge fails in the same way, and reports it.
   }
   return undefined
 }
 
 /**
- * Whether all that a credential needs is there when a request begins.
+ * Whether requests with this credential can be sent directly.
  *
- * Not whom it acts as: half of two identities would be neither, and the caller may still name one. The bridge knows
- * when all is said.
+ * Not if its login impersonates a user: the caller may still add impersonation headers, and a mix of two identities would
+ * be neither. The bridge sees the final headers.
  */
-function canGoDirectly({ credential, endpoint }: Lease): boolean {
+function canSendDirectly({ credential, endpoint }: Lease): boolean {
   return credential.certificate?.signingKey === undefined && endpoint?.impersonate === undefined
 }
 
-/** Whether headers can be added, and nothing special is asked for. */
+/** Whether it is an ordinary request whose headers can still be changed. */
 function isPlain(request: ClientRequest): boolean {
   return (
     !request.headersSent &&
@@ -129,9 +143,9 @@ function isPlain(request: ClientRequest): boolean {
   )
 }
 
-function authorize(request: ClientRequest, { line, lease, target }: Way): void {
+function authorize(request: ClientRequest, { line, lease, target }: Route): void {
   const { authorization } = lease
-  // Whatever the caller wrote: a proxy in front of the server may choose another one by it.
+  // Replaces the caller's: a proxy in front of the server may choose another server by it.
   request.setHeader('host', new URL(target.origin).host)
   if (authorization !== undefined) request.setHeader('authorization', authorization)
   for (const [name, value] of Object.entries(line.adapterHeaders)) {
@@ -139,51 +153,53 @@ function authorize(request: ClientRequest, { line, lease, target }: Way): void {
   }
 }
 
-/** Sends over a connection with our certificate, if it is certain that the request has nothing but ours. */
-function sendBound(way: Way, request: ClientRequest, otherwise: () => void): void {
-  const { lease } = way
-  if (request.headersSent && isOurs(request, lease)) {
-    send(way, request)
+/** Sends over a connection with our certificate if the request certainly has no other credential. */
+function sendWithCertificate(route: Route, request: ClientRequest, fallBack: () => void): void {
+  const { lease } = route
+  if (request.headersSent && hasOurAuthorization(request, lease)) {
+    send(route, request)
     return
   }
-  if (!request.headersSent && isOurs(request, lease)) request.removeHeader('authorization')
-  otherwise()
+  if (!request.headersSent && hasOurAuthorization(request, lease)) {
+    request.removeHeader('authorization')
+  }
+  fallBack()
 }
 
-function isOurs(request: ClientRequest, { authorization }: Lease): boolean {
+function hasOurAuthorization(request: ClientRequest, { authorization }: Lease): boolean {
   return request.getHeader('authorization') === authorization
 }
 
-function send(way: Way, request: ClientRequest): void {
-  const { lease, target } = way
-  follow(request, way)
-  // Nothing of the request's own options: how the server is reached and checked is the cluster's matter.
+function send(route: Route, request: ClientRequest): void {
+  const { lease, target } = route
+  follow(request, route)
+  // Without the request's own TLS and connection options: those are the cluster's.
   const address = { ...addressOf(target), servername: '' }
-  ;(dialingAgent(target, lease) as unknown as Adding).addRequest(request, address)
+  ;(dialingAgent(target, lease) as unknown as RequestAdder).addRequest(request, address)
 }
 
-/** Watches what becomes of a request, and ends it with the cluster. */
-function follow(request: ClientRequest, way: Way): void {
-  const { line, lease } = way
-  const isDone = line.endWith({ destroy: (reason) => void request.destroy(reason) })
-  request.once('close', isDone)
+/** Reports how the server took the credential, and ends the request with the cluster. */
+function follow(request: ClientRequest, route: Route): void {
+  const { line, lease } = route
+  const remove = line.destroyOnClose({ destroy: (reason) => void request.destroy(reason) })
+  request.once('close', remove)
   request.once(errorMonitor, (error) => {
-    const refusal = unansweredRefusal(error, lease)
+    const refusal = refusalWithoutResponse(error, lease)
     if (refusal !== undefined) line.access.reject(lease, refusal)
   })
-  // First of all, so that it can be seen whether anybody else listens.
+  // First, so that the count below shows whether there are other listeners.
   request.prependOnceListener('response', (response) => {
-    // Because of us, Node believes that somebody reads it.
+    // Node discards a response without listeners; because of ours, it would not.
     if (request.listenerCount('response') === 0) response.resume()
-    if (isOurs(request, lease)) judge(response, request, way)
+    if (hasOurAuthorization(request, lease)) reportResponse(response, request, route)
   })
 }
 
-/** Tells the keeper how the server took the credential. */
-function judge(
+/** Reports to the keeper whether the server accepted the credential. */
+function reportResponse(
   { statusCode = 0, headers }: IncomingMessage,
   { path }: ClientRequest,
-  { line, lease, target }: Way,
+  { line, lease, target }: Route,
 ): void {
   const { pathname } = splitPath(path)
   if (isRefused(statusCode, pathname, lease, line.refreshOn)) {

@@ -19,17 +19,28 @@ import {
 import type { HandlerCaller, LegacyHandler } from './handlers.ts'
 import { Pools } from './pools.ts'
 
-/** undici's callbacks, for those who do not await. */
+/** The callback of undici's `close` and `destroy`. */
 type Done = (error: Error | null, nothing: null) => void
 
 /**
- * Makes a dispatcher of the user's undici that sends with the credential of a cluster.
+ * Makes a dispatcher of your undici that sends requests with the cluster's credential.
  *
- * It is a real `Dispatcher`: `request`, `stream`, `pipeline`, `upgrade` and `compose` work, and it can be
- * given to `undici.fetch` or `setGlobalDispatcher`. It reaches this cluster and nothing else.
+ * It is a real `Dispatcher`: `request`, `stream`, `pipeline`, `upgrade` and `compose` work, and it can be passed to
+ * `undici.fetch` or `setGlobalDispatcher`. Requests to any other server fail with a `ForeignOriginError`
+ * (`ERR_FOREIGN_ORIGIN`).
  *
  * @param undici The module itself: `import * as undici from 'undici'`, version 6, 7 or 8.
- * @throws {TypeError} When one of the arguments is something else.
+ * @throws {TypeError} If `cluster` is not a `Cluster`, `undici` is not the module, or an option is unknown.
+ * @throws {NotSupportedError} `ERR_NOT_SUPPORTED` if `allowH2` is set and undici is older than version 8.
+ *
+ * @example
+ * import { connect } from 'kubecred'
+ * import { createDispatcher } from 'kubecred/undici'
+ * import * as undici from 'undici'
+ *
+ * const cluster = await connect()
+ * const dispatcher = createDispatcher(cluster, undici)
+ * const response = await undici.fetch(`${cluster.server}/api/v1/pods`, { dispatcher })
  */
 export function createDispatcher<Module extends UndiciModule>(
   cluster: HasLine,
@@ -40,7 +51,7 @@ export function createDispatcher<Module extends UndiciModule>(
   checkModule(undici)
   const known = undici as unknown as Undici
   const core = new DispatcherCore(line, known, readOptions(options, undici))
-  // Everything is in the core: undici calls these methods also on a Proxy, which has no private fields.
+  // All state is in the core: undici also calls these methods on a Proxy, which has no private fields.
   class ClusterDispatcher extends known.Dispatcher {
     get closed(): boolean {
       return core.isClosed
@@ -74,7 +85,7 @@ function checkModule(undici: UndiciModule): void {
   const isModule = typeof Dispatcher === 'function' && typeof Pool === 'function'
   if (isModule && typeof errors === 'object') return
   throw new TypeError(
-    "createDispatcher(cluster, undici) takes the module itself: import * as undici from 'undici'",
+    "createDispatcher(cluster, undici) needs the module itself: import * as undici from 'undici'",
   )
 }
 
@@ -89,18 +100,19 @@ function settle(ended: Promise<void>, done: Done | undefined): Promise<void> | u
 
 type PoolEvent = 'connect' | 'disconnect' | 'connectionError'
 
-/** What a dispatcher of ours is, apart from the class that undici wants it to have. */
+/** The implementation of a dispatcher, without the class that undici requires. */
 class DispatcherCore implements UserConnections {
-  /** Called with what happens to connections. */
+  /** Called with the connection events of the pools. */
   onEvent: (name: PoolEvent, origin: URL, targets: object[], error?: Error) => void = () => {}
   readonly line: Line
-  readonly isForeign = false
+  readonly isUserOwned = false
   readonly #undici: Undici
   readonly #optionsFor: OptionsFor
-  readonly #ongoing = new InFlight()
-  /** Our pools, under this identity and those before it that are not done yet. */
+  readonly #inFlight = new InFlight()
+  /** The pools of this identity, and those of earlier ones that have not ended yet. */
   readonly #pools = new Set<Pools>()
-  readonly #stopEnding: () => void
+  /** Stops the line from destroying this dispatcher when it is closed. */
+  readonly #detach: () => void
   #closed: Promise<void> | undefined
   #destroyed: Promise<void> | undefined
   #isEnded = false
@@ -109,7 +121,7 @@ class DispatcherCore implements UserConnections {
     this.line = line
     this.#undici = undici
     this.#optionsFor = optionsFor
-    this.#stopEnding = line.endWith(this)
+    this.#detach = line.destroyOnClose(this)
   }
 
   get isClosed(): boolean {
@@ -132,7 +144,7 @@ class DispatcherCore implements UserConnections {
   }
 
   begin(request: HandlerCaller): () => void {
-    return this.#ongoing.add(request)
+    return this.#inFlight.add(request)
   }
 
   open(target: Target, { credential: { certificate }, derived }: ConnectionOwner): Pools {
@@ -154,7 +166,7 @@ class DispatcherCore implements UserConnections {
     })
   }
 
-  /** Network errors stay undici's own: programs, and undici's retry, look at their codes. */
+  /** Leaves network errors as undici's own: programs and undici's retry interceptor check their codes. */
   explain(error: unknown, origin: string): unknown {
     const { code = '' } = (error ?? {}) as { code?: string }
     const isAboutTrust =
@@ -166,31 +178,31 @@ class DispatcherCore implements UserConnections {
     return new this.#undici.errors.RequestAbortedError()
   }
 
-  /** Lets what is on its way finish. Connections that an upgrade handed over stay with their users. */
+  /** Closes after requests in flight have finished. Upgraded connections stay open. */
   close(): Promise<void> {
     if (this.isDestroyed) return Promise.reject(new this.#undici.errors.ClientDestroyedError())
     this.#closed ??= this.#close()
     return this.#closed
   }
 
-  /** Ends everything now. */
+  /** Ends all requests and connections now. */
   destroy(reason: Error = new this.#undici.errors.ClientDestroyedError()): Promise<void> {
     this.#destroyed ??= this.#destroy(reason)
     return this.#destroyed
   }
 
   async #close(): Promise<void> {
-    await this.#ongoing.whenIdle()
+    await this.#inFlight.whenIdle()
     const pools = [...this.#pools]
     await Promise.all(pools.map((each) => each.closePools()))
     this.#isEnded = true
-    // Until then the cluster must be able to end what was handed over.
-    void Promise.all(pools.map((each) => each.close())).then(this.#stopEnding)
+    // Until then, the cluster must be able to end upgraded connections.
+    void Promise.all(pools.map((each) => each.close())).then(this.#detach)
   }
 
   async #destroy(reason: Error): Promise<void> {
-    this.#stopEnding()
-    this.#ongoing.destroy(reason)
+    this.#detach()
+    this.#inFlight.destroy(reason)
     await Promise.all([...this.#pools].map((pools) => pools.destroy(reason)))
   }
 
@@ -203,37 +215,36 @@ class DispatcherCore implements UserConnections {
   }
 }
 
-/** Something that is on its way. */
 interface Abortable {
   abort(reason: Error): void
 }
 
-/** Requests that are on their way. */
+/** The requests in flight. */
 class InFlight {
-  readonly #all = new Set<Abortable>()
+  readonly #requests = new Set<Abortable>()
   #waiting: (() => void)[] = []
 
-  /** Adds a request. Returns what is to be called when it is over. */
-  add(one: Abortable): () => void {
-    this.#all.add(one)
+  /** Adds a request. Returns a function to call when it has ended. */
+  add(request: Abortable): () => void {
+    this.#requests.add(request)
     return () => {
-      this.#all.delete(one)
-      if (this.#all.size === 0) for (const proceed of this.#waiting.splice(0)) proceed()
+      this.#requests.delete(request)
+      if (this.#requests.size === 0) for (const proceed of this.#waiting.splice(0)) proceed()
     }
   }
 
-  /** Resolves when none is on its way. */
+  /** Resolves when there are none. */
   async whenIdle(): Promise<void> {
-    if (this.#all.size > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    if (this.#requests.size > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve))
   }
 
-  /** Ends all of them. */
+  /** Aborts them all. */
   destroy(reason: Error): void {
-    for (const one of this.#all) one.abort(reason)
+    for (const request of this.#requests) request.abort(reason)
   }
 }
 
-/** The pools of several dispatchers under the same identity; none sees those of another. */
+/** The pools of all dispatchers with the same identity; each dispatcher has its own. */
 class PoolsByOwner implements Closable {
   readonly #pools = new Map<object, Pools>()
   #isClosed = false
@@ -243,7 +254,7 @@ class PoolsByOwner implements Closable {
     if (known !== undefined) return known
     const made = make()
     this.#pools.set(owner, made)
-    // The identity was retired while somebody held its lease: what they open ends with what they do.
+    // The identity was retired while a request held its lease: the pools end after that request.
     if (this.#isClosed) void made.close()
     return made
   }

@@ -2,43 +2,55 @@ import { ForeignOriginError, NotSupportedError } from '../../errors/index.ts'
 import type { ConnectionOwner } from '../../exchange/exchange.ts'
 import type { Handler } from '../../exchange/handler.ts'
 import { type HasLine, type Line, lineOf } from '../../request/line.ts'
-import { DualHandler } from './cross-version-handler.ts'
+import { CrossVersionHandler } from './cross-version-handler.ts'
 import { dispatch, type UserConnections } from './dispatch.ts'
 import type { DispatchOptions } from './dispatcher-options.ts'
 import type { LegacyHandler } from './handlers.ts'
 
-/** What `dispatcher.compose()` of every version takes. */
+/** An interceptor for `dispatcher.compose()` of every version of undici. */
 export type Interceptor = <Dispatch extends (options: never, handler: never) => boolean>(
   dispatch: Dispatch,
   origin?: string | null,
 ) => Dispatch
 
 /**
- * Makes an interceptor that puts the credential of a cluster on requests over the user's own connections.
+ * Makes an interceptor that adds the cluster's credential to requests over your own connections.
  *
- * Only for credentials that are a header (a token, basic): a certificate belongs to a connection, and
- * these are not ours. Compose it first, so that redirects and retries pass through it; and over an `Agent`, or
- * a `Pool` or `Client` of this cluster: one of another server leads there, whatever a request says.
+ * Only for credentials that are a header (a token, or a user name and password): a certificate belongs to a connection,
+ * and these are not ours. Compose it first, so that redirects and retries pass through it. Compose it over an `Agent`, or
+ * a `Pool` or `Client` of this cluster: a pool of another server always sends there, whatever the request says.
+ *
+ * @throws {TypeError} If `cluster` is not a `Cluster`.
+ *
+ * @example
+ * import { connect } from 'kubecred'
+ * import { createInterceptor } from 'kubecred/undici'
+ * import { Agent } from 'undici'
+ *
+ * const cluster = await connect()
+ * const { ca } = await cluster.tlsOptions()
+ * const dispatcher = new Agent({ connect: { ca } }).compose(createInterceptor(cluster))
  */
 export function createInterceptor(cluster: HasLine): Interceptor {
   const line = lineOf(cluster, 'createInterceptor')
-  return ((below: (options: DispatchOptions, handler: object) => boolean, fixed) => {
+  return ((next: (options: DispatchOptions, handler: object) => boolean, fixedOrigin) => {
     const connections: UserConnections = {
       line,
-      isForeign: true,
+      isUserOwned: true,
       check({ origin }) {
         line.checkOpen()
-        checkOrigin(origin, fixed, line)
+        checkOrigin(origin, fixedOrigin, line)
       },
       open(_, owner) {
         checkCertificate(owner)
         return {
-          dispatch: (call, options, user) => void below(options, new DualHandler(call, user)),
+          dispatch: (call, options, user) =>
+            void next(options, new CrossVersionHandler(call, user)),
         }
       },
       aborted,
       explain: (error) => error,
-      // The line ends what is on its way.
+      // The line ends requests in flight.
       begin: () => () => {},
     }
     return (options: DispatchOptions, handler: Handler | LegacyHandler): boolean =>
@@ -46,37 +58,37 @@ export function createInterceptor(cluster: HasLine): Interceptor {
   }) as Interceptor
 }
 
-/** @throws {NotSupportedError} Nothing was sent: half an identity is another one. */
+/** @throws {NotSupportedError} `ERR_NOT_SUPPORTED`; nothing was sent, because half an identity would be another one. */
 function checkCertificate({ credential }: ConnectionOwner): void {
   if (credential.certificate === undefined) return
   throw new NotSupportedError(
-    'the credential has a client certificate, which an interceptor cannot put on a connection',
-    { hint: 'Use createDispatcher(cluster, undici): its connections carry the certificate.' },
+    'the credential has a client certificate, which an interceptor cannot add to a connection',
+    { hint: 'Use createDispatcher(cluster, undici): its connections use the certificate.' },
   )
 }
 
 /**
- * Where the request goes must be known; that it is right is then checked as for every request.
+ * Checks that the origin of a request is known. Whether it is the cluster's is checked later, as for every request.
  *
- * @param fixed Where everything of this dispatcher goes, whatever a request says. Only undici 8 tells.
- * @throws {ForeignOriginError} Nothing was sent.
+ * @param fixedOrigin The origin of a Pool or Client, where all its requests go. Only undici 8 passes it.
+ * @throws {ForeignOriginError} `ERR_FOREIGN_ORIGIN`; nothing was sent.
  */
 function checkOrigin(
   origin: string | URL | undefined,
-  fixed: string | null | undefined,
+  fixedOrigin: string | null | undefined,
   { hasServerPerLogin, target }: Line,
 ): void {
-  const meant = hasServerPerLogin && origin ? new URL(origin).origin : target.origin
-  if (fixed && new URL(fixed).origin !== meant) {
-    throw new ForeignOriginError(`${fixed} is not this cluster (${meant})`)
+  const expected = hasServerPerLogin && origin ? new URL(origin).origin : target.origin
+  if (fixedOrigin && new URL(fixedOrigin).origin !== expected) {
+    throw new ForeignOriginError(`${fixedOrigin} is not this cluster (${expected})`)
   }
   if (origin !== undefined && origin !== '') return
-  throw new ForeignOriginError('the request does not say where it goes', {
-    hint: 'Use an Agent in place of a Pool or Client, which do not tell where they lead.',
+  throw new ForeignOriginError('the server of the request is not known', {
+    hint: 'Use an Agent instead of a Pool or Client, which do not report their server.',
   })
 }
 
-/** As undici's own, which is not at hand here. */
+/** Makes the same error as undici, whose class is not available here. */
 function aborted(): Error {
   return Object.assign(new Error('Request aborted'), {
     name: 'AbortError',

@@ -11,34 +11,34 @@ import {
 } from '../../exchange/handler.ts'
 import type { LegacyHandler } from './handlers.ts'
 
-/** What happens to a request of the user's undici that concerns its connection. */
+/** Called with events that concern the connection. */
 interface ConnectionHooks {
-  /** Called when the connection is free again, or was handed over. */
+  /** Called when the connection is free again, or was upgraded. */
   onDone?(): void
   onUpgrade?(socket: Duplex): void
 }
 
 /**
- * The handler of a call for the user's undici, which all versions can call: 6 by the older names, 8 by the newer ones,
- * and 7 looks for the newer ones first.
+ * Passes the events of the user's undici to a call, for all versions: undici 6 calls the older methods, 8 the newer ones,
+ * and 7 prefers the newer ones.
  */
-export class DualHandler implements Required<Handler>, Required<LegacyHandler> {
-  readonly #to: Sendable
-  /** The user's own handler, for what needs no thought. */
+export class CrossVersionHandler implements Required<Handler>, Required<LegacyHandler> {
+  readonly #call: Sendable
+  /** The user's own handler, for events that are only passed on. */
   readonly #user: Handler
   readonly #hooks: ConnectionHooks
-  /** The newer controller on top of what the older interface has: a function to abort, one to resume. */
+  /** The newer controller, made from the two functions of the older interface: abort and resume. */
   #controller: CallbackController | undefined
   #resume: () => void = () => {}
 
-  constructor(to: Sendable, user: Handler, hooks: ConnectionHooks = {}) {
-    this.#to = to
+  constructor(call: Sendable, user: Handler, hooks: ConnectionHooks = {}) {
+    this.#call = call
     this.#user = user
     this.#hooks = hooks
   }
 
   onRequestStart(controller: Controller, context: unknown): void {
-    this.#to.onRequestStart(controller, context)
+    this.#call.onRequestStart(controller, context)
     if (followsRedirect(context)) controller.abort(redirected())
   }
 
@@ -50,7 +50,7 @@ export class DualHandler implements Required<Handler>, Required<LegacyHandler> {
   ): void {
     this.#hooks.onUpgrade?.(socket)
     this.#hooks.onDone?.()
-    this.#to.onRequestUpgrade(controller, status, headers, socket)
+    this.#call.onRequestUpgrade(controller, status, headers, socket)
   }
 
   onResponseStart(
@@ -59,22 +59,22 @@ export class DualHandler implements Required<Handler>, Required<LegacyHandler> {
     headers: ResponseHeaders,
     statusText?: string,
   ): void {
-    this.#to.onResponseStart(controller, status, headers, statusText)
+    this.#call.onResponseStart(controller, status, headers, statusText)
   }
 
   onResponseData(controller: Controller, chunk: Buffer): void {
-    this.#to.onResponseData(controller, chunk)
+    this.#call.onResponseData(controller, chunk)
   }
 
   onResponseEnd(controller: Controller, trailers: ResponseHeaders): void {
     this.#hooks.onDone?.()
-    this.#to.onResponseEnd(controller, trailers)
+    this.#call.onResponseEnd(controller, trailers)
   }
 
   onResponseError(controller: Controller | null, error: Error): void {
     this.#hooks.onDone?.()
     const why = isUnprocessed(error) ? new NoResponseError('unprocessed', error) : error
-    this.#to.onResponseError(controller, why)
+    this.#call.onResponseError(controller, why)
   }
 
   onBodySent(chunk: unknown): void {
@@ -98,13 +98,13 @@ export class DualHandler implements Required<Handler>, Required<LegacyHandler> {
     const controller = this.#started()
     controller.rawHeaders = headers
     this.#resume = resume
-    this.#to.onResponseStart(controller, status, parseRaw(headers), statusText)
+    this.#call.onResponseStart(controller, status, parseRaw(headers), statusText)
     return !controller.paused
   }
 
   onData(chunk: Buffer): boolean {
     const controller = this.#started()
-    this.#to.onResponseData(controller, chunk)
+    this.#call.onResponseData(controller, chunk)
     return !controller.paused
   }
 
@@ -132,7 +132,7 @@ export class DualHandler implements Required<Handler>, Required<LegacyHandler> {
   #control(abort: (reason?: Error) => void): CallbackController {
     return new CallbackController({
       onAbort: abort,
-      // To pause is to answer `false`, which the callbacks above do.
+      // The methods above pause by returning false.
       onPause() {},
       onResume: () => this.#resume(),
     })
@@ -155,19 +155,19 @@ function parseRaw(raw: RawHeaders): ResponseHeaders {
   return headers
 }
 
-/** undici 8 says so of requests that came after the last one that an HTTP/2 server took from a connection. */
+/** Whether undici 8 reports that an HTTP/2 server did not process the request before it sent GOAWAY. */
 function isUnprocessed(error: Error): boolean {
   return (error as { code?: string }).code === 'UND_ERR_INFO' && error.message.includes('GOAWAY')
 }
 
-/** Whether something below us, which has our headers, is on its way to where a redirect led. */
+/** Whether an interceptor below this one is following a redirect, with our headers on the request. */
 function followsRedirect(context: unknown): boolean {
   const { history } = (context ?? {}) as { history?: unknown }
   return Array.isArray(history) && history.length > 0
 }
 
 function redirected(): ForeignOriginError {
-  return new ForeignOriginError('a redirect was about to be followed with our headers on it', {
+  return new ForeignOriginError('a redirect would be followed with the credential of the cluster', {
     hint: "Compose kubecred's interceptor first and redirect() after it: agent.compose(createInterceptor(cluster), redirect()).",
   })
 }

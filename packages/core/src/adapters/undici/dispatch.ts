@@ -6,35 +6,35 @@ import type { Handler } from '../../exchange/handler.ts'
 import { Call } from '../../request/call.ts'
 import { mergeHeaders } from '../../request/headers.ts'
 import type { Line } from '../../request/line.ts'
-import { type Outgoing, RecordedBody } from '../../request/outgoing-request.ts'
+import { type OutgoingRequest, RecordedBody } from '../../request/outgoing-request.ts'
 import type { RequestTarget } from '../../request/request-target.ts'
 import type { DispatchOptions } from './dispatcher-options.ts'
 import { asHandler, HandlerCaller, type LegacyHandler } from './handlers.ts'
 
-/** Where dispatched requests go: connections of the user's undici. */
+/** The connections of the user's undici, on which dispatched requests are sent. */
 export interface UserConnections {
   readonly line: Line
-  /** Whether the user made the connections, and not we. */
-  readonly isForeign: boolean
-  /** @throws When no request may be sent. */
+  /** Whether the user made the connections, and not this library. */
+  readonly isUserOwned: boolean
+  /** @throws If the request must not be sent. */
   check(options: DispatchOptions): void
-  /** The connections of an identity to a server. @throws When this identity cannot use them. */
+  /** Returns the connections of an identity to a server. @throws If this identity cannot use them. */
   open(target: Target, owner: ConnectionOwner): UserPools
-  /** What an abort without a reason fails with. */
+  /** Makes the error of an abort without a reason. */
   aborted(): Error
-  /** What the handler gets in place of an error of the connection. */
+  /** Converts a connection error for the handler. */
   explain(error: unknown, origin: string): unknown
-  /** Called with each request when it begins. Returns what is called when it is over. */
+  /** Called when a request starts. Returns a function that is called when it has ended. */
   begin(request: HandlerCaller): () => void
 }
 
-/** Connections of the user's undici under one identity to one server. */
+/** Connections of the user's undici with one identity to one server. */
 export interface UserPools {
   readonly alerts?: NonNullable<ReturnType<Exchange['open']>['alerts']>
   dispatch(call: Sendable, options: DispatchOptions, handler: Handler): void
 }
 
-/** Does what `dispatch` of undici does: begins a request, and its handler receives what becomes of it. */
+/** Does what undici's `dispatch` does: starts a request, and reports its events to the handler. */
 export function dispatch(
   options: DispatchOptions,
   given: Handler | LegacyHandler,
@@ -47,14 +47,14 @@ export function dispatch(
     connections.check(options)
     checkOptions(options)
     const target = targetOf(options, line)
-    // For a vault alone, where to wait for a credential is to stand in a queue.
+    // Only with a vault, because there requests wait for a credential in a queue, which an abort must leave.
     const gone = line.hasServerPerLogin ? new AbortController() : undefined
     const { open, canReplay } = bodyOf(options)
-    const outgoing: Outgoing = {
+    const outgoing: OutgoingRequest = {
       method: options.method,
       headers: headersOf(options, line.adapterHeaders),
       signal: gone?.signal,
-      // undici takes more kinds of bodies than our own exchanges, and gets them as they are.
+      // undici accepts more kinds of bodies than our own exchanges, so they are passed on as they are.
       body: open as () => Uint8Array | Readable | undefined,
       canReplay,
     }
@@ -78,7 +78,7 @@ export function dispatch(
   }
 }
 
-/** The user's connections as an exchange, for one request with its own options. */
+/** Makes an exchange from the user's connections, for one request with its own options. */
 function exchangeFor(
   options: DispatchOptions,
   handler: Handler,
@@ -86,7 +86,7 @@ function exchangeFor(
 ): Exchange {
   return {
     limitsRequests: true,
-    isForeign: connections.isForeign,
+    isUserOwned: connections.isUserOwned,
     open(target, owner) {
       const pools = connections.open(target, owner)
       return {
@@ -106,10 +106,10 @@ function exchangeFor(
 /**
  * Finds where a dispatched request goes.
  *
- * With an origin, the path is the whole path, as in a URL. Without one it is appended to the server's
- * own path, as in `cluster.fetch`.
+ * With an origin, the path is the whole path, as in a URL. Without one, it is appended to the server's own path, as in
+ * `cluster.fetch`.
  *
- * @throws {ForeignOriginError} Nothing was sent.
+ * @throws {ForeignOriginError} `ERR_FOREIGN_ORIGIN`; nothing was sent.
  */
 export function targetOf({ origin, path }: DispatchOptions, line: Line): RequestTarget {
   if (typeof path !== 'string') throw new TypeError('path must be a string')
@@ -121,21 +121,27 @@ export function targetOf({ origin, path }: DispatchOptions, line: Line): Request
   throw new ForeignOriginError(`the path leads to ${target.origin}, not to ${base.origin}`)
 }
 
-/** @throws {NotSupportedError} */
+/** @throws {NotSupportedError} `ERR_NOT_SUPPORTED` */
 function checkOptions({ method, maxRedirections }: DispatchOptions): void {
   if (method === 'CONNECT') {
-    throw new NotSupportedError('CONNECT asks for a proxy, and an API server is none', {
-      hint: 'Use upgrade() to open a connection to a pod.',
-    })
+    throw new NotSupportedError(
+      'the method CONNECT is for proxies, and an API server is not a proxy',
+      {
+        hint: 'Use upgrade() to open a connection to a pod.',
+      },
+    )
   }
   if ((maxRedirections ?? 0) > 0) {
-    throw new NotSupportedError('maxRedirections would follow a redirect behind our back', {
-      hint: 'Compose undici.interceptors.redirect() after this: every hop is then checked.',
-    })
+    throw new NotSupportedError(
+      'maxRedirections would follow redirects without checking their origin',
+      {
+        hint: 'Compose undici.interceptors.redirect() after this dispatcher, so that every redirect is checked.',
+      },
+    )
   }
 }
 
-/** The caller's headers, in whichever form undici takes them, over those that go on every request. */
+/** Merges the caller's headers, in any form that undici accepts, into the defaults. */
 export function headersOf({ headers }: DispatchOptions, defaults: HeaderValues): HeaderValues {
   const own = readHeaders(headers)
   const merged = mergeHeaders(defaults, own)
@@ -146,7 +152,7 @@ export function headersOf({ headers }: DispatchOptions, defaults: HeaderValues):
   return merged
 }
 
-/** `cluster.fetch` decides about these itself; here undici does, and says so if it does not like them. */
+/** Left to undici, which checks them; `mergeHeaders` removes them because `cluster.fetch` sets them itself. */
 const KEPT = ['connection', 'content-length', 'transfer-encoding']
 
 function readHeaders(given: unknown): HeaderValues {
@@ -179,27 +185,27 @@ function flatPairs(list: readonly unknown[]): [unknown, unknown][] {
   ])
 }
 
-/** A body that may have to be sent twice. */
-interface SentBody {
-  /** The body for one try; call it again for the next. */
+/** A body that may be sent more than once. */
+interface ReplayableBody {
+  /** Returns the body for one try; called again for the next. */
   open(): unknown
   canReplay(): boolean
 }
 
-/** What comes only once (streams, and the generator that undici's fetch makes of every body) is recorded while small. */
-function bodyOf({ body }: DispatchOptions): SentBody {
-  if (!comesOnce(body)) return { open: () => body, canReplay: () => true }
+/** Records small bodies that can be read only once: streams, and the generators that undici's fetch makes of bodies. */
+function bodyOf({ body }: DispatchOptions): ReplayableBody {
+  if (!isReadOnce(body)) return { open: () => body, canReplay: () => true }
   const source = isStream(body) ? body : Readable.from(body)
-  const recorded = new RecordedBody(source)
-  return { open: () => recorded.open(), canReplay: () => recorded.isWhole }
+  const recording = new RecordedBody(source)
+  return { open: () => recording.open(), canReplay: () => recording.isWhole }
 }
 
-type Once = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
+type ReadOnceBody = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 
-function comesOnce(body: unknown): body is Once {
+function isReadOnce(body: unknown): body is ReadOnceBody {
   if (typeof body !== 'object' || body === null) return false
   if (ArrayBuffer.isView(body) || body instanceof ArrayBuffer) return false
-  // Forms and blobs of any copy of undici: each try encodes them anew.
+  // Forms and blobs of any copy of undici are encoded again for each try.
   const kind = (body as { [Symbol.toStringTag]?: string })[Symbol.toStringTag]
   if (kind === 'FormData' || kind === 'Blob' || kind === 'File') return false
   return Symbol.asyncIterator in body || Symbol.iterator in body

@@ -3,34 +3,34 @@ import type { Socket } from 'node:net'
 import type { CertificatePair } from '../../credential/credential.ts'
 import { NotSupportedError } from '../../errors/index.ts'
 
-/** Limits of the connections; names and meanings are undici's. */
+/** Options of `createDispatcher`; names and meanings are those of undici's `Pool`. */
 export interface DispatcherOptions {
   /**
-   * Whether HTTP/2 is offered to the server; needs undici 8. False unless told, and with a key that only signs.
+   * Whether HTTP/2 is offered to the server; needs undici 8. False by default, and always with a signing key.
    *
-   * Upgrades use HTTP/1.1 in any case: the API server knows them in no other.
+   * Upgrades always use HTTP/1.1: the API server does not support them over HTTP/2.
    */
   readonly allowH2?: boolean
-  /** The most connections at once; no limit unless told. Each watch needs one, except over HTTP/2. */
+  /** The maximum number of connections; by default there is no limit. Each watch needs one, except over HTTP/2. */
   readonly connections?: number
-  /** How long an idle connection is kept, in milliseconds; 60 seconds unless told. */
+  /** How long an idle connection is kept, in milliseconds; 60 seconds by default. */
   readonly keepAliveTimeout?: number
   readonly keepAliveMaxTimeout?: number
-  /** How long to wait for an answer to begin, in milliseconds; no limit unless told. */
+  /** How long to wait for the response headers, in milliseconds; by default there is no limit. */
   readonly headersTimeout?: number
-  /** How long an answer may be silent, in milliseconds; no limit unless told, because a watch may be. */
+  /** The maximum time between two chunks of a body, in milliseconds; by default there is no limit, because of watches. */
   readonly bodyTimeout?: number
   readonly maxHeaderSize?: number
   readonly maxResponseSize?: number
   readonly strictContentLength?: boolean
 }
 
-/** What goes to undici, beside how to connect. */
+/** The options that are passed to undici's `Pool`, without `connect`. */
 export interface PoolOptions extends DispatcherOptions {
   readonly allowH2: boolean
 }
 
-/** The options under one identity or another. */
+/** Returns the options for an identity. */
 export type OptionsFor = (certificate: CertificatePair | undefined) => PoolOptions
 
 const NAMES = [
@@ -44,14 +44,14 @@ const NAMES = [
   'strictContentLength',
 ] as const satisfies (keyof DispatcherOptions)[]
 
-/** What only undici 8 has, among its exports. */
+/** An export that only undici 8 has. */
 const ONLY_IN_8 = 'Dispatcher1Wrapper'
 
 /**
- * Takes from the options what is ours to pass on: another `connect` would go round our TLS.
+ * Checks the options and selects those that are passed on: the caller's `connect` would bypass our TLS.
  *
- * @throws {TypeError}
- * @throws {NotSupportedError} HTTP/2 with an undici that cannot do it.
+ * @throws {TypeError} If an option is unknown.
+ * @throws {NotSupportedError} `ERR_NOT_SUPPORTED` for HTTP/2 with an undici before 8.
  */
 export function readOptions(given: DispatcherOptions, undici: object): OptionsFor {
   const unknown = Object.keys(given).find((name) => name !== 'allowH2' && !isKnown(name))
@@ -59,23 +59,26 @@ export function readOptions(given: DispatcherOptions, undici: object): OptionsFo
     throw new TypeError(`createDispatcher has no option ${JSON.stringify(unknown)}`)
   }
   if (given.allowH2 && !(ONLY_IN_8 in undici)) {
-    // They end all requests of a connection, watches too, when the server sends GOAWAY. The API server
+    // Earlier versions end all requests of a connection, including watches, when the server sends GOAWAY. The API server
     // does so after a 401, which then never arrives.
-    throw new NotSupportedError('allowH2 needs undici 8: HTTP/2 of earlier ones loses requests', {
-      hint: 'Leave allowH2 out, or install undici 8.',
-    })
+    throw new NotSupportedError(
+      'allowH2 needs undici 8: HTTP/2 of earlier versions loses requests',
+      {
+        hint: 'Leave out allowH2, or install undici 8.',
+      },
+    )
   }
   const chosen = Object.fromEntries(
     NAMES.filter((name) => given[name] !== undefined).map((name) => [name, given[name]]),
   )
   return (certificate) => ({
     keepAliveTimeout: 60_000,
-    // As in client-go, a request ends with its signal, its server or its connection, not with a timer of ours.
+    // As in client-go: a request is ended by its signal, its server or its connection, not by a timeout of ours.
     headersTimeout: 0,
     bodyTimeout: 0,
     ...chosen,
-    // TLS with such a key runs over a stream of ours, and there undici brings Node's HTTP/2 into a loop: a large upload
-    // that is refused midway ends the process. Our own HTTP/2, behind the other adapters, does not.
+    // TLS with a signing key runs over a stream of ours, on which undici drives Node's HTTP/2 into an endless loop: a
+    // large upload that is refused midway ends the process. The HTTP/2 of the other adapters is not affected.
     allowH2: given.allowH2 === true && certificate?.signingKey === undefined,
   })
 }
@@ -87,7 +90,7 @@ function isKnown(name: string): boolean {
 /**
  * The parts of a user's undici that we need: `import * as undici from 'undici'`, version 6, 7 or 8.
  *
- * It comes in as an argument because a dispatcher works only with the undici it was made by.
+ * It is an argument because a dispatcher only works with the copy of undici that made it.
  */
 export interface UndiciModule {
   readonly Dispatcher: abstract new (...options: never) => object
@@ -99,7 +102,7 @@ export interface UndiciModule {
   }
 }
 
-/** What the three versions have in common, as far as we call it. */
+/** The part of the three versions of undici that is used here. */
 export interface Undici {
   readonly Dispatcher: new () => EventEmitter
   readonly Pool: new (origin: string, options: object) => Pool
@@ -110,16 +113,17 @@ export interface Undici {
   }
 }
 
+/** The part of a `Pool` of undici that is used here. */
 export interface Pool extends EventEmitter {
   dispatch(options: DispatchOptions, handler: object): boolean
   close(): Promise<void>
   destroy(reason: Error): Promise<void>
 }
 
-/** What `connect` of a pool is called with. */
+/** The callback of a pool's `connect`. */
 export type ConnectCallback = (error: Error | null, socket: Socket | null) => void
 
-/** What a request is dispatched with; there is more, which we pass on unread. */
+/** The options of a dispatched request that are used here; all others are passed on. */
 export interface DispatchOptions {
   readonly origin?: string | URL | undefined
   readonly path: string
@@ -128,8 +132,8 @@ export interface DispatchOptions {
   readonly body?: unknown
   readonly query?: unknown
   readonly upgrade?: string | boolean | null | undefined
-  /** False when whoever sends cannot read HTTP/2, as undici 8 says for older ones. */
+  /** False if the sender does not support HTTP/2; undici 8 sets it for handlers of older versions. */
   readonly allowH2?: boolean | undefined
-  /** undici 6 only; the others have an interceptor for it. */
+  /** Only in undici 6; later versions have an interceptor for it. */
   readonly maxRedirections?: number | undefined
 }

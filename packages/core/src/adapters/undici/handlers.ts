@@ -11,7 +11,7 @@ import {
 import type { Call, Caller } from '../../request/call.ts'
 import type { ResponseReader } from '../../request/incoming-response.ts'
 
-/** The handler of a request as undici 6 wants it; 7 takes it too. False from `onHeaders` or `onData` means: pause. */
+/** The handler interface of undici 6, which 7 also accepts. `onHeaders` and `onData` return false to pause. */
 export interface LegacyHandler {
   onConnect?(abort: (reason?: Error) => void, context?: unknown): void
   onUpgrade?(status: number, headers: RawHeaders | null, socket: Duplex): void
@@ -24,15 +24,15 @@ export interface LegacyHandler {
   onResponseStarted?(): void
 }
 
-/** The caller's handler in the newer form, whichever it has. */
+/** Returns a handler with the newer interface. */
 export function asHandler(given: Handler | LegacyHandler): Handler {
   return 'onRequestStart' in given && typeof given.onRequestStart === 'function'
     ? given
-    : new Modernised(given as LegacyHandler)
+    : new LegacyHandlerAdapter(given as LegacyHandler)
 }
 
-/** Calls a handler of the older form. */
-class Modernised implements Handler {
+/** Calls a handler with the older interface. */
+class LegacyHandlerAdapter implements Handler {
   readonly #handler: LegacyHandler
 
   constructor(handler: LegacyHandler) {
@@ -89,7 +89,7 @@ class Modernised implements Handler {
   }
 }
 
-/** Headers as name, value, name, value; made from an object where the exchange gave none. */
+/** Returns headers as a flat list of names and values; converts the object if the exchange has no such list. */
 function rawFrom(
   raw: RawHeaders | ResponseHeaders | null | undefined,
   headers: ResponseHeaders,
@@ -101,23 +101,22 @@ function rawFrom(
 }
 
 interface HandlerCallerOptions {
-  /** Whether the request asks for another protocol. */
+  /** Whether it is an upgrade request. */
   readonly isUpgrade?: boolean
-  /** What an abort without a reason fails with. */
+  /** Makes the error of an abort without a reason. */
   readonly aborted?: () => Error
-  /** What the handler gets in place of an error of the connection; an error in our words by default. */
+  /** Converts a connection error for the handler; by default to one of our errors. */
   readonly explain?: (error: unknown, target: Target) => unknown
-  /** Called when the handler gives up. */
+  /** Called when the handler aborts. */
   readonly onAbort?: (reason: Error) => void
-  /** Called once, before the handler receives the end. */
+  /** Called once, before the handler gets the end or the error. */
   readonly onDone?: () => void
 }
 
 /**
- * Passes a call on to the handler of a dispatched request.
+ * Reports a call to the handler of a dispatched request.
  *
- * The handler sees one start, one response and one end, however many tries that takes. It can abort and pause at any
- * time.
+ * The handler sees one start, one response and one end, however many tries there are. It can abort and pause at any time.
  */
 export class HandlerCaller implements Caller, ResponseReader {
   readonly explain: ((error: unknown, target: Target) => unknown) | undefined
@@ -126,8 +125,8 @@ export class HandlerCaller implements Caller, ResponseReader {
   readonly #controller: CallbackController
   #call: Call | undefined
   /** The controller of the try whose response is passed on. */
-  #from: Controller | undefined
-  /** What arrived and was not passed on yet. */
+  #source: Controller | undefined
+  /** Chunks that arrived and were not passed on yet. */
   #pending: Buffer[] = []
   #ending: { readonly trailers: ResponseHeaders } | { readonly error: unknown } | undefined
   #hasBegun = false
@@ -139,7 +138,7 @@ export class HandlerCaller implements Caller, ResponseReader {
     this.explain = options.explain
     this.#controller = new CallbackController({
       onAbort: (reason) => this.abort(reason ?? options.aborted?.() ?? new Error('aborted')),
-      onPause: () => this.#from?.pause(),
+      onPause: () => this.#source?.pause(),
       onResume: () => this.#flush(),
     })
   }
@@ -148,7 +147,7 @@ export class HandlerCaller implements Caller, ResponseReader {
     return this.#isDone
   }
 
-  /** Tells the handler that its request begins: from now on it can abort. */
+  /** Reports the start of the request to the handler, which can abort it from now on. */
   begin(): void {
     this.#guard(() => this.#handler.onRequestStart(this.#controller, null))
   }
@@ -165,7 +164,7 @@ export class HandlerCaller implements Caller, ResponseReader {
     this.#pending = []
     this.#options.onAbort?.(reason)
     this.#call?.cancel(reason)
-    // The call may be over, or not have begun.
+    // The call may have ended, or not have started.
     this.failed(reason)
   }
 
@@ -176,7 +175,7 @@ export class HandlerCaller implements Caller, ResponseReader {
 
   answered(call: Call): void {
     const { controller, headers, statusCode, statusText, socket } = call
-    this.#from = controller
+    this.#source = controller
     this.#setRawHeaders(controller, headers)
     if (socket !== undefined) {
       this.#upgrade(statusCode, headers, socket)
@@ -201,7 +200,7 @@ export class HandlerCaller implements Caller, ResponseReader {
 
   end(trailers: ResponseHeaders): void {
     this.#ending = { trailers }
-    this.#controller.rawTrailers = this.#from?.rawTrailers ?? null
+    this.#controller.rawTrailers = this.#source?.rawTrailers ?? null
     this.#flush()
   }
 
@@ -215,7 +214,7 @@ export class HandlerCaller implements Caller, ResponseReader {
       this.#handler.onResponseStart?.(this.#controller, status, headers, statusText)
     } catch (cause) {
       if (!this.#options.isUpgrade) throw cause
-      // undici's own upgrade() says only "bad upgrade".
+      // The error of undici's own upgrade() only says "bad upgrade".
       throw new UpgradeRefusedError(status, statusText || 'no reason', { cause })
     }
   }
@@ -224,7 +223,7 @@ export class HandlerCaller implements Caller, ResponseReader {
     this.#guard(() => this.#handler.onResponseData?.(this.#controller, chunk))
   }
 
-  /** Goes on with the response: first what is here, then what comes. */
+  /** Passes on pending chunks, then lets more arrive. */
   #flush(): void {
     if (!this.#hasBegun) return
     while (!this.#controller.paused && !this.#isDone) {
@@ -233,7 +232,7 @@ export class HandlerCaller implements Caller, ResponseReader {
       this.#pass(chunk)
     }
     if (this.#isDone || this.#controller.paused) return
-    if (this.#ending === undefined) this.#from?.resume()
+    if (this.#ending === undefined) this.#source?.resume()
     else if ('error' in this.#ending) this.failed(this.#ending.error)
     else this.#complete(this.#ending.trailers)
   }
@@ -252,7 +251,7 @@ export class HandlerCaller implements Caller, ResponseReader {
     this.#handler.onRequestUpgrade?.(this.#controller, status, headers, socket)
   }
 
-  /** An error that a handler throws is an abort, as in undici. */
+  /** Aborts if the handler throws, as undici does. */
   #guard(call: () => void): void {
     if (this.#isDone) return
     try {
@@ -262,7 +261,7 @@ export class HandlerCaller implements Caller, ResponseReader {
     }
   }
 
-  /** fetch reads the headers here, not where it is handed them. */
+  /** Sets the headers on the controller, where undici's fetch reads them. */
   #setRawHeaders(controller: Controller | undefined, headers: ResponseHeaders): void {
     this.#controller.rawHeaders = rawFrom(controller?.rawHeaders, headers)
   }

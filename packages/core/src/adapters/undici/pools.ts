@@ -8,10 +8,10 @@ import { LeaseSockets } from '../../dial/lease-sockets.ts'
 import type { Target } from '../../dial/target.ts'
 import { MAX_SIGNING_CONNECTIONS, type Sendable } from '../../exchange/exchange.ts'
 import { CallbackController, type Handler, NoResponseError } from '../../exchange/handler.ts'
-import { Alerts } from '../../exchange/tls-alerts.ts'
+import { TlsAlerts } from '../../exchange/tls-alerts.ts'
 import type { Closable } from '../../keeper/resource-cache.ts'
 import { Gate, type GateEntry } from '../../request/gate.ts'
-import { DualHandler } from './cross-version-handler.ts'
+import { CrossVersionHandler } from './cross-version-handler.ts'
 import type { UserPools } from './dispatch.ts'
 import type {
   ConnectCallback,
@@ -22,23 +22,22 @@ import type {
 } from './dispatcher-options.ts'
 
 /**
- * How many requests an HTTP/2 client of undici 8 may have while it has no connection.
+ * How many requests an HTTP/2 client of undici 8 may have without a connection.
  *
- * When the server takes one away, as the API server does after a 401, and a watch still runs on it, a
- * client with the default of 1 would not open another before the watch ends.
+ * When the server sends GOAWAY, as the API server does after a 401, and a watch is still open on the connection, a client
+ * with the default of 1 would not open another connection before the watch ends.
  */
-const WHILE_RECONNECTING = 1000
+const MAX_REQUESTS_WHILE_RECONNECTING = 1000
 
-/** The server does not speak HTTP/2: nothing was sent. */
+/** Says that the server does not support HTTP/2, and nothing was sent. */
 class OnlyHttp1Error extends NoResponseError {
   readonly code = 'ERR_ONLY_HTTP1'
 
   constructor() {
-    super('unprocessed', new Error('the server does not speak HTTP/2'))
+    super('unprocessed', new Error('the server does not support HTTP/2'))
   }
 }
 
-/** What pools are made for and of. */
 interface PoolsParts {
   readonly undici: Undici
   readonly target: Target
@@ -46,58 +45,58 @@ interface PoolsParts {
   readonly options: PoolOptions
   /** Called with each new pool. */
   readonly onPool: (pool: Pool) => void
-  /** Called when all of them have ended. */
+  /** Called when all pools have ended. */
   readonly onEnd: () => void
 }
 
-/** Pools of the user's undici under one identity to one server; the connections are made by our dialer. */
+/** Pools of the user's undici with one identity to one server, whose connections are made by `dial`. */
 export class Pools implements UserPools, Closable {
-  readonly alerts = new Alerts()
+  readonly alerts = new TlsAlerts()
   readonly #parts: PoolsParts
-  /** For what HTTP/2 can carry, if it may. */
+  /** For requests that can use HTTP/2, if it is allowed. */
   #http2: Pool | undefined
-  /** For everything else: the API server knows upgrades only in HTTP/1.1. */
+  /** For all others: the API server supports upgrades only over HTTP/1.1. */
   #http1: Pool | undefined
-  /** For what is short, where each connection costs a signature. What stays open has the other ones. */
-  readonly #few: FewConnections | undefined
+  /** For short requests with a signing key, where each connection needs a signature. Streams use the pools above. */
+  readonly #limited: LimitedPool | undefined
   #isHttp1Only = false
-  /** Connections on which HTTP/2 was offered in vain. */
+  /** Connections on which the server did not select HTTP/2; the HTTP/1.1 pool uses them. */
   readonly #spare: Socket[] = []
   readonly #upgraded = new LeaseSockets()
   #closed: Promise<void> | undefined
-  /** Aborted when the pools have ended: undici would let a connection that is being made go on. */
+  /** Aborted when the pools have ended: undici itself does not stop a connection that is being made. */
   readonly #dialing = new AbortController()
 
   constructor(parts: PoolsParts) {
     this.#parts = parts
-    this.#few = isCostly(parts) ? new FewConnections(() => this.#makeShort()) : undefined
+    this.#limited = needsLimit(parts) ? new LimitedPool(() => this.#makeShort()) : undefined
     setMaxListeners(0, this.#dialing.signal)
   }
 
   dispatch(call: Sendable, options: DispatchOptions, user: Handler): void {
     const onUpgrade = (socket: Duplex): void => this.#upgraded.add(socket)
-    if (this.#few === undefined || options.upgrade || call.isStream) {
-      this.#poolFor(options).dispatch(options, new DualHandler(call, user, { onUpgrade }))
+    if (this.#limited === undefined || options.upgrade || call.isStream) {
+      this.#poolFor(options).dispatch(options, new CrossVersionHandler(call, user, { onUpgrade }))
       return
     }
-    this.#few.enter(call, (pool, onDone) =>
-      pool.dispatch(options, new DualHandler(call, user, { onUpgrade, onDone })),
+    this.#limited.enter(call, (pool, onDone) =>
+      pool.dispatch(options, new CrossVersionHandler(call, user, { onUpgrade, onDone })),
     )
   }
 
-  /** Requests in flight and connections that were handed over finish first, however long they last. */
+  /** Closes after requests in flight and upgraded connections have ended, however long they last. */
   close(): Promise<void> {
     this.#closed ??= this.#close()
     return this.#closed
   }
 
-  /** Ends what is not used; what was handed over stays with its user. */
+  /** Closes the pools after their requests; upgraded connections stay open. */
   async closePools(): Promise<void> {
     await Promise.allSettled(this.#pools().map((pool) => pool.close()))
   }
 
   async destroy(reason: Error): Promise<void> {
-    this.#few?.destroy(reason)
+    this.#limited?.destroy(reason)
     const ended = Promise.allSettled(this.#pools().map((pool) => pool.destroy(reason)))
     this.#dialing.abort(reason)
     for (const socket of this.#spare) socket.destroy()
@@ -107,9 +106,9 @@ export class Pools implements UserPools, Closable {
   }
 
   async #close(): Promise<void> {
-    // A request may have been given the lease just now and be on its way to `dispatch`.
+    // A request may have just received the lease and not have called `dispatch` yet.
     await new Promise((resolve) => setImmediate(resolve))
-    await this.#few?.whenIdle()
+    await this.#limited?.whenIdle()
     await this.closePools()
     for (const socket of this.#spare) socket.destroy()
     this.#dialing.abort()
@@ -121,16 +120,18 @@ export class Pools implements UserPools, Closable {
     const { target, options } = this.#parts
     const mayUseHttp2 = options.allowH2 && !this.#isHttp1Only && target.origin.startsWith('https:')
     if (mayUseHttp2 && !upgrade && allowH2 !== false && !hasLists(headers)) {
-      this.#http2 ??= this.#makePool({ ...options, pipelining: WHILE_RECONNECTING }, (callback) =>
-        this.#dialHttp2(callback),
+      this.#http2 ??= this.#makePool(
+        { ...options, pipelining: MAX_REQUESTS_WHILE_RECONNECTING },
+        (callback) => this.#dialHttp2(callback),
       )
       return this.#http2
     }
-    const rest = this.#few && options.connections && options.connections - MAX_SIGNING_CONNECTIONS
+    const rest =
+      this.#limited && options.connections && options.connections - MAX_SIGNING_CONNECTIONS
     const others = { ...options, allowH2: false, ...(rest && { connections: rest }) }
     this.#http1 ??= this.#makePool(others, (callback) => {
       const spare = this.#spare.pop()
-      // Later, as a dialer would: undici does not go on with what is called back at once.
+      // Asynchronously, because undici ignores a callback that is called at once.
       if (spare?.destroyed === false) queueMicrotask(() => callback(null, spare))
       else this.#dial(['http/1.1'], callback)
     })
@@ -143,7 +144,7 @@ export class Pools implements UserPools, Closable {
   }
 
   #pools(): Pool[] {
-    const all = [this.#http2, this.#http1, ...(this.#few?.pools ?? [])]
+    const all = [this.#http2, this.#http1, ...(this.#limited?.pools ?? [])]
     return all.filter((pool) => pool !== undefined)
   }
 
@@ -157,7 +158,7 @@ export class Pools implements UserPools, Closable {
     return pool
   }
 
-  /** A server that does not speak HTTP/2 is left to the other pool: this one would pipeline. */
+  /** Leaves a server without HTTP/2 to the other pool, because this one would pipeline. */
   #dialHttp2(callback: ConnectCallback): void {
     this.#dial(['h2', 'http/1.1'], (error, socket) => {
       if (socket === null || (socket as TLSSocket).alpnProtocol === 'h2') {
@@ -179,24 +180,24 @@ export class Pools implements UserPools, Closable {
   }
 }
 
-/** Whether a header is there more than once. In HTTP/2 undici makes one of them, and two groups a third one. */
+/** Whether a header occurs more than once. Over HTTP/2 undici joins the values, which makes one group out of two. */
 function hasLists(headers: unknown): boolean {
   return Object.values(headers ?? {}).some((value) => Array.isArray(value) && value.length > 1)
 }
 
-/** Whether connections must be spared; not where the caller has said how many there may be, and that is few already. */
-function isCostly({ certificate, options: { connections = Infinity } }: PoolsParts): boolean {
+/** Whether connections must be limited: with a signing key, unless the caller's own limit is at least as low. */
+function needsLimit({ certificate, options: { connections = Infinity } }: PoolsParts): boolean {
   return certificate?.signingKey !== undefined && connections > MAX_SIGNING_CONNECTIONS
 }
 
 /**
- * A pool with few connections, for short requests where each connection costs a signature.
+ * A pool with few connections, for short requests where each connection needs a signature.
  *
- * undici's own queue would do, but for responses that are never read: they would hold all connections, and waiting
- * requests would wait for ever. So requests wait here. A response that stays open for a while is not counted any more,
- * and another pool takes over, with connections of its own.
+ * undici's own queue is not enough: responses that are never read would hold all connections, and waiting requests would
+ * wait forever. So requests wait here. A response that stays open for some time is no longer counted, and a new pool,
+ * with its own connections, takes over.
  */
-export class FewConnections {
+export class LimitedPool {
   readonly #makePool: () => Pool
   readonly #gate = new Gate({
     requests: MAX_SIGNING_CONNECTIONS,
@@ -206,27 +207,27 @@ export class FewConnections {
   readonly #onIdle: (() => void)[] = []
   #pool: Pool | undefined
   #round = 0
-  /** Pools that were replaced and are not done yet. */
-  readonly #left = new Set<Pool>()
+  /** Replaced pools that have not closed yet. */
+  readonly #replaced = new Set<Pool>()
 
   constructor(makePool: () => Pool) {
     this.#makePool = makePool
   }
 
   get pools(): readonly Pool[] {
-    return this.#pool === undefined ? [...this.#left] : [this.#pool, ...this.#left]
+    return this.#pool === undefined ? [...this.#replaced] : [this.#pool, ...this.#replaced]
   }
 
   /**
-   * Gives a pool when it is the turn of a request: now, if there is a place.
+   * Calls `begin` when there is a place for the request: now, or when its turn comes.
    *
-   * @param begin Sends it; `leave` is to be called when its connection is free again.
+   * @param begin Sends the request, and calls `leave` when its connection is free again.
    */
   enter(call: Sendable, begin: (pool: Pool, leave: () => void) => void): void {
     const gone = new AbortController()
-    const place = this.#gate.enter(gone.signal)
-    if (!(place instanceof Promise)) {
-      this.#begin(place, begin)
+    const entry = this.#gate.enter(gone.signal)
+    if (!(entry instanceof Promise)) {
+      this.#begin(entry, begin)
       return
     }
     const waiting = new CallbackController({
@@ -236,10 +237,10 @@ export class FewConnections {
     })
     this.#waiting.add(gone)
     call.onRequestStart(waiting, null)
-    place
-      .then((entry) => this.#begin(entry, begin))
+    entry
+      .then((late) => this.#begin(late, begin))
       .catch((error: Error) => call.onResponseError(waiting, error))
-      .finally(() => this.#noteGone(gone))
+      .finally(() => this.#stopWaiting(gone))
   }
 
   /** Resolves when no request waits. */
@@ -247,7 +248,7 @@ export class FewConnections {
     if (this.#waiting.size > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve))
   }
 
-  /** Rejects waiting requests. The pools themselves are ended elsewhere. */
+  /** Rejects waiting requests. The owner ends the pools themselves. */
   destroy(reason: Error): void {
     for (const gone of this.#waiting) gone.abort(reason)
     this.#gate.destroy()
@@ -265,22 +266,22 @@ export class FewConnections {
 
   #currentPool(): Pool {
     const { round } = this.#gate
-    if (round !== this.#round && this.#pool !== undefined) this.#leave(this.#pool)
+    if (round !== this.#round && this.#pool !== undefined) this.#replace(this.#pool)
     this.#round = round
     this.#pool ??= this.#makePool()
     return this.#pool
   }
 
-  /** Lets a pool end with the answers that hold it. */
-  #leave(pool: Pool): void {
+  /** Lets a pool close after its responses. */
+  #replace(pool: Pool): void {
     this.#pool = undefined
-    this.#left.add(pool)
-    const forget = (): void => void this.#left.delete(pool)
+    this.#replaced.add(pool)
+    const forget = (): void => void this.#replaced.delete(pool)
     pool.close().then(forget, forget)
   }
 
-  #noteGone(gone: AbortController): void {
+  #stopWaiting(gone: AbortController): void {
     this.#waiting.delete(gone)
-    if (this.#waiting.size === 0) for (const tell of this.#onIdle.splice(0)) tell()
+    if (this.#waiting.size === 0) for (const resolve of this.#onIdle.splice(0)) resolve()
   }
 }

@@ -8,11 +8,11 @@ import { hideSecrets, showControlCharacters } from '../../secret/scrub.ts'
 import type { Secret } from '../../secret/secret.ts'
 import { createAgent } from '../https/create-agent.ts'
 
-/** Options of `openWebSocket`. Others, such as `headers` and `perMessageDeflate`, are handed to `ws`. */
+/** Options of `openWebSocket`. Others, such as `headers` and `perMessageDeflate`, are passed to `ws`. */
 export interface OpenWebSocketOptions<Socket> {
-  /** Ends the opening. An open WebSocket is ended by its own `close()`, or with the cluster. */
+  /** Aborts the opening. An open WebSocket ends with its own `close()`, or with the cluster. */
   readonly signal?: AbortSignal | undefined
-  /** The class to use; without it, the one of the installed package `ws`. */
+  /** The class to use; by default that of the installed package `ws`. */
   readonly WebSocket?: WebSocketClass<Socket> | undefined
   readonly [option: string]: unknown
 }
@@ -20,21 +20,27 @@ export interface OpenWebSocketOptions<Socket> {
 /**
  * Opens a WebSocket to the cluster: `exec`, `attach`, `portforward`, or a watch.
  *
- * Resolves when it is open. After a 401 the credential is refreshed and the opening tried once more.
- * Messages that are already there wait until whoever awaited this had the chance to listen.
+ * Resolves when it is open. After a 401 the credential is refreshed and the opening is retried once. Messages that arrive
+ * with the response are delivered after the caller of `await` can listen.
  *
- * @param place A path, which is appended to the server's own, or a URL of this cluster (`wss:` or `https:`).
- * @param protocols What we can speak, such as `v5.channel.k8s.io`.
- * @throws {UpgradeRefusedError} With the status and the server's own words.
- * @throws {CredentialError} When no answer was had.
+ * @param pathOrUrl A path, which is appended to the server's own, or a URL of this cluster (`wss:` or `https:`).
+ * @param protocols The subprotocols to offer, such as `v5.channel.k8s.io`.
+ * @throws {UpgradeRefusedError} `ERR_UPGRADE_REFUSED`, with the status and the server's message.
+ * @throws {ForeignOriginError} `ERR_FOREIGN_ORIGIN` if the URL is not on this cluster; nothing was sent.
+ * @throws {PeerMissingError} `ERR_PEER_MISSING` if `ws` is not installed.
+ * @throws {CredentialError} If there is no response.
  *
  * @example
+ * import { connect } from 'kubecred'
+ * import { openWebSocket } from 'kubecred/ws'
+ *
+ * const cluster = await connect()
  * const path = '/api/v1/namespaces/default/pods/web/exec?command=date&stdout=true'
  * const socket = await openWebSocket(cluster, path, ['v5.channel.k8s.io'])
  */
 export async function openWebSocket<Socket extends OpenedWebSocket = OpenedWebSocket>(
   cluster: HasLine,
-  place: string | URL,
+  pathOrUrl: string | URL,
   protocols: string | readonly string[] = [],
   options: OpenWebSocketOptions<Socket> = {},
 ): Promise<Socket> {
@@ -42,10 +48,10 @@ export async function openWebSocket<Socket extends OpenedWebSocket = OpenedWebSo
   const line = lineOf(cluster, 'openWebSocket')
   line.checkOpen()
   signal?.throwIfAborted()
-  const target = line.find(withHttp(place))
+  const target = line.find(withHttp(pathOrUrl))
   const WebSocket = given ?? ((await loadWebSocket()) as WebSocketClass<Socket>)
   signal?.throwIfAborted()
-  // A redirect could lead away from the cluster, and Kubernetes sends none.
+  // A redirect could lead to another server, and Kubernetes sends none.
   const settings: object = { ...rest, agent: agentFor(target, line), followRedirects: false }
   return opened(
     new WebSocket(addressOf(target, line), [protocols].flat(), settings as never),
@@ -60,27 +66,27 @@ function opened<Socket extends OpenedWebSocket>(
   signal: AbortSignal | undefined,
 ): Promise<Socket> {
   return new Promise<Socket>((resolve, reject) => {
-    /** The answer is there and decides, even if the rest of it breaks off. */
+    /** Set when a response other than 101 has arrived: it decides, even if its body breaks off. */
     let isRefused = false
     const abort = (): void => {
       reject(signal?.reason)
       socket.terminate()
     }
-    // For good: an error that nobody listens for would end the process, and `close` tells the end anyway.
+    // Never removed: an error without a listener would end the process, and `close` follows anyway.
     socket.on('error', (error) => {
       if (!isRefused) reject(error)
     })
     socket.once('open', () => {
       signal?.removeEventListener('abort', abort)
-      // The first message may have come together with the answer.
+      // The first message may have arrived together with the response.
       socket.pause()
       setImmediate(() => socket.resume())
       resolve(socket)
     })
     socket.once('unexpected-response', (_, response) => {
       isRefused = true
-      void readRefusal(response, access.secrets).then((refused) => {
-        reject(refused)
+      void readRefusal(response, access.secrets).then((error) => {
+        reject(error)
         socket.terminate()
       })
     })
@@ -89,13 +95,13 @@ function opened<Socket extends OpenedWebSocket>(
   })
 }
 
-/** An agent for this request alone: where logins name several servers, a path goes to any of them. */
+/** Makes an agent for this request only: if the logins name several servers, a path may go to any of them. */
 function agentFor(target: RequestTarget, line: Line): Agent {
   const protocol = originOf(target, line).startsWith('https:') ? 'https:' : 'http:'
-  return bridgeAgent(new Bridge(() => line, target), protocol)
+  return bridgeAgent(new Bridge(() => line, { target }), protocol)
 }
 
-/** What the WebSocket has for its address: where it goes, or would go now. */
+/** Returns the URL of the WebSocket; for a path it has the current server. */
 function addressOf(target: RequestTarget, line: Line): string {
   return originOf(target, line).replace(/^http/, 'ws') + pathOn(target, line.target)
 }
@@ -104,20 +110,20 @@ function originOf({ origin }: RequestTarget, { target }: Line): string {
   return origin ?? target.origin
 }
 
-/** `ws:` and `wss:` are the schemes of the same server. */
-function withHttp(place: string | URL): string | URL {
-  const text = String(place)
-  return /^wss?:/i.test(text) ? text.replace(/^ws/i, 'http') : place
+/** Converts `ws:` and `wss:` to the schemes of the server. */
+function withHttp(pathOrUrl: string | URL): string | URL {
+  const text = String(pathOrUrl)
+  return /^wss?:/i.test(text) ? text.replace(/^ws/i, 'http') : pathOrUrl
 }
 
 /**
- * What an open WebSocket can do, in the words of `ws`, whose types are not needed for it.
+ * An open WebSocket: the part of the interface of `ws` that needs none of its types.
  *
- * With the option `WebSocket`, the class's own type is given instead.
+ * With the option `WebSocket`, the result has the type of that class instead.
  */
 export interface OpenedWebSocket {
   readonly readyState: number
-  /** What the server chose of the protocols; empty if nothing. */
+  /** The subprotocol that the server selected; empty if none. */
   readonly protocol: string
   binaryType: string
   send(data: string | Uint8Array, callback?: (error?: Error) => void): void
@@ -140,18 +146,18 @@ export interface OpenedWebSocket {
   ): unknown
 }
 
-/** The class `WebSocket` of `ws`, or one made from it. */
+/** The class `WebSocket` of `ws`, or a subclass. */
 export type WebSocketClass<Socket> = new (
   address: string,
   protocols: string[],
-  // Every version of ws has a type of its own for them; this one fits all.
+  // Every version of ws has its own type for the options; this one is compatible with all.
   options: never,
 ) => Socket
 
 /**
- * Loads the class of the installed package.
+ * Loads the class `WebSocket` of the installed package `ws`.
  *
- * @throws {PeerMissingError}
+ * @throws {PeerMissingError} `ERR_PEER_MISSING` if it is not installed.
  */
 export async function loadWebSocket(
   load: () => Promise<{ WebSocket: WebSocketClass<OpenedWebSocket> }> = () => import('ws'),
@@ -164,17 +170,17 @@ export async function loadWebSocket(
   }
 }
 
-/** What of an answer is read; Kubernetes writes a few hundred bytes. */
-const MOST_BYTES = 64 * 1024
-/** How long it may take to arrive; a body that never ends must not hold up the error. */
-const LONGEST_MS = 2000
-/** What of a text is shown that is not from Kubernetes. */
-const MOST_SHOWN = 200
+/** How much of a refusal is read; Kubernetes sends a few hundred bytes. */
+const MAX_REFUSAL_BYTES = 64 * 1024
+/** How long a refusal may take to arrive: a body that never ends must not delay the error. */
+const MAX_REFUSAL_MS = 2000
+/** How much is shown of a body that is not a Kubernetes `Status`. */
+const MAX_REASON_LENGTH = 200
 
 /**
- * Makes an error from the answer that came in place of a WebSocket, with the server's own words.
+ * Makes an error from a response other than 101, with the server's message.
  *
- * @param secrets What the server may have been sent, and must not be in the message.
+ * @param secrets Secrets that the server received; they are removed from the message.
  */
 async function readRefusal(
   response: IncomingMessage,
@@ -183,29 +189,29 @@ async function readRefusal(
   const { statusCode = 0 } = response
   const text = hideSecrets(await readText(response), secrets)
   const statusMessage = hideSecrets(response.statusMessage ?? '', secrets)
-  const reason = messageOf(text) ?? (text.trim().slice(0, MOST_SHOWN) || statusMessage)
+  const reason = messageOf(text) ?? (text.trim().slice(0, MAX_REASON_LENGTH) || statusMessage)
   return new UpgradeRefusedError(statusCode, showControlCharacters(reason))
 }
 
 async function readText(response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = []
   let size = 0
-  const timer = setTimeout(() => response.destroy(), LONGEST_MS)
+  const timer = setTimeout(() => response.destroy(), MAX_REFUSAL_MS)
   try {
     for await (const chunk of response) {
       chunks.push(chunk as Buffer)
       size += (chunk as Buffer).length
-      if (size > MOST_BYTES) break
+      if (size > MAX_REFUSAL_BYTES) break
     }
   } catch {
-    // The status is what counts.
+    // The status is enough.
   } finally {
     clearTimeout(timer)
   }
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** The message of a `Status`. */
+/** Returns the message of a Kubernetes `Status`. */
 function messageOf(text: string): string | undefined {
   try {
     const { message } = Object(JSON.parse(text))
@@ -216,10 +222,18 @@ function messageOf(text: string): string | undefined {
 }
 
 /**
- * Options for those who construct a `ws` WebSocket themselves.
+ * Returns options for the constructor of a `ws` WebSocket.
+ *
+ * @throws {TypeError} If `cluster` is not a `Cluster`.
  *
  * @example
- * const socket = new WebSocket(url, 'v5.channel.k8s.io', webSocketOptions(cluster))
+ * import { connect } from 'kubecred'
+ * import { webSocketOptions } from 'kubecred/ws'
+ * import { WebSocket } from 'ws'
+ *
+ * const cluster = await connect()
+ * const url = `${cluster.server.replace('https:', 'wss:')}/api/v1/pods?watch=true`
+ * const socket = new WebSocket(url, webSocketOptions(cluster))
  */
 export function webSocketOptions(cluster: HasLine): { agent: https.Agent } {
   lineOf(cluster, 'webSocketOptions')

@@ -50,7 +50,7 @@ describe('a request of kubecred/http2', () => {
     expect(sandbox.pluginRuns).toBe(2)
   })
 
-  it('of which many are refused at once takes few connections and one run', async () => {
+  it('that is refused together with many others needs few connections and one plugin run', async () => {
     await start()
     await client.request({ ':path': '/version' })
     const { opened } = sandbox.connections
@@ -60,22 +60,22 @@ describe('a request of kubecred/http2', () => {
     )
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
     expect(sandbox.pluginRuns).toBe(2)
-    // The server ends a connection on which it refused somebody; the others are not refused one by one.
+    // The server closes a connection after a 401, so the other requests are not refused one by one.
     expect(sandbox.connections.opened - opened).toBeLessThan(10)
   })
 
-  it('with an authorization of its own has nothing of ours', async () => {
+  it('with its own authorization has no credential of ours', async () => {
     await start()
-    const { token } = sandbox.issueToken({ user: 'somebody' })
+    const { token } = sandbox.issueToken({ user: 'someone' })
     const own = { ':path': '/version', Authorization: `Bearer ${token}` }
     expect((await client.request(own)).status).toBe(200)
-    expect(sandbox.requests.at(-1)).toMatchObject({ user: 'somebody' })
+    expect(sandbox.requests.at(-1)).toMatchObject({ user: 'someone' })
     sandbox.revoke(token)
     expect((await client.request(own)).status).toBe(401)
     expect(sandbox.pluginRuns).toBe(0)
   })
 
-  it('keeps lists as lists', async () => {
+  it('sends arrays as repeated headers', async () => {
     await start()
     const headers = { 'Impersonate-User': 'bob', 'Impersonate-Group': ['one', 'two'] }
     const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
@@ -107,7 +107,7 @@ describe('a request of kubecred/http2', () => {
     { ':path': '/\\evil.example/' },
     { ':path': 'https://evil.example/' },
     { ':authority': 'evil.example@' },
-  ])('that means another server is not sent: %o', async (headers) => {
+  ])('for another server is not sent: %o', async (headers) => {
     await start()
     const sent = client.request({ ':path': '/version', ...headers })
     await expect(sent).rejects.toMatchObject({ code: 'ERR_FOREIGN_ORIGIN' })
@@ -134,7 +134,7 @@ describe('a request of kubecred/http2', () => {
     ['CONNECT', { ':method': 'CONNECT' }, ':method'],
     ['a path alone', '/secret', "client.request({ ':path': '/api' })"],
     ['nothing', undefined, "client.request({ ':path': '/api' })"],
-  ])('with %s is not sent, and leaves the others alone', async (_, headers, named) => {
+  ])('with %s is not sent, and does not affect others', async (_, headers, named) => {
     await start()
     const { stream: watch } = await client.request({ ':path': `${NAMESPACES}?watch=true` })
     const before = sandbox.requests.length
@@ -154,7 +154,7 @@ describe('a request of kubecred/http2', () => {
     expect((await client.request(own)).status).toBe(200)
   })
 
-  it('hands back a redirect to another origin, and does not follow it', async () => {
+  it('returns a redirect to another origin, and does not follow it', async () => {
     await start()
     await using elsewhere = await startSandbox()
     const location = `${elsewhere.url}/version`
@@ -180,13 +180,13 @@ describe('a request of kubecred/http2', () => {
     await start({}, { http2: false })
     await expect(client.request({ ':path': '/version' })).rejects.toMatchObject({
       code: 'ERR_NOT_SUPPORTED',
-      message: expect.stringContaining(`${sandbox.url} does not speak HTTP/2`),
+      message: expect.stringContaining(`${sandbox.url} does not support HTTP/2`),
     })
   })
 })
 
 describe('close()', () => {
-  it('lets requests in flight finish and takes no more', async () => {
+  it('lets requests in flight finish, and accepts no more', async () => {
     await start()
     const leaving = new AbortController()
     const path = '/api/v1/namespaces?watch=true'
@@ -215,7 +215,7 @@ describe('close()', () => {
     ['a response', 200, (_: Readable) => {}],
     ['a refusal', 401, (_: Readable) => {}],
     ['a large response that is destroyed', 200, (stream: Readable) => void stream.destroy()],
-  ])('does not wait for somebody to read %s', async (what, status, leave) => {
+  ])('does not wait until the caller reads %s', async (what, status, leave) => {
     await start()
     const body = what.includes('large') ? 'x'.repeat(5_000_000) : 'short'
     sandbox.respondWith(() => ({ status, body }))
@@ -223,11 +223,11 @@ describe('close()', () => {
     expect(response.status).toBe(status)
     leave(response.stream)
     await client.close()
-    // What is there can still be read.
+    // The body can still be read.
     if (body === 'short') expect(await text(response.stream)).toBe(body)
   })
 
-  it('waits for a response that is on its way', async () => {
+  it('waits for a response that is still arriving', async () => {
     await start()
     const { stream } = await client.request({ ':path': `${NAMESPACES}?watch=true` })
     const ends: string[] = []
@@ -239,7 +239,7 @@ describe('close()', () => {
     expect(ends).toEqual(['destroyed', 'closed'])
   })
 
-  it('of the cluster ends everything at once', async () => {
+  it('of the cluster ends all requests at once', async () => {
     await start()
     const { stream } = await client.request({ ':path': '/api/v1/namespaces?watch=true' })
     const read = text(stream)

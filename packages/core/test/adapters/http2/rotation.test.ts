@@ -25,7 +25,7 @@ const create = (name: string) => ({
 })
 
 describe('a certificate that is replaced', () => {
-  it('leaves a watch on its connection, and everything new is on another with the new one', async () => {
+  it('keeps the connection of a watch open, and new requests use a new connection', async () => {
     const exec = await sandbox.plugin({ user: 'jane', answers: 'certificate' })
     const kubeconfig = sandbox.writeKubeconfig({ user: { exec } })
     await using cluster = await connect({ kubeconfig, transport: 'http2' })
@@ -52,7 +52,7 @@ describe('a certificate that is replaced', () => {
 })
 
 describe('a server that restarts', () => {
-  it('is found again by the next request, and its watches end with an error', async () => {
+  it('is reached again by the next request, and its watches end with an error', async () => {
     const { token } = sandbox.issueToken({ user: 'jane' })
     const kubeconfig = sandbox.writeKubeconfig({ user: { token } })
     await using cluster = await connect({ kubeconfig, transport: 'http2' })
@@ -83,7 +83,7 @@ describe('a program with an idle connection', () => {
     ])
   })
 
-  it('ends by itself behind a proxy of https', async () => {
+  it('ends by itself behind an https proxy', async () => {
     const authority = await createAuthority('proxy')
     const tls = await issueServerCertificate(authority)
     const ca = join(sandbox.folder, 'proxy-ca.pem')

@@ -27,10 +27,10 @@ afterEach(async () => {
 
 const never = () => new Promise<undefined>(() => {})
 
-describe('a limit of the client', () => {
-  it('on https.request ends the wait', async () => {
+describe('a timeout of the client', () => {
+  it('set on an https.request is emitted', async () => {
     sandbox.respondWith(never)
-    const told = new Promise<string>((resolve) => {
+    const event = new Promise<string>((resolve) => {
       const sent = https.get(`${cluster.server}/version`, { agent: createAgent(cluster) })
       sent.on('error', () => {})
       sent.setTimeout(50, () => {
@@ -38,12 +38,12 @@ describe('a limit of the client', () => {
         sent.destroy()
       })
     })
-    expect(await told).toBe('timeout')
+    expect(await event).toBe('timeout')
   })
 
-  it('as an option of https.request ends the wait', async () => {
+  it('as an option of https.request is emitted', async () => {
     sandbox.respondWith(never)
-    const told = new Promise<string>((resolve) => {
+    const event = new Promise<string>((resolve) => {
       const options = { agent: createAgent(cluster), timeout: 50 }
       const sent = https.get(`${cluster.server}/version`, options)
       sent.on('error', () => {})
@@ -52,10 +52,10 @@ describe('a limit of the client', () => {
         sent.destroy()
       })
     })
-    expect(await told).toBe('timeout')
+    expect(await event).toBe('timeout')
   })
 
-  it('of axios', async () => {
+  it('of axios ends the request', async () => {
     sandbox.respondWith(never)
     const sent = axios.get('/version', {
       baseURL: cluster.server,
@@ -65,17 +65,20 @@ describe('a limit of the client', () => {
     await expect(sent).rejects.toMatchObject({ code: 'ECONNABORTED' })
   })
 
-  it.each(['request', 'response', 'socket'] as const)('of got: %s', async (limit) => {
-    sandbox.respondWith(never)
-    const sent = got(`${cluster.server}/version`, {
-      agent: { https: createAgent(cluster) },
-      timeout: { [limit]: 50 },
-      retry: { limit: 0 },
-    })
-    await expect(sent).rejects.toMatchObject({ code: 'ETIMEDOUT' })
-  })
+  it.each(['request', 'response', 'socket'] as const)(
+    'of got ends the request: %s',
+    async (limit) => {
+      sandbox.respondWith(never)
+      const sent = got(`${cluster.server}/version`, {
+        agent: { https: createAgent(cluster) },
+        timeout: { [limit]: 50 },
+        retry: { limit: 0 },
+      })
+      await expect(sent).rejects.toMatchObject({ code: 'ETIMEDOUT' })
+    },
+  )
 
-  it('of got for what happened elsewhere does not matter: lookup, connect, secureConnect, send', async () => {
+  it('of got for a phase that the bridge does not have is ignored: lookup, connect, secureConnect, send', async () => {
     const response = await got(`${cluster.server}/version`, {
       agent: { https: createAgent(cluster) },
       timeout: { lookup: 1, connect: 1, secureConnect: 1, send: 10_000 },
@@ -85,7 +88,7 @@ describe('a limit of the client', () => {
     expect(response.timings.phases.total).toBeGreaterThan(0)
   })
 
-  it('of ws', async () => {
+  it('of ws ends the handshake', async () => {
     sandbox.respondWith(never)
     const url = `${cluster.server.replace('https', 'wss')}/version`
     const socket = new WebSocket(url, { agent: createAgent(cluster), handshakeTimeout: 50 })
@@ -95,7 +98,7 @@ describe('a limit of the client', () => {
 })
 
 describe('a redirect to another server', () => {
-  it('over plain HTTP is followed by axios and got without our agent, and without our credential', async () => {
+  it('over plain HTTP is followed by axios and got without our agent and credential', async () => {
     const heard: (string | undefined)[] = []
     const other = http.createServer(({ headers, url }, response) => {
       heard.push(url, headers.authorization)
@@ -126,7 +129,7 @@ describe('a redirect to another server', () => {
   })
 
   it.each([301, 302, 307, 308])(
-    'of status %i is followed by nobody with our credential',
+    'of status %i is never followed with our credential',
     async (status) => {
       const heard: string[] = []
       const thief = createServer((socket) =>
@@ -177,13 +180,13 @@ describe('an agent of a cluster', () => {
     }
   })
 
-  it('is not for the other scheme: Node itself refuses', () => {
+  it('is rejected by Node for the other scheme', () => {
     const agent = createAgent(cluster)
     const send = () => axios.get(`http://127.0.0.1:1/`, { httpAgent: agent, proxy: false })
     return expect(send()).rejects.toMatchObject({ code: 'ERR_INVALID_PROTOCOL' })
   })
 
-  it('names the cluster in Host, whatever the caller wrote', async () => {
+  it('sets Host to the cluster, whatever the caller set', async () => {
     await using plain = await startPlainServer(({ headers }, response) => {
       response.end(headers.host)
     })

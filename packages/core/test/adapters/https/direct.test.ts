@@ -40,7 +40,7 @@ async function status(agent: https.Agent, path = NAMESPACES): Promise<number | u
 }
 
 describe('the direct variant', () => {
-  it('waits for the first credential, and then uses one connection again and again', async () => {
+  it('waits for the first credential, and then reuses one connection', async () => {
     const agent = await start()
     expect(await status(agent)).toBe(200)
     const before = sandbox.connections.opened
@@ -51,7 +51,7 @@ describe('the direct variant', () => {
     expect(new Set(agents)).toEqual(new Set(['jane']))
   })
 
-  it('hands a 401 back and refreshes for the next request', async () => {
+  it('returns a 401, and refreshes the credential for the next request', async () => {
     const agent = await start()
     await status(agent)
     sandbox.revoke('jane')
@@ -60,7 +60,7 @@ describe('the direct variant', () => {
     expect(sandbox.pluginRuns).toBe(2)
   })
 
-  it('asks for another certificate after the server refused one, and leaves its connection', async () => {
+  it('gets another certificate after the server refused one, and closes the old connection', async () => {
     const agent = await start({ answers: 'certificate' })
     await status(agent)
     await status(agent)
@@ -71,7 +71,7 @@ describe('the direct variant', () => {
     expect(sandbox.pluginRuns).toBe(2)
   })
 
-  it('takes no 401 from behind a proxy subresource for ours', async () => {
+  it('ignores a 401 from behind a proxy subresource', async () => {
     const agent = await start({}, { proxied: () => ({ status: 401, body: 'not yours' }) })
     await status(agent)
     const path = '/api/v1/namespaces/default/services/web/proxy/x?a=/b'
@@ -80,7 +80,7 @@ describe('the direct variant', () => {
     expect(sandbox.pluginRuns).toBe(1)
   })
 
-  it("lets a caller's own Authorization pass without our certificate, also if it is set late", async () => {
+  it("sends a caller's own Authorization without our certificate, even if it is set late", async () => {
     const agent = await start({ answers: 'both' })
     const { token } = sandbox.issueToken({ user: 'ann' })
     await status(agent)
@@ -115,7 +115,7 @@ describe('the direct variant', () => {
     }
   })
 
-  it('says nothing to the keeper about a refusal of what was not ours', async () => {
+  it("does not report a refusal of the caller's own credential", async () => {
     const agent = await start()
     await status(agent)
     const late = https.request(sandbox.url + NAMESPACES, { agent })
@@ -128,7 +128,7 @@ describe('the direct variant', () => {
     expect(sandbox.pluginRuns).toBe(1)
   })
 
-  it('does not hold up a connection whose answer nobody listens for', async () => {
+  it('does not block a connection whose response has no listener', async () => {
     const agent = await start()
     await status(agent)
     await status(agent)
@@ -140,7 +140,7 @@ describe('the direct variant', () => {
     expect(sandbox.connections.opened).toBe(before)
   })
 
-  it('leaves an answer alone that somebody reads later', async () => {
+  it('does not consume a response that is read later', async () => {
     const agent = await start()
     await status(agent)
     const response = await new Promise<IncomingMessage>((resolve) => {
@@ -150,20 +150,20 @@ describe('the direct variant', () => {
     expect(JSON.parse(await readText(response)).kind).toBe('NamespaceList')
   })
 
-  it('ends what is open with the cluster, and sends nothing after', async () => {
+  it('ends open requests with the cluster, and sends nothing afterwards', async () => {
     const agent = await start()
     await status(agent)
     const watch = https.get(`${sandbox.url + NAMESPACES}?watch=true`, { agent })
     const [response] = (await once(watch, 'response')) as [IncomingMessage]
-    const told = once(watch, 'error')
+    const failed = once(watch, 'error')
     const cut = new Promise((resolve) => response.once('error', resolve))
     await cluster.close()
     await cut
-    expect(await told).toMatchObject([{ code: 'ERR_CLOSED' }])
+    expect(await failed).toMatchObject([{ code: 'ERR_CLOSED' }])
     await expect(status(agent)).rejects.toMatchObject({ code: 'ERR_CLOSED' })
   })
 
-  it('impersonates as the cluster does, or as the caller says, and never half of each', async () => {
+  it('impersonates as the cluster or as the caller says, never a mix of both', async () => {
     sandbox = await startSandbox()
     await using plain = await startPlainServer(
       ({ headersDistinct: headers }, response) =>

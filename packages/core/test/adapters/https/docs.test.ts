@@ -17,7 +17,7 @@ let cluster: Cluster
 let output: PassThrough
 const sockets: WebSocket[] = []
 
-/** What the pages call `WebSocket`: a test waits until each was open, or the end of the cluster would be its error. */
+/** The `WebSocket` of the pages. A test waits until each one is open: closing the cluster earlier would be an error. */
 class DocsWebSocket extends WebSocket {
   constructor(...args: ConstructorParameters<typeof WebSocket>) {
     super(...args)
@@ -42,7 +42,7 @@ afterEach(async () => {
   await sandbox.close()
 })
 
-/** Runs a piece of a page, with the names it imports and those of the pieces before it. */
+/** Runs a code block of a page, with its imports and the variables of the blocks before it. */
 function run(code: string): Promise<void> {
   const known: Record<string, unknown> = {
     https,
@@ -70,7 +70,7 @@ function piecesOf(page: string): string[] {
   return [...text.matchAll(/^```js\n(.*?)^```$/gms)].map(([, code = '']) => code)
 }
 
-describe.each(['https.md', 'ws.md'])('what docs/%s shows', (page) => {
+describe.each(['https.md', 'ws.md'])('an example of docs/%s', (page) => {
   it.each(piecesOf(page).map((code) => [code.trim().split('\n').at(-1) ?? '', code]))(
     'works: %s',
     async (_, code) => {

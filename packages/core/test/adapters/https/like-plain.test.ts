@@ -129,11 +129,11 @@ async function ask(agent: https.Agent, { method = 'GET', headers = {}, body }: C
   return { statusCode, statusMessage, complete, headers: without(response, HOP_BY_HOP), text }
 }
 
-/** Each connection has its own. */
+/** These differ with each connection. */
 const HOP_BY_HOP = ['connection', 'keep-alive', 'transfer-encoding', 'date', 'trailer']
 
 function describeRequest(request: IncomingMessage, body: string) {
-  // Whether the length comes before the body or with its chunks is between each two.
+  // Whether the body has a length or is chunked is decided hop by hop.
   const own = [...HOP_BY_HOP, 'expect', 'upgrade', 'content-length']
   return { method: request.method, url: request.url, body, headers: without(request, own) }
 }

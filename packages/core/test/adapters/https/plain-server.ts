@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { type Cluster, type ConnectOptions, connect } from 'kubecred'
 import { makePair } from '../../fixtures/make-certificates.ts'
 
-/** A server that does what a test says, and a connection to it with the token `secret-token`. */
+/** A server that a test controls, and a cluster for it with the token `secret-token`. */
 export interface PlainServer extends AsyncDisposable {
   readonly server: Server
   readonly url: string

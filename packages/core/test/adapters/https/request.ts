@@ -3,7 +3,7 @@ import https from 'node:https'
 import { Readable } from 'node:stream'
 import type { Sent } from '../../transports/driver.ts'
 
-/** Sends a request with Node's own client, and resolves with the answer's head. */
+/** Sends a request with Node's own client, and resolves when the response begins. */
 export function request(
   server: string,
   agent: Agent,
@@ -20,7 +20,7 @@ export function request(
       ...options,
     })
     sent.once('response', resolve)
-    // For good: a request may fail also after its answer has begun.
+    // Never removed: a request may also fail after its response has begun.
     sent.on('error', reject)
     if (body instanceof Readable) body.pipe(sent)
     else sent.end(body)

@@ -10,7 +10,7 @@ describe('allowH2', () => {
     ['6', undici6],
     ['7', undici],
   ])(
-    'is refused with undici %s, which loses requests when the API server sends GOAWAY',
+    'is rejected with undici %s, which loses requests when the API server sends GOAWAY',
     async (_, module) => {
       await using scene = await openScene(undici)
       expect(() => createDispatcher(scene.cluster, module, { allowH2: true })).toThrow(
@@ -22,7 +22,7 @@ describe('allowH2', () => {
 })
 
 describe('connections', () => {
-  it('limits them, and the requests that are refused on them do not block each other', async () => {
+  it('limits connections, and refused requests do not block each other', async () => {
     await using scene = await openScene(undici, { dispatcher: { connections: 2 } })
     const ask = async (): Promise<number> => {
       const { statusCode, body } = await scene.dispatcher.request({

@@ -9,15 +9,15 @@ import { type AnyUndici, ask, NAMESPACES, openScene, statuses } from './scene.ts
 const JSON_TYPE = { 'content-type': 'application/json' }
 const MADE = JSON.stringify({ metadata: { name: 'made' } })
 
-/** What a dispatcher does in every version, beside what the behaviour table says. */
+/** Tests a dispatcher of one version, beyond the behaviour table. */
 export function describeDispatcher(name: string, undici: AnyUndici): void {
   describe(`a dispatcher of ${name}`, () => {
-    it('is one: a Dispatcher of the undici it was given', async () => {
+    it('is an instance of the Dispatcher of that undici', async () => {
       await using scene = await openScene(undici)
       expect(scene.dispatcher).toBeInstanceOf(undici.Dispatcher)
     })
 
-    it('has one refresh for a hundred requests with a dead token, and all of them succeed', async () => {
+    it('refreshes once for a hundred requests with a revoked token, and all of them succeed', async () => {
       await using scene = await openScene(undici)
       await ask(scene.dispatcher)
       scene.sandbox.revoke('jane')
@@ -47,7 +47,7 @@ export function describeDispatcher(name: string, undici: AnyUndici): void {
       expect(text).toContain('"made"')
     })
 
-    it('can be composed, and closed as what came out of it', async () => {
+    it('can be composed, and closed through the result', async () => {
       await using scene = await openScene(undici)
       const seen: string[] = []
       const composed = scene.dispatcher.compose((dispatch) => (options, handler) => {
@@ -60,7 +60,7 @@ export function describeDispatcher(name: string, undici: AnyUndici): void {
       await expect(ask(scene.dispatcher)).rejects.toThrow(undici.errors.ClientDestroyedError)
     })
 
-    it('appends a path to the server’s own, and takes the whole path with an origin', async () => {
+    it('appends a path to the server’s own, but not with an origin', async () => {
       await using scene = await openScene(undici)
       const kubeconfig = scene.sandbox.writeKubeconfig({ user: { token: 'x' } })
       const server = `${scene.origin}/prefix`
@@ -72,7 +72,7 @@ export function describeDispatcher(name: string, undici: AnyUndici): void {
       expect(paths).toEqual(['/prefix/version', '/version?a=b'])
     })
 
-    it('lays the caller’s headers over ours, in every form that undici takes', async () => {
+    it('merges the caller’s headers into ours, in every form that undici accepts', async () => {
       await using scene = await openScene(undici, {
         connect: { as: 'ann', asGroups: ['one', 'two'] },
       })
@@ -96,7 +96,7 @@ export function describeDispatcher(name: string, undici: AnyUndici): void {
       expect(seen).toEqual([ours, ours, ours, ['me', 'a, b', 'bob', undefined, host]])
     })
 
-    it('keeps the length that the caller gave to a stream', async () => {
+    it('keeps the Content-Length that the caller set for a stream', async () => {
       await using scene = await openScene(undici)
       const lengths: unknown[] = []
       const arrived = new Promise<void>((resolve) => {
@@ -106,7 +106,7 @@ export function describeDispatcher(name: string, undici: AnyUndici): void {
           return undefined
         })
       })
-      // So that nobody but the caller can know the length when the first half is sent.
+      // So that only the caller knows the length when the first half is sent.
       async function* inHalves(): AsyncGenerator<string> {
         yield MADE.slice(0, 10)
         await arrived
@@ -121,7 +121,7 @@ export function describeDispatcher(name: string, undici: AnyUndici): void {
       expect(lengths).toEqual([String(MADE.length)])
     })
 
-    it('gives the server’s own 401 to a body that is too big to be kept', async () => {
+    it('returns the server’s own 401 for a body that is too large to record', async () => {
       await using scene = await openScene(undici)
       await ask(scene.dispatcher)
       scene.sandbox.revoke('jane')
@@ -132,7 +132,7 @@ export function describeDispatcher(name: string, undici: AnyUndici): void {
       expect(scene.sandbox.pluginRuns).toBe(2)
     })
 
-    it('leaves a 401 from behind a proxy subresource alone', async () => {
+    it('ignores a 401 from behind a proxy subresource', async () => {
       const proxied = () => ({ status: 401, body: 'from the pod' })
       await using scene = await openScene(undici, { sandbox: { proxied } })
       const path = '/api/v1/namespaces/default/pods/web/proxy/login'
@@ -141,13 +141,13 @@ export function describeDispatcher(name: string, undici: AnyUndici): void {
       expect(statuses(scene)).toEqual([401])
     })
 
-    it('tells why there is no credential', async () => {
+    it('fails with our error when no credential is available', async () => {
       await using scene = await openScene(undici, { plugin: { exitCode: 3, stderr: 'log in' } })
       await expect(ask(scene.dispatcher)).rejects.toMatchObject({ code: 'ERR_PLUGIN_EXITED' })
       expect(scene.sandbox.requests).toEqual([])
     })
 
-    it('keeps undici’s own error when the server is not there', async () => {
+    it('fails with undici’s own error when the server is unreachable', async () => {
       await using scene = await openScene(undici)
       await ask(scene.dispatcher)
       const { sandbox, dispatcher } = scene
@@ -157,7 +157,7 @@ export function describeDispatcher(name: string, undici: AnyUndici): void {
       expect(port).not.toBe('')
     })
 
-    it('says what is wrong with a server that it does not trust', async () => {
+    it('fails with our error for a server that it does not trust', async () => {
       await using scene = await openScene(undici)
       await using other = await startSandbox()
       await using cluster = await connect({
@@ -169,7 +169,7 @@ export function describeDispatcher(name: string, undici: AnyUndici): void {
       expect(other.requests).toEqual([])
     })
 
-    it('refuses what makes no sense for an API server', async () => {
+    it('rejects options that do not fit an API server', async () => {
       await using scene = await openScene(undici)
       const { dispatcher } = scene
       await expect(dispatcher.connect({ origin: scene.origin, path: '/' })).rejects.toMatchObject({

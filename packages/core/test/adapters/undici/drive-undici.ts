@@ -6,7 +6,7 @@ import type { Opened, Sent } from '../../transports/driver.ts'
 /**
  * Drives a dispatcher by `request()` and `upgrade()`.
  *
- * Of any version: what is used here is the same in all, so the types of one will do.
+ * Works with any version: what is used here is the same in all, so the types of one are enough.
  */
 export function driveDispatcher(given: object, origin: string): Opened {
   const dispatcher = given as Dispatcher
@@ -37,7 +37,7 @@ export function driveDispatcher(given: object, origin: string): Opened {
   }
 }
 
-/** The sandbox sends back every byte that comes after such an upgrade. */
+/** The sandbox echoes every byte after such an upgrade. */
 function overSocket(socket: Duplex): Awaited<ReturnType<NonNullable<Opened['upgrade']>>> {
   return {
     async echo(text) {

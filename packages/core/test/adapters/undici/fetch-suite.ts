@@ -4,14 +4,14 @@ import { type AnyUndici, ask, NAMESPACES, openScene, type Scene, statuses } from
 const MADE = JSON.stringify({ metadata: { name: 'made' } })
 const POST = { method: 'POST', body: MADE, headers: { 'content-type': 'application/json' } }
 
-/** undici's own fetch and that of Node, which is another version of undici. */
+/** Tests undici's own fetch, and that of Node, which is another version of undici. */
 export function describeFetch(name: string, undici: AnyUndici): void {
   describe(`fetch with a dispatcher of ${name}`, () => {
     const own = undici.fetch as unknown as typeof globalThis.fetch
     it.each([
       ['its own', own],
       ['Node’s own, which is another undici', globalThis.fetch],
-    ])('is sent again after a 401, body and all: %s', async (_, fetch) => {
+    ])('is sent again after a 401, with its body: %s', async (_, fetch) => {
       await using scene = await openScene(undici)
       const lengths = watchLengths(scene)
       const { dispatcher, origin } = scene
@@ -23,11 +23,11 @@ export function describeFetch(name: string, undici: AnyUndici): void {
       expect(response.status).toBe(201)
       expect(await response.json()).toMatchObject({ metadata: { name: 'made' } })
       expect(statuses(scene)).toEqual([200, 401, 201])
-      // The length was known, and it still is.
+      // The length is sent again, too.
       expect(lengths).toEqual([undefined, String(MADE.length), String(MADE.length)])
     })
 
-    it('works for everybody as the global dispatcher, and only for this cluster', async () => {
+    it('works with the global dispatcher, and only for this cluster', async () => {
       await using scene = await openScene(undici)
       const before = undici.getGlobalDispatcher()
       undici.setGlobalDispatcher(scene.dispatcher)
@@ -45,7 +45,7 @@ export function describeFetch(name: string, undici: AnyUndici): void {
       expect(scene.sandbox.requests.map(({ user }) => user)).toEqual(['jane', 'jane'])
     })
 
-    it('sends a form again that request() was given', async () => {
+    it('sends a form of request() again', async () => {
       await using scene = await openScene(undici)
       await ask(scene.dispatcher)
       scene.sandbox.revoke('jane')

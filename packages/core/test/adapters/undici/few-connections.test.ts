@@ -1,10 +1,10 @@
 import { expect, it, vi } from 'vitest'
 import type { Pool } from '../../../src/adapters/undici/dispatcher-options.ts'
-import { FewConnections } from '../../../src/adapters/undici/pools.ts'
+import { LimitedPool } from '../../../src/adapters/undici/pools.ts'
 import type { Sendable } from '../../../src/exchange/exchange.ts'
 import type { Controller } from '../../../src/exchange/handler.ts'
 
-/** A call that remembers what was reported. */
+/** A call that records its events. */
 function callOf(onError: (error: Error) => void) {
   let controller: Controller | undefined
   const call = {
@@ -17,7 +17,7 @@ function callOf(onError: (error: Error) => void) {
 }
 
 function stage() {
-  const few = new FewConnections(() => ({}) as Pool)
+  const few = new LimitedPool(() => ({}) as Pool)
   const begun: number[] = []
   const failed: [number, string][] = []
   const requests = Array.from({ length: 7 }, (_, index) => {
@@ -32,7 +32,7 @@ function stage() {
   return { few, begun, failed, requests }
 }
 
-it('lets four through, and the next when one of them is done', async () => {
+it('a limited pool sends four requests at once, and the next when one has ended', async () => {
   const { begun, requests } = stage()
   expect(begun).toEqual([0, 1, 2, 3])
   requests[2]?.done()
@@ -40,7 +40,7 @@ it('lets four through, and the next when one of them is done', async () => {
   await vi.waitFor(() => expect(begun).toEqual([0, 1, 2, 3, 4]))
 })
 
-it('forgets a request that is aborted, and lets the next one through in its place', async () => {
+it('a limited pool removes an aborted request, and sends the next one instead', async () => {
   const { begun, failed, requests } = stage()
   requests[4]?.abort(new Error('no time'))
   requests[0]?.done()
@@ -48,7 +48,7 @@ it('forgets a request that is aborted, and lets the next one through in its plac
   expect(failed).toEqual([[4, 'no time']])
 })
 
-it('rejects waiting requests when it ends, and opens nothing for them', async () => {
+it('a limited pool rejects waiting requests when it is destroyed, and opens no connection for them', async () => {
   const { few, begun, failed, requests } = stage()
   few.destroy(new Error('the end'))
   await few.whenIdle()
@@ -57,8 +57,8 @@ it('rejects waiting requests when it ends, and opens nothing for them', async ()
   expect(begun).toEqual([0, 1, 2, 3])
 })
 
-it('gives the place of a request back that could not begin', () => {
-  const few = new FewConnections(() => {
+it('a limited pool frees the place of a request that could not be sent', () => {
+  const few = new LimitedPool(() => {
     throw new Error('no pool')
   })
   const enter = (): void => few.enter(callOf(() => {}).call, () => {})

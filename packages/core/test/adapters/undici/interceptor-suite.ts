@@ -4,7 +4,7 @@ import { ClosedError } from '../../../src/errors/index.ts'
 import { LINE } from '../../../src/request/line.ts'
 import { type AnyUndici, ask, NAMESPACES, openScene, type Scene, statuses } from './scene.ts'
 
-/** What an interceptor does in every version, beside what the behaviour table says. */
+/** Tests an interceptor with one version, beyond the behaviour table. */
 export function describeInterceptor(name: string, undici: AnyUndici): void {
   const open = async (options = {}) => {
     const scene = await openScene(undici, options)
@@ -19,7 +19,7 @@ export function describeInterceptor(name: string, undici: AnyUndici): void {
   const here = ({ origin }: Scene) => ({ origin, path: NAMESPACES })
 
   describe(`an interceptor with ${name}`, () => {
-    it('has one refresh for a hundred requests with a dead token, and all of them succeed', async () => {
+    it('refreshes once for a hundred requests with a revoked token, and all of them succeed', async () => {
       await using scene = await open()
       await ask(scene.composed, here(scene))
       scene.sandbox.revoke('jane')
@@ -30,7 +30,7 @@ export function describeInterceptor(name: string, undici: AnyUndici): void {
       expect(scene.sandbox.pluginRuns).toBe(2)
     })
 
-    it('sends a body that fetch made of a form again', async () => {
+    it('sends the body that fetch made from a form again', async () => {
       await using scene = await open()
       await ask(scene.composed, here(scene))
       scene.sandbox.revoke('jane')
@@ -41,12 +41,12 @@ export function describeInterceptor(name: string, undici: AnyUndici): void {
         method: 'POST',
         body,
       })
-      // The sandbox does not read forms; what counts is that it was asked again.
+      // The sandbox does not read forms; the test is about the second request.
       expect(response.status).toBe(415)
       expect(statuses(scene)).toEqual([200, 401, 415])
     })
 
-    it('sends nothing when half of the identity is a certificate', async () => {
+    it('sends nothing when the credential also has a certificate', async () => {
       await using scene = await open({ plugin: { answers: 'both' } })
       await expect(ask(scene.composed, here(scene))).rejects.toMatchObject({
         code: 'ERR_NOT_SUPPORTED',
@@ -56,7 +56,7 @@ export function describeInterceptor(name: string, undici: AnyUndici): void {
       expect(scene.sandbox.connections.opened).toBe(0)
     })
 
-    it('is held by the cluster only while it has requests', async () => {
+    it('is referenced by the cluster only while it has requests', async () => {
       await using scene = await open()
       const { calls } = scene.cluster[LINE]
       createInterceptor(scene.cluster)
@@ -71,12 +71,12 @@ export function describeInterceptor(name: string, undici: AnyUndici): void {
       expect(calls.size).toBe(0)
     })
 
-    it('does not lead to a token for another server when it cannot know where a request goes', async () => {
+    it('does not suggest to set the origin of a request when it cannot know the server of the pool', async () => {
       await using scene = await open()
       const pool = new undici.Pool(scene.origin, { connect: { ca: scene.sandbox.caPem } })
       const request = ask(pool.compose(createInterceptor(scene.cluster)))
       const error = (await request.catch((thrown: unknown) => thrown)) as { hint?: string }
-      // undici 8 tells.
+      // With undici 8 the request succeeds, because it passes the origin of the pool.
       expect(error.hint ?? '').not.toContain('origin')
       await pool.destroy()
     })

@@ -5,7 +5,7 @@ import { type AnyUndici, ask, openScene, type Scene } from './scene.ts'
 
 const FOREIGN = { code: 'ERR_FOREIGN_ORIGIN' }
 
-/** The credential goes to its server and nowhere else. */
+/** Tests that the credential is only sent to its server. */
 export function describeOrigins(name: string, undici: AnyUndici): void {
   describe(`origins with ${name}`, () => {
     let thief: Sandbox
@@ -13,11 +13,11 @@ export function describeOrigins(name: string, undici: AnyUndici): void {
 
     beforeEach(async () => {
       thief = await startSandbox()
-      // So that nothing but our own rule stands between the credential and the thief.
+      // So that only our own check keeps the credential from the other server.
       scene = await openScene(undici, { connect: { insecureSkipTlsVerify: true } })
     })
     afterEach(async () => {
-      // Not even a request without a credential: an origin that is wrong is a mistake.
+      // Not even a request without a credential.
       expect(thief.requests).toEqual([])
       expect(thief.connections.opened).toBe(0)
       await scene[Symbol.asyncDispose]()
@@ -32,13 +32,13 @@ export function describeOrigins(name: string, undici: AnyUndici): void {
       ['a path that names a host', () => ({ path: `//${new URL(thief.url).host}/version` })],
       ['a path that is a URL', () => ({ path: `${thief.url}/version` })],
       ['both', () => ({ origin: scene.origin, path: `${thief.url}/version` })],
-    ])('refuses %s, and sends nothing', async (_, options) => {
+    ])('rejects %s, and sends nothing', async (_, options) => {
       await expect(ask(scene.dispatcher, options())).rejects.toMatchObject(FOREIGN)
       expect(scene.sandbox.requests).toEqual([])
       expect(scene.sandbox.pluginRuns).toBe(0)
     })
 
-    it('refuses another origin to a caller with a credential of its own too', async () => {
+    it('rejects another origin even with the caller’s own credential', async () => {
       const headers = { authorization: 'Bearer own' }
       await expect(
         ask(scene.dispatcher, { origin: thief.url, path: '/version', headers }),
@@ -52,7 +52,7 @@ export function describeOrigins(name: string, undici: AnyUndici): void {
       ).rejects.toMatchObject({ cause: FOREIGN })
     })
 
-    it('does not follow a redirect interceptor to another origin, and follows it at home', async () => {
+    it('lets a redirect interceptor follow redirects only on the same origin', async () => {
       const { redirect } = undici.interceptors
       const composed = scene.dispatcher.compose(redirect({ maxRedirections: 3 }))
       const { origin } = scene
@@ -67,21 +67,21 @@ export function describeOrigins(name: string, undici: AnyUndici): void {
       const agent = () => new undici.Agent({ connect: { rejectUnauthorized: false } })
       const headerOnly = () => createInterceptor(scene.cluster)
 
-      it('refuses another origin', async () => {
+      it('rejects another origin', async () => {
         const composed = agent().compose(headerOnly())
         const request = ask(composed, { origin: thief.url, path: '/version' })
         await expect(request).rejects.toMatchObject(FOREIGN)
         await composed.destroy()
       })
 
-      it('refuses a pool of which it does not know where it leads', async () => {
+      it('rejects a pool whose origin it does not know', async () => {
         const pool = new undici.Pool(thief.url, { connect: { rejectUnauthorized: false } })
         const composed = pool.compose(headerOnly())
         await expect(ask(composed, { path: '/version' })).rejects.toMatchObject(FOREIGN)
         await pool.destroy()
       })
 
-      it('is asked for every hop of a redirect that is composed after it', async () => {
+      it('checks every redirect of an interceptor that is composed after it', async () => {
         redirectTo(scene, `${thief.url}/version`)
         const { redirect } = undici.interceptors
         const composed = agent().compose(headerOnly(), redirect({ maxRedirections: 3 }))
@@ -92,7 +92,7 @@ export function describeOrigins(name: string, undici: AnyUndici): void {
     })
   })
 
-  it(`refuses to follow a redirect that is composed before our interceptor (${name})`, async () => {
+  it(`an interceptor rejects redirects of one that is composed before it (${name})`, async () => {
     await using thief = await startSandbox()
     await using scene = await openScene(undici, { connect: { insecureSkipTlsVerify: true } })
     redirectTo(scene, `${thief.url}/version`)
@@ -106,7 +106,7 @@ export function describeOrigins(name: string, undici: AnyUndici): void {
       ...FOREIGN,
       hint: expect.stringContaining('agent.compose(createInterceptor(cluster), redirect())'),
     })
-    // A connection was opened, without anything of ours on it.
+    // A connection was opened, but no credential of ours was sent.
     expect(thief.requests).toEqual([])
     await agent.destroy()
   })

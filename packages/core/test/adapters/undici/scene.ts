@@ -11,20 +11,20 @@ import type * as undici7 from 'undici'
 /**
  * An undici of any version.
  *
- * The types are those of one: what these tests use is the same in all, and test-d looks at the others.
+ * The types are those of one version: what these tests use is the same in all, and test-d checks the others.
  */
 export type AnyUndici = typeof undici7
 
 export interface SceneOptions {
   readonly plugin?: Partial<PluginOptions>
-  /** Makes a plugin in place of the sandbox's. */
+  /** Makes a plugin that replaces the sandbox's. */
   readonly command?: (sandbox: Sandbox) => string
   readonly sandbox?: SandboxOptions
   readonly connect?: ConnectOptions
   readonly dispatcher?: DispatcherOptions
 }
 
-/** A server, a connection to it, and a dispatcher of the version under test. */
+/** A server, a cluster for it, and a dispatcher of the version under test. */
 export interface Scene extends AsyncDisposable {
   readonly sandbox: Sandbox
   readonly kubeconfig: string
@@ -56,7 +56,7 @@ export async function openScene(undici: AnyUndici, options: SceneOptions = {}): 
 
 export const NAMESPACES = '/api/v1/namespaces'
 
-/** Sends a request and reads its answer. */
+/** Sends a request and reads its response. */
 export async function ask(
   dispatcher: undici7.Dispatcher,
   options: Partial<undici7.Dispatcher.RequestOptions> = {},
@@ -69,7 +69,7 @@ export async function ask(
   return { status: statusCode, text: await body.text() }
 }
 
-/** The statuses the server gave, oldest first. */
+/** The statuses of all responses, oldest first. */
 export function statuses({ sandbox }: Pick<Scene, 'sandbox'>): (number | undefined)[] {
   return sandbox.requests.map(({ status }) => status)
 }

@@ -8,18 +8,18 @@ import { describe, expect, it } from 'vitest'
 import { ClosedError } from '../../../src/errors/index.ts'
 import { type AnyUndici, ask, NAMESPACES, openScene, type Scene, statuses } from './scene.ts'
 
-/** More than all the buffers on the way can hold. */
+/** More than all buffers in between can hold. */
 const BIG = 'x'.repeat(24 * 1024 * 1024)
 const WATCH = `${NAMESPACES}?watch=true`
 
-/** Aborting, pausing and closing. */
-export function describeSteering(
+/** Tests aborting, pausing and closing. */
+export function describeControl(
   name: string,
   undici: AnyUndici,
   forms: readonly ('older' | 'newer')[],
 ): void {
-  describe(`steering with ${name}`, () => {
-    it('does not send what was aborted before', async () => {
+  describe(`a controlled dispatcher of ${name}`, () => {
+    it('does not send a request that was already aborted', async () => {
       await using scene = await openScene(undici)
       const reason = new Error('too late')
       const request = ask(scene.dispatcher, { signal: AbortSignal.abort(reason) })
@@ -27,7 +27,7 @@ export function describeSteering(
       expect(scene.sandbox.requests).toEqual([])
     })
 
-    it('can be aborted while a refused credential is replaced', async () => {
+    it('aborts a request while a refused credential is replaced', async () => {
       await using scene = await openScene(undici, { command: writeSlowPlugin })
       await ask(scene.dispatcher)
       scene.sandbox.revoke('jane')
@@ -36,12 +36,12 @@ export function describeSteering(
       const aborted = expect(request).rejects.toThrow('enough')
       await expect.poll(() => statuses(scene)).toEqual([200, 401])
       controller.abort(new Error('enough'))
-      // The plugin would wait for ever: what ends here does not wait for it.
+      // The plugin would run forever: the abort does not wait for it.
       await aborted
     })
 
     for (const form of forms) {
-      it(`keeps what it has when a handler of the ${form} form pauses`, async () => {
+      it(`keeps pending data while a handler with the ${form} interface pauses`, async () => {
         await using scene = await openScene(undici)
         scene.sandbox.respondWith(({ path }) =>
           path === '/big' ? { status: 200, body: BIG } : undefined,
@@ -56,8 +56,8 @@ export function describeSteering(
         expect(handler.size).toBe(BIG.length)
       })
 
-      it(`hands a refusal on as it came, to a handler of the ${form} form that pauses`, async () => {
-        // The plugin takes its time, and gives the same token again.
+      it(`passes a refusal on unchanged to a handler with the ${form} interface that pauses`, async () => {
+        // The plugin is slow, and returns the same token again.
         const kind = { apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential' }
         const stdout = JSON.stringify({ ...kind, status: { token: 'same' } })
         await using scene = await openScene(undici, { plugin: { stdout, delayMs: 500 } })
@@ -75,7 +75,7 @@ export function describeSteering(
       })
     }
 
-    it('lets requests finish when it is closed, and takes no more', async () => {
+    it('lets requests finish when it is closed, and accepts no more', async () => {
       await using scene = await openScene(undici)
       const { body } = await scene.dispatcher.request({ path: WATCH, method: 'GET' })
       let isClosed = false
@@ -87,11 +87,11 @@ export function describeSteering(
       expect(isClosed).toBe(false)
       body.on('error', () => {}).destroy()
       await closed
-      // Only the one of cluster.fetch is left.
+      // Only the connection of cluster.fetch is left.
       await expect.poll(() => scene.sandbox.connections.open).toBe(1)
     })
 
-    it('lets a request finish that waits for its credential when it is closed', async () => {
+    it('lets a request that waits for its credential finish when it is closed', async () => {
       await using scene = await openScene(undici)
       const request = ask(scene.dispatcher)
       await scene.dispatcher.close()
@@ -115,14 +115,14 @@ export function describeSteering(
       theirs?.body.on('error', () => {}).destroy()
     })
 
-    it('ends with the cluster: requests, what waits, and connections that were handed over', async () => {
+    it('ends with the cluster: open requests, waiting requests and upgraded connections', async () => {
       await using scene = await openScene(undici)
       await scene.cluster.fetch('/api/v1/namespaces/default/pods', {
         method: 'POST',
         body: JSON.stringify({ metadata: { name: 'web' } }),
         headers: { 'content-type': 'application/json' },
       })
-      // Another connection with the same credential, which goes on.
+      // Another cluster with the same credential, which stays open.
       await using other = await connect({ kubeconfig: scene.kubeconfig })
       const { body } = await scene.dispatcher.request({ path: WATCH, method: 'GET' })
       const socket = await openEcho(scene, 'web')
@@ -135,7 +135,7 @@ export function describeSteering(
       expect(scene.sandbox.pluginRuns).toBe(1)
     })
 
-    it('says with which status an upgrade was refused', async () => {
+    it('reports the status of a refused upgrade', async () => {
       await using scene = await openScene(undici)
       await expect(openEcho(scene, 'absent')).rejects.toMatchObject({
         code: 'ERR_UPGRADE_REFUSED',
@@ -160,7 +160,7 @@ async function openEcho({ dispatcher }: Scene, pod: string): Promise<Duplex> {
   return socket
 }
 
-/** A plugin that answers at once, and then never again. */
+/** A plugin that responds once, and then never again. */
 function writeSlowPlugin(sandbox: Sandbox): string {
   const { folder } = sandbox
   const { token } = sandbox.issueToken({ user: 'jane' })
@@ -175,7 +175,7 @@ cat '${folder}/answer'
   return join(folder, 'slow-plugin')
 }
 
-/** A promise that others settle. */
+/** A promise with its resolve function. */
 class Signal {
   resolve: () => void = () => {}
   reject: (error: Error) => void = () => {}
@@ -185,7 +185,7 @@ class Signal {
   })
 }
 
-/** Reads nothing until told to. */
+/** A handler that is paused until `resume`. */
 class PausingHandler {
   status = 0
   size = 0

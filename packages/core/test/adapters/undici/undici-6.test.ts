@@ -4,7 +4,7 @@ import { describeFetch } from './fetch-suite.ts'
 import { describeInterceptor } from './interceptor-suite.ts'
 import { describeOrigins } from './origin-suite.ts'
 import type { AnyUndici } from './scene.ts'
-import { describeSteering } from './steering-suite.ts'
+import { describeControl } from './steering-suite.ts'
 
 const undici6 = undici as unknown as AnyUndici
 
@@ -12,4 +12,4 @@ describeDispatcher('undici 6', undici6)
 describeOrigins('undici 6', undici6)
 describeInterceptor('undici 6', undici6)
 describeFetch('undici 6', undici6)
-describeSteering('undici 6', undici6, ['older'])
+describeControl('undici 6', undici6, ['older'])

@@ -3,12 +3,12 @@ import type { Upgraded } from '../../transports/driver.ts'
 
 export const EXEC_PROTOCOLS = ['v5.channel.k8s.io']
 
-/** The path of a command in a pod of the sandbox that sends back what it is told. */
+/** The path of a command in a pod of the sandbox that echoes its standard input. */
 export function execPath(namespace: string, pod: string): string {
   return `/api/v1/namespaces/${namespace}/pods/${pod}/exec?command=cat&stdin=true&stdout=true`
 }
 
-/** What the behaviour table does with an open WebSocket to `exec`. */
+/** An open WebSocket to `exec`, as the behaviour table uses it. */
 export function asUpgraded(socket: OpenedWebSocket): Upgraded {
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
   return {
@@ -23,7 +23,7 @@ export function asUpgraded(socket: OpenedWebSocket): Upgraded {
   }
 }
 
-/** Sends to standard input, and reads as much from standard output. */
+/** Writes to standard input, and reads as many bytes from standard output. */
 export function echoed(socket: OpenedWebSocket, text: string): Promise<string> {
   return new Promise((resolve) => {
     let output = ''

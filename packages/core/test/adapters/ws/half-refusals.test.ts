@@ -7,7 +7,7 @@ describe('openWebSocket', () => {
   it.each([
     ['never ends', (_: Duplex) => {}],
     ['breaks off', (socket: Duplex) => void socket.destroy()],
-  ])('tells of a refusal that %s', async (_, end) => {
+  ])('reports a refusal whose body %s', async (_, end) => {
     await using plain = await startPlainServer((_, response) => response.end())
     plain.server.on('upgrade', (_, socket) => {
       const head = ['HTTP/1.1 403 Forbidden', 'Content-Length: 1000', '', 'not you'].join('\r\n')

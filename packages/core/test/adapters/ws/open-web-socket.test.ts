@@ -43,7 +43,7 @@ const closed = (socket: OpenedWebSocket): Promise<number> =>
   new Promise((resolve) => socket.once('close', resolve))
 
 describe('openWebSocket', () => {
-  it('opens a WebSocket with the credential, and it speaks both ways', async () => {
+  it('opens a WebSocket with the credential, in both directions', async () => {
     await start()
     const socket = await openWebSocket(cluster, PATH, EXEC_PROTOCOLS)
     expect(socket.protocol).toBe('v5.channel.k8s.io')
@@ -51,7 +51,7 @@ describe('openWebSocket', () => {
     const large = 'x'.repeat(300_000)
     expect(await echoed(socket, large)).toBe(large)
     const done = closed(socket)
-    // The end of standard input is the end of the command.
+    // The command ends with its standard input.
     socket.send(Buffer.of(255, 0))
     expect(await done).toBe(1000)
     expect(sandbox.requests.at(-1)).toMatchObject({ user: 'jane', status: 101 })
@@ -60,7 +60,7 @@ describe('openWebSocket', () => {
   it.each([
     ['a URL of wss', () => `wss://127.0.0.1:${new URL(sandbox.url).port}${PATH}`],
     ['a URL of https', () => new URL(PATH, sandbox.url)],
-  ])('takes %s', async (_, place) => {
+  ])('accepts %s', async (_, place) => {
     await start()
     const socket = await openWebSocket(cluster, place(), 'v4.channel.k8s.io')
     expect(await echoed(socket, 'x')).toBe('x')
@@ -82,7 +82,7 @@ describe('openWebSocket', () => {
     expect(sandbox.requests).toHaveLength(before)
   })
 
-  it('refreshes after a 401 and tries once more', async () => {
+  it('refreshes the credential after a 401 and retries once', async () => {
     await start()
     sandbox.revoke('jane')
     const socket = await openWebSocket(cluster, PATH, EXEC_PROTOCOLS)
@@ -91,7 +91,7 @@ describe('openWebSocket', () => {
     socket.terminate()
   })
 
-  it("tells the server's own words when it refuses", async () => {
+  it("rejects with the server's message when it refuses", async () => {
     await start()
     const refused = await openWebSocket(cluster, '/api/v1/namespaces/default/pods/no/exec').catch(
       (error: unknown) => error,
@@ -106,7 +106,7 @@ describe('openWebSocket', () => {
     [401, { message: 'go away' }, 'go away'],
     [403, '', 'Forbidden'],
     [500, 'x'.repeat(100_000), 'x'.repeat(200)],
-  ])('makes an error of an answer of %i', async (status, body, message) => {
+  ])('rejects with an error for status %i', async (status, body, message) => {
     await start()
     sandbox.respondWith(() => ({ status, body }))
     const refused = await openWebSocket(cluster, PATH).catch((error: unknown) => error)
@@ -116,7 +116,7 @@ describe('openWebSocket', () => {
     )
   })
 
-  it('fails with the error of the engine when there is no credential', async () => {
+  it('rejects with our error when no credential is available', async () => {
     const exec = await sandbox.plugin({ user: 'jane', exitCode: 3 })
     cluster = await connect({ kubeconfig: sandbox.writeKubeconfig({ user: { exec } }) })
     const failure = await openWebSocket(cluster, PATH).catch((error: unknown) => error)
@@ -124,7 +124,7 @@ describe('openWebSocket', () => {
     expect(failure).toMatchObject({ code: 'ERR_PLUGIN_EXITED' })
   })
 
-  it('fails with the error of the engine when there is no server', async () => {
+  it('rejects with our error when the server is unreachable', async () => {
     await start()
     const { url } = sandbox
     await sandbox.close()
@@ -133,7 +133,7 @@ describe('openWebSocket', () => {
     sandbox = await startSandbox()
   })
 
-  it('ends with its signal while it waits for the credential, and for the answer', async () => {
+  it('is aborted by its signal while it waits for the credential or the response', async () => {
     const exec = await sandbox.plugin({ user: 'jane', delayMs: 300 })
     cluster = await connect({ kubeconfig: sandbox.writeKubeconfig({ user: { exec } }) })
     const first = new AbortController()
@@ -164,7 +164,7 @@ describe('openWebSocket', () => {
     socket.terminate()
   })
 
-  it('takes the class of the caller', async () => {
+  it('uses the class of the caller', async () => {
     await start()
     class Own extends WebSocket {
       readonly isOwn = true
@@ -176,7 +176,7 @@ describe('openWebSocket', () => {
 })
 
 describe('an open WebSocket', () => {
-  it('ends with the cluster, without an error that nobody hears', async () => {
+  it('ends with the cluster, without an unhandled error', async () => {
     await start()
     const socket = await openWebSocket(cluster, PATH, EXEC_PROTOCOLS)
     const done = closed(socket)
@@ -186,8 +186,8 @@ describe('an open WebSocket', () => {
   })
 
   it.each([
-    ['is left alone when the certificate rotates', {}, true],
-    ['ends when policy.drainLimitMs has passed since', { drainLimitMs: 100 }, false],
+    ['stays open when the certificate rotates', {}, true],
+    ['ends policy.drainLimitMs after the certificate rotated', { drainLimitMs: 100 }, false],
   ])('%s', async (_, policy, isOpen) => {
     const exec = await sandbox.plugin({ user: 'jane', answers: 'certificate' })
     await start({ exec }, { policy })
@@ -201,7 +201,7 @@ describe('an open WebSocket', () => {
     socket.terminate()
   })
 
-  it('is closed on both sides when one side goes away', async () => {
+  it('is closed on both sides when one side disconnects', async () => {
     await start()
     const socket = await openWebSocket(cluster, PATH, EXEC_PROTOCOLS)
     const before = sandbox.connections.open
@@ -218,7 +218,7 @@ describe('over the bridge', () => {
   let plain: PlainServer
   afterEach(() => plain[Symbol.asyncDispose]())
 
-  it('pings, pongs and close codes pass, and so does what ws is told by options', async () => {
+  it('pings, pongs, close codes and the options of ws are passed on', async () => {
     plain = await startPlainServer((_, response) => response.end())
     const server = new WebSocketServer({ server: plain.server, perMessageDeflate: true })
     const accepted = once(server, 'connection') as Promise<[WebSocket, { headers: object }]>
@@ -243,7 +243,7 @@ describe('over the bridge', () => {
     server.close()
   })
 
-  it('no message is lost that comes with the answer', async () => {
+  it('a message that arrives with the response is not lost', async () => {
     plain = await startPlainServer((_, response) => response.end())
     cluster = plain.cluster
     plain.server.on('upgrade', ({ headers }, socket) => {
@@ -261,7 +261,7 @@ describe('over the bridge', () => {
     }
   })
 
-  it('a server that breaks the rules of WebSocket is no end of the process', async () => {
+  it('a server that violates the WebSocket protocol does not end the process', async () => {
     plain = await startPlainServer((_, response) => response.end())
     cluster = plain.cluster
     const server = new WebSocketServer({ server: plain.server })

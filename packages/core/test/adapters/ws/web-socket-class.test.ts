@@ -6,7 +6,7 @@ it('the installed ws is used', async () => {
   expect(await loadWebSocket()).toBe(WebSocket)
 })
 
-it('a ws that is not installed is told about by its name', async () => {
+it('a missing ws is named in the error', async () => {
   const load = async () => import('not-installed' as string) as never
   await expect(loadWebSocket(load)).rejects.toMatchObject({
     code: 'ERR_PEER_MISSING',
@@ -16,7 +16,7 @@ it('a ws that is not installed is told about by its name', async () => {
   })
 })
 
-it('a ws that is broken says so itself', async () => {
+it('the error of a broken ws is passed on', async () => {
   const load = () => Promise.reject(new SyntaxError('broken'))
   await expect(loadWebSocket(load)).rejects.toThrow(SyntaxError)
 })

@@ -3,7 +3,7 @@ import { type Driver, NAMESPACES } from '../../transports/driver.ts'
 import { until } from '../../transports/until.ts'
 import { HeldSignature, openSigned } from '../signed-stage.ts'
 
-/** Who leaves while somebody signs is told at once; the next request is answered. */
+/** A caller that aborts during signing is rejected at once; the next request succeeds. */
 export async function abortWhileSigning(driver: Driver): Promise<void> {
   const held = new HeldSignature()
   await using signed = await openSigned(driver, held.habits)
@@ -12,7 +12,7 @@ export async function abortWhileSigning(driver: Driver): Promise<void> {
   const sent = stage.ask({ path: NAMESPACES, signal: leave.signal })
   await Promise.race([held.begun, sent])
   leave.abort()
-  // The signature would take for ever: what ends here does not wait for it.
+  // The signature would take forever: the abort does not wait for it.
   await expect(sent).rejects.toThrow()
   expect(stage.sandbox.requests).toEqual([])
   held.letGoOn()
@@ -20,7 +20,7 @@ export async function abortWhileSigning(driver: Driver): Promise<void> {
   expect(key.requests.length).toBeLessThanOrEqual(2)
 }
 
-/** The end of the cluster is the end of the wait, for the caller and for whoever signs. */
+/** Closing the cluster ends the wait of the caller, and the signature. */
 export async function closeWhileSigning(driver: Driver): Promise<void> {
   const held = new HeldSignature()
   await using signed = await openSigned(driver, held.habits)
@@ -29,7 +29,7 @@ export async function closeWhileSigning(driver: Driver): Promise<void> {
   const signal = (await Promise.race([held.begun, sent])) as AbortSignal
   expect(signal.aborted).toBe(false)
   await stage.cluster.close()
-  // Some have a cluster of their own.
+  // Some drivers have their own cluster.
   if (stage.vault.status() !== undefined) await stage.client.close()
   expect(await sent).toContain('ERR_CLOSED')
   expect(signal.aborted).toBe(true)

@@ -7,7 +7,7 @@ import { openSigned } from '../signed-stage.ts'
 
 type Failure = (signature: () => Buffer) => Promise<Uint8Array>
 
-/** What can go wrong with a signature, and the code by which it is told. */
+/** What can go wrong with a signature, and its error code. */
 const FAILURES: readonly (readonly [code: string, says: RegExp, fail: Failure])[] = [
   [
     'ERR_SIGNER_FAILED',
@@ -16,7 +16,7 @@ const FAILURES: readonly (readonly [code: string, says: RegExp, fail: Failure])[
       throw new SignerFailedError('card', 'gave no signature: the card is locked')
     },
   ],
-  // A key that people write themselves throws what it likes, also what looks like the network's fault.
+  // A custom key may throw anything, even what looks like a network error.
   [
     'ERR_SIGNER_FAILED',
     /the card was pulled out/,
@@ -31,7 +31,7 @@ const FAILURES: readonly (readonly [code: string, says: RegExp, fail: Failure])[
   ],
 ]
 
-/** The caller is told what is wrong with the signer, in the way of its client; the next signature is another matter. */
+/** The caller gets the error of the signer, as its client passes it on; the next signature succeeds. */
 export async function failures(driver: Driver): Promise<void> {
   let fail: Failure | undefined
   await using signed = await openSigned(driver, {
@@ -48,7 +48,7 @@ export async function failures(driver: Driver): Promise<void> {
     expect(codesOf(error)).toContain(code)
     expect(shapeOf(error as Error, code)).toBe(driver.tellsErrors)
     expect(`${(error as Error).message} ${(error as Error).cause}`).toMatch(says)
-    // A token locks itself after a few wrong tries.
+    // Tried once: a token locks itself after a few wrong PINs.
     expect(key.requests).toHaveLength(before + 1)
   }
   const outcomes = await Promise.all(Array.from({ length: 5 }, () => stage.outcome()))
@@ -58,7 +58,7 @@ export async function failures(driver: Driver): Promise<void> {
   expect(await stage.outcome()).toEqual([200])
 }
 
-/** How a client hands on an error that is ours. */
+/** How a client passes on one of our errors. */
 function shapeOf(error: Error & { code?: unknown }, code: string): Driver['tellsErrors'] {
   if (isCredentialError(error)) return 'as it is'
   if (isCredentialError(error.cause)) return 'as the cause'

@@ -7,7 +7,7 @@ import { openSigned, type SignedStage } from '../signed-stage.ts'
 const COUNT = 20
 const ONE_EACH = { inTurn: 1, atOnce: 1 }
 
-/** A connection that is there costs nothing. */
+/** An open connection needs no signature. */
 export async function inTurn(driver: Driver): Promise<void> {
   await using signed = await openSigned(driver)
   for (let sent = 0; sent < COUNT; sent += 1) {
@@ -16,7 +16,7 @@ export async function inTurn(driver: Driver): Promise<void> {
   expectSignatures(signed, (driver.signatures ?? ONE_EACH).inTurn)
 }
 
-/** Nobody has a connection yet. */
+/** There is no connection yet. */
 export async function atOnce(driver: Driver): Promise<void> {
   await using signed = await openSigned(driver)
   const outcomes = Array.from({ length: COUNT }, () => signed.stage.outcome())
@@ -24,7 +24,7 @@ export async function atOnce(driver: Driver): Promise<void> {
   expectSignatures(signed, (driver.signatures ?? ONE_EACH).atOnce)
 }
 
-/** One for each connection, none for one that was of no use; and all requests are of the certificate's user. */
+/** One signature per connection that was used, and all requests are from the certificate's user. */
 function expectSignatures({ stage: { sandbox }, key }: SignedStage, most: number): void {
   const records = seen(sandbox)
   expect(records).toHaveLength(COUNT)

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import type { Driver } from '../../transports/driver.ts'
 import { openSigned } from '../signed-stage.ts'
 
-/** A transport that can only add a header refuses: nothing is sent, and nothing is signed. */
+/** A transport that can only add headers fails: nothing is sent or signed. */
 export async function headerOnly(driver: Driver): Promise<void> {
   await using signed = await openSigned(driver)
   const { stage, key } = signed

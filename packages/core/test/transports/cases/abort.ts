@@ -8,12 +8,12 @@ import { until } from '../until.ts'
 import { abortWhileFrozen } from '../vault-cases/frozen.ts'
 
 export async function abort(driver: Driver): Promise<void> {
-  // A vault has had its first login when there is a cluster: who waits there waits for a later one.
+  // With a vault, the first login is done when there is a cluster, so a request waits for a later one.
   await (driver.isOnVault ? abortWhileFrozen(driver) : abortWhilePluginRuns(driver))
   await abortMidStream(driver)
 }
 
-/** The caller is told at once; the run goes on, and its answer serves the next request. */
+/** The caller is rejected at once. The plugin run continues, and its result serves the next request. */
 async function abortWhilePluginRuns(driver: Driver): Promise<void> {
   await using scene = await Scene.open(driver, {
     kubeconfig: (sandbox) => ({ user: { exec: { command: writeHeldPlugin(sandbox) } } }),
@@ -24,14 +24,14 @@ async function abortWhilePluginRuns(driver: Driver): Promise<void> {
   const isStarted = until(() => existsSync(file('runs')))
   await expect(Promise.race([isStarted, sent])).resolves.toBeUndefined()
   controller.abort()
-  // The plugin would wait for ever: what ends here does not wait for it.
+  // The plugin would run forever: the abort does not wait for it.
   await expect(sent).rejects.toThrow()
   writeFileSync(file('gate'), '')
   expect((await scene.ask()).status).toBe(200)
   expect(readFileSync(file('runs'), 'utf8')).toBe('run\n')
 }
 
-/** The server sees that nobody reads any more, and the caller that there is no more. */
+/** The server sees the end of the watch, and so does the caller. */
 async function abortMidStream(driver: Driver): Promise<void> {
   await using scene = await Scene.withPlugin(driver)
   const watch = await scene.watch()
@@ -41,7 +41,7 @@ async function abortMidStream(driver: Driver): Promise<void> {
   expect((await scene.ask()).status).toBe(200)
 }
 
-/** A plugin that answers when the file `gate` is there. */
+/** A plugin that responds when the file `gate` exists. */
 function writeHeldPlugin(sandbox: Sandbox): string {
   const { folder } = sandbox
   const { token } = sandbox.issueToken({ user: 'jane' })

@@ -9,18 +9,18 @@ import { Scene } from '../scene.ts'
 
 export async function certificateRefused(driver: Driver): Promise<void> {
   await replaced(driver)
-  // On a vault it waits for one login after another, as after any refusal.
+  // With a vault the request waits for one login after another, as after any refusal.
   if (!driver.isOnVault) await refusedForEver(driver)
 }
 
-/** The plugin is asked again, and the request goes out with what it gave. */
+/** The plugin runs again, and the request is sent with the new certificate. */
 async function replaced(driver: Driver): Promise<void> {
   await using stage = await Stage.open(driver, ['bad', 'good'])
   expect(await stage.scene.ask('/version')).toEqual({ status: 200, text: 'ok' })
   expect(stage.runs).toBe(2)
 }
 
-/** One more run, and an error that says what is wrong. */
+/** The plugin runs once more, and the error says that the certificate was refused. */
 async function refusedForEver(driver: Driver): Promise<void> {
   await using stage = await Stage.open(driver, ['bad', 'bad'])
   const failure = await stage.scene.ask('/version').then(
@@ -31,7 +31,7 @@ async function refusedForEver(driver: Driver): Promise<void> {
   expect(stage.runs).toBe(2)
 }
 
-/** A server that refuses certificates in the handshake, and a plugin that gives one after the other. */
+/** A server that refuses certificates in the handshake, and a plugin that returns one after the other. */
 class Stage implements AsyncDisposable {
   readonly scene: Scene
   readonly #server: RefusingServer
@@ -71,7 +71,7 @@ class Stage implements AsyncDisposable {
   }
 }
 
-/** Its first run gives the first certificate, the second the second, and so on. */
+/** A plugin whose n-th run returns the n-th certificate. */
 function writePlugin({ folder }: Sandbox, certificates: readonly IssuedCertificate[]): string {
   for (const [index, { certificate, key }] of certificates.entries()) {
     const answer = {

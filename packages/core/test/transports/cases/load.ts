@@ -18,7 +18,7 @@ export async function warm(driver: Driver): Promise<void> {
   await scene.ask()
   expect(await scene.askInTurn(50)).toEqual([200])
   expect(scene.sandbox.pluginRuns).toBe(1)
-  // undici waits one turn of the loop before it uses a connection again, and opens a second one meanwhile.
+  // undici reuses a connection one turn of the event loop later, and opens a second one meanwhile.
   expect(scene.sandbox.connections.opened).toBeLessThanOrEqual(2)
 }
 
@@ -31,16 +31,16 @@ export async function expiry(driver: Driver): Promise<void> {
   // Each is replaced when half of it is left, so the first two have expired by then.
   while (sandbox.pluginRuns < 4 || Date.now() < beganAt + 1.6 * lifetimeMs) {
     statuses.push((await scene.ask()).status)
-    // Not to wait for anything: so that the transports beside this one have some air.
+    // Gives concurrent cases some time in the event loop.
     await pause(10)
   }
   expect(distinct(statuses)).toEqual([200])
-  // Not by way of refusals: one may meet its token's last moment, but not every expiry.
+  // Tokens are renewed before they expire: a single request may be refused, but not one per expiry.
   const refused = seen(sandbox).filter(({ status }) => status === 401)
   expect(refused.length).toBeLessThanOrEqual(1)
 }
 
-/** Short, but long enough for a plugin to run three times in half of it, on a machine as busy as this one is now. */
+/** Short, but half of it is enough for three plugin runs, however busy the machine is. */
 async function chooseLife(driver: Driver): Promise<number> {
   const beganAt = performance.now()
   // With a vault, the plugin runs while the scene opens.

@@ -16,13 +16,13 @@ export async function ownAuthorization(driver: Driver): Promise<void> {
   expect(last()).toMatchObject({ user: 'ann', hasClientCertificate: false })
   expect(sandbox.pluginRuns).toBe(runsAtFirst(driver))
 
-  // Now with connections about that carry our certificate.
+  // Again while there are connections with our certificate.
   expect((await scene.ask()).status).toBe(200)
   expect(last()).toMatchObject({ user: 'jane', hasClientCertificate: answers === 'both' })
   expect((await askAs(token)).status).toBe(200)
   expect(last()).toMatchObject({ user: 'ann', hasClientCertificate: false })
 
-  // Whether it is good is the caller's business.
+  // A refusal of it is returned to the caller.
   const count = seen(sandbox).length
   expect((await askAs('wrong')).status).toBe(401)
   expect(seen(sandbox)).toHaveLength(count + 1)

@@ -14,7 +14,7 @@ const BODIES: Readonly<Record<'string' | 'buffer' | 'stream', (text: string) => 
   stream: (text) => Readable.from(inPieces(Buffer.from(text))),
 }
 
-/** A body of this kind arrives whole, although the first answer is a 401, and makes one object. */
+/** The body arrives completely although the first response is a 401, and creates one object. */
 export function postOf(kind: keyof typeof BODIES): (driver: Driver) => Promise<void> {
   return async (driver) => {
     await using scene = await Scene.withPlugin(driver)

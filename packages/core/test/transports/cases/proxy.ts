@@ -3,7 +3,7 @@ import { proxyUrl, startConnectProxy, type TestProxy } from '../../fixtures/prox
 import { type Driver, strongest } from '../driver.ts'
 import { Scene } from '../scene.ts'
 
-/** A name that only the proxy knows: whoever goes around it gets nowhere. */
+/** A name that only the proxy can resolve, so that a direct connection fails. */
 const HOST = 'sandbox.kubecred.test'
 
 export async function proxy(driver: Driver): Promise<void> {
@@ -26,7 +26,7 @@ export async function proxy(driver: Driver): Promise<void> {
   expect(await scene.askInTurn(10)).toEqual([200])
   const { port } = new URL(scene.sandbox.url)
   expect(new Set(tunnel.asked)).toEqual(new Set([`CONNECT ${HOST}:${port}`]))
-  // Connections are kept behind a proxy too, by those who keep any.
+  // Transports that reuse connections do so behind a proxy, too.
   if (driver.cannot?.warm === undefined) expect(tunnel.asked.length).toBeLessThanOrEqual(2)
   const watch = await scene.watch()
   await watch.expectEvent()
@@ -36,6 +36,6 @@ export async function proxy(driver: Driver): Promise<void> {
     expect(await upgraded.echo('hello')).toBe('hello')
     await upgraded.close()
   }
-  // Nothing of ours was for the proxy.
+  // The proxy got no credential of ours.
   expect(tunnel.heard.join('')).not.toMatch(/authorization/i)
 }

@@ -9,14 +9,14 @@ export async function redirect(driver: Driver): Promise<void> {
   await using scene = await Scene.withPlugin(
     driver,
     { answers: strongest(driver) },
-    // So that nothing but our own rule stands between the credential and the thief.
+    // So that only our own check keeps the credential from the other server.
     { kubeconfig: () => ({ insecureSkipTlsVerify: true }) },
   )
   expect((await scene.ask()).status).toBe(200)
   for (const { url } of [tlsThief, plainThief]) {
     for (const status of [301, 302, 307, 308]) {
       scene.sandbox.respondWith(() => ({ status, headers: { Location: `${url}/version` } }))
-      // Handed back, followed without us, or an error: all are good.
+      // Returned, followed without our credential, or an error: all are correct.
       const request = status > 302 ? { method: 'POST', body: '{}' } : {}
       await scene.ask({ path: '/version', ...request }).catch(() => {})
     }

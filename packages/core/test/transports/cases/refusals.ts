@@ -4,7 +4,7 @@ import type { Driver } from '../driver.ts'
 import { Scene } from '../scene.ts'
 
 export async function refusedOnce(driver: Driver): Promise<void> {
-  // Two scenes: a credential that was refused when it was new is not replaced again at once.
+  // Two scenes, because a credential that was refused when it was new is not replaced again at once.
   for (const count of [1, 50]) {
     await using scene = await Scene.withPlugin(driver)
     const { sandbox } = scene
@@ -27,12 +27,12 @@ export async function refusedForever(driver: Driver): Promise<void> {
   const runs = sandbox.pluginRuns
   expect(runs).toBeGreaterThan(1)
   expect(runs).toBeLessThanOrEqual(mostRuns(Date.now() - beganAt))
-  // The server comes to its senses, and so does the client.
+  // When the server accepts credentials again, requests succeed.
   sandbox.respondWith(undefined)
   expect((await scene.ask()).status).toBe(200)
 }
 
-/** The first, one for the first refusal, and one after each pause; the first is a second long, less a fifth. */
+/** The first run, one for the first refusal, and one after each back-off; the first is 1 s minus 20 % jitter. */
 export function mostRuns(passedMs: number): number {
   return 2 + Math.floor(Math.log2(passedMs / 800 + 1))
 }

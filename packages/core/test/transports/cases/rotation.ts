@@ -8,7 +8,7 @@ import type { Driver } from '../driver.ts'
 import { distinct, Scene } from '../scene.ts'
 import { until } from '../until.ts'
 
-/** Less than the server waits before it closes an idle connection by itself. */
+/** Shorter than the idle timeout of the server. */
 const CLOSED_MS = 4000
 
 export async function certificateRotated(driver: Driver): Promise<void> {
@@ -49,7 +49,7 @@ export async function authorityRotated(driver: Driver): Promise<void> {
   expect((await scene.ask()).status).toBe(200)
   const opened = sandbox.connections.opened
   writeFileSync(join(sandbox.folder, 'ca.pem'), await sandbox.rotateServerAuthority())
-  // Until the file is looked at, requests find the old connection; those that must open one may fail.
+  // Until the file is read again, requests use the old connection; those that need a new one may fail.
   await until(async () => (await connectionAfterRequest(scene)) > opened)
   const before = seen(sandbox).length
   expect(await scene.askAtOnce(30)).toEqual([200])
@@ -65,7 +65,7 @@ export async function authorityRotated(driver: Driver): Promise<void> {
 /**
  * Writes certificate and key of a user to the files that the kubeconfig names.
  *
- * @param driver Where keys only sign, the certificate is a new one for the key that is there.
+ * @param driver With signing keys, a new certificate is issued for the same key.
  */
 export async function writeCertificate(
   { folder, issueCertificate }: Sandbox,
@@ -94,7 +94,7 @@ async function connectionAfterRequest(scene: Scene): Promise<number> {
   return status === 200 ? (seen(scene.sandbox).at(-1)?.connection ?? 0) : 0
 }
 
-/** Waits until no connection is open but those that carried such requests. */
+/** Waits until only connections of such requests are open. */
 async function expectOnlyNew(
   { sandbox }: Scene,
   isNew: (record: Sandbox['requests'][number]) => boolean,

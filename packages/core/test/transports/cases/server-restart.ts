@@ -8,7 +8,7 @@ export async function serverRestart(driver: Driver): Promise<void> {
   const watch = await scene.watch()
   expect(await scene.askAtOnce(5)).toEqual([200])
   await sandbox.restart()
-  // Kept connections are dead, and nobody may have noticed yet.
+  // Kept-alive connections are dead, and the client may not have noticed yet.
   expect(await scene.askInTurn(5)).toEqual([200])
   await watch.expectCut()
   sandbox.dropConnections()

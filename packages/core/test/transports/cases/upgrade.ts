@@ -11,7 +11,7 @@ export async function upgrade(driver: Driver): Promise<void> {
   expect(await connection.echo('hello')).toBe('hello')
   expect(sandbox.pluginRuns).toBe(1)
   expect(upgrades(sandbox)).toMatchObject([{ user: 'jane', status: 101 }])
-  // What is open does not depend on the token any more.
+  // An open connection no longer depends on the token.
   scene.revoke('jane')
   expect(await connection.echo('still there')).toBe('still there')
   await connection.close()

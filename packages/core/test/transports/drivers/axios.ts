@@ -7,8 +7,8 @@ export const axiosDriver: Driver = {
   name: 'axios',
   tellsErrors: 'as the cause',
   cannot: {
-    upgrade: 'With axios there is no way to an upgraded connection.',
-    'upgrade refused once': 'With axios there is no way to an upgraded connection.',
+    upgrade: 'axios does not return upgraded connections.',
+    'upgrade refused once': 'axios does not return upgraded connections.',
   },
   async open(cluster) {
     const httpsAgent = createAgent(cluster)

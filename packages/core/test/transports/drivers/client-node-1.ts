@@ -5,7 +5,7 @@ import { attach } from 'kubecred/client-node'
 import type { Driver } from '../driver.ts'
 import { execUpgrade } from './client-node-exec.ts'
 
-/** client-node's own, an older one than ours. */
+/** The node-fetch of client-node, which is older than ours. */
 type NodeFetch = (
   url: string,
   init: object,
@@ -13,7 +13,7 @@ type NodeFetch = (
 const require = createRequire(import.meta.resolve('@kubernetes/client-node'))
 const { default: fetch } = require('node-fetch') as { default: NodeFetch }
 
-/** @kubernetes/client-node 1.4, in the way its generated APIs send. */
+/** @kubernetes/client-node 1.4, as its generated APIs send requests. */
 export const clientNode1: Driver = {
   name: '@kubernetes/client-node 1.4',
   tellsErrors: 'by code and message',
@@ -47,7 +47,7 @@ export const clientNode1: Driver = {
   },
 }
 
-/** Its node-fetch tells an error without an end, and goes on with what nobody reads: client-node aborts. */
+/** Aborts after an error, as client-node does: its node-fetch emits an error without ending the body. */
 function endWith(over: AbortController, body: Readable): Readable {
   return body.on('error', () => body.destroy()).on('close', () => over.abort())
 }

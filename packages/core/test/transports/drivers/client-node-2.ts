@@ -5,12 +5,12 @@ import { attach } from 'kubecred/client-node'
 import type { Driver } from '../driver.ts'
 import { execUpgrade } from './client-node-exec.ts'
 
-/** @kubernetes/client-node 2.x, in the way its generated APIs send. Needs Node 22. */
+/** @kubernetes/client-node 2.x, as its generated APIs send requests. Needs Node 22. */
 export const clientNode2: Driver = {
   name: '@kubernetes/client-node 2',
   tellsErrors: 'as the cause',
   async open(_, { kubeconfig, vault }) {
-    // Here and not above: the file itself can be loaded by any Node.
+    // Imported here, so that any Node can load this file.
     const { Exec, KubeConfig, RequestContext } = await import('client-node-2')
     const require = createRequire(import.meta.resolve('client-node-2'))
     const { fetch } = require('undici') as { fetch: typeof globalThis.fetch }

@@ -16,7 +16,7 @@ interface ExecLike {
   ): Promise<{ close(): void; on(event: 'close', listener: () => void): unknown }>
 }
 
-/** Opens an echo in a pod, as programs do that use client-node. */
+/** Opens an echo in a pod, as programs with client-node do. */
 export function execUpgrade(client: ExecLike): NonNullable<Opened['upgrade']> {
   return async ({ namespace, pod }) => {
     const [stdin, stdout] = [new PassThrough(), new PassThrough()]
@@ -38,7 +38,7 @@ export function execUpgrade(client: ExecLike): NonNullable<Opened['upgrade']> {
   }
 }
 
-/** client-node hands out the event of the WebSocket, with the error in it. */
+/** client-node rejects with the event of the WebSocket, which has the error in it. */
 function explain(event: unknown): never {
   throw (event as { error?: unknown }).error ?? event
 }

@@ -7,8 +7,8 @@ export const gotDriver: Driver = {
   name: 'got',
   tellsErrors: 'as the cause',
   cannot: {
-    upgrade: 'With got there is no way to an upgraded connection.',
-    'upgrade refused once': 'With got there is no way to an upgraded connection.',
+    upgrade: 'got does not return upgraded connections.',
+    'upgrade refused once': 'got does not return upgraded connections.',
   },
   async open(cluster) {
     const agent = createAgent(cluster)

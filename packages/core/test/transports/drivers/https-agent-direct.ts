@@ -1,9 +1,9 @@
 import type { Driver } from '../driver.ts'
 import { openAgent } from './https-agent.ts'
 
-const NO_RETRY = 'The direct variant hands the 401 back, and the next request has a new credential.'
+const NO_RETRY = 'With `direct` the caller gets the 401, and the next request has a new credential.'
 
-/** `node:https` with our agent, its fast variant. */
+/** `node:https` with our agent and the option `direct`. */
 export const httpsAgentDirect: Driver = {
   name: 'https.Agent, direct',
   tellsErrors: 'as it is',
@@ -13,12 +13,11 @@ export const httpsAgentDirect: Driver = {
     'POST with a string': NO_RETRY,
     'POST with a Buffer': NO_RETRY,
     'POST with a stream': NO_RETRY,
-    'server restart':
-      "A connection that died unnoticed is the request's error, as with Node's own agent.",
+    'server restart': "A request on a dead connection fails, as with Node's own agent.",
   },
-  // Without a vault there is no credential yet, and then the bridge takes the request.
+  // Without a vault there is no credential yet, so the first request uses the bridge.
   cannotOnVault: { 'certificate refused in the handshake': NO_RETRY },
-  // Then the bridge takes all of them.
+  // With signing keys all requests use the bridge.
   cannotWhereKeysSign: {},
   open: async (cluster) => openAgent(cluster, { direct: true }),
 }

@@ -8,8 +8,8 @@ export const nodeFetch: Driver = {
   name: 'node-fetch',
   tellsErrors: 'by code and message',
   cannot: {
-    upgrade: 'With node-fetch there is no way to an upgraded connection.',
-    'upgrade refused once': 'With node-fetch there is no way to an upgraded connection.',
+    upgrade: 'node-fetch does not return upgraded connections.',
+    'upgrade refused once': 'node-fetch does not return upgraded connections.',
   },
   async open(cluster) {
     const agent = createAgent(cluster)
@@ -35,7 +35,7 @@ export const nodeFetch: Driver = {
   },
 }
 
-/** node-fetch tells of an abort twice, which is once too often for whoever reads lines. */
+/** node-fetch emits two errors for an abort, which readline does not expect. */
 function failingOnce(body: NodeJS.ReadableStream): Readable {
   return pipeline(body, new PassThrough(), () => {})
 }

@@ -4,7 +4,7 @@ import { driveDispatcher } from '../../adapters/undici/drive-undici.ts'
 import type { Driver } from '../driver.ts'
 
 const CERTIFICATE =
-  'A certificate belongs to a connection, and an interceptor works on connections of the user.'
+  'A certificate belongs to a connection, and an interceptor uses connections of the user.'
 
 export const undici7InterceptorDriver: Driver = {
   name: 'kubecred/undici (interceptor, undici 7)',
@@ -12,8 +12,8 @@ export const undici7InterceptorDriver: Driver = {
   cannot: {
     'certificate rotated': CERTIFICATE,
     'certificate refused in the handshake': CERTIFICATE,
-    'CA rotated': 'The user opens the connections, and says once and for all whom to trust.',
-    proxy: 'The user opens the connections, and says through which proxy.',
+    'CA rotated': 'The user opens the connections, with a CA that does not change.',
+    proxy: 'The user opens the connections, and chooses their proxy.',
   },
   async open(cluster, { kubeconfig }) {
     const { Agent } = await import('undici')
@@ -25,7 +25,7 @@ export const undici7InterceptorDriver: Driver = {
   },
 }
 
-/** Whom the kubeconfig tells to trust, for connections that are not ours. */
+/** The CA of the kubeconfig, for connections that are not ours. */
 function readTrust(kubeconfig: string): { ca?: string; rejectUnauthorized?: boolean } {
   const { clusters } = JSON.parse(readFileSync(kubeconfig, 'utf8')) as {
     clusters: { cluster: Record<string, string | boolean> }[]

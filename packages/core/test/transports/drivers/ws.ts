@@ -22,7 +22,7 @@ export const wsDriver: Driver = {
     return {
       async send({ method = 'GET', server = '', path, headers = {}, body, signal }) {
         if (method !== 'GET' || body !== undefined) throw new Error(NO_BODY)
-        // Here the server does not agree, and its ordinary answer is what was asked for.
+        // The server does not upgrade, and its ordinary response is the result.
         const refused = await openWebSocket(cluster, server + path, [], { headers, signal }).then(
           () => new Error('the server agreed'),
           (error: Error & { status?: number }) => error,

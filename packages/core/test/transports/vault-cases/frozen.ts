@@ -5,7 +5,7 @@ import { expectNoLeak } from '../../fixtures/no-leak.ts'
 import { seen } from '../admin.ts'
 import { mostRuns } from '../cases/refusals.ts'
 import { codesOf } from '../codes-of.ts'
-import { type Driver, handsRefusalsBack, NAMESPACES } from '../driver.ts'
+import { type Driver, NAMESPACES, returnsRefusals } from '../driver.ts'
 import { distinct } from '../scene.ts'
 import { until } from '../until.ts'
 import { infoFor, VaultStage, type VaultStageOptions } from '../vault-stage.ts'
@@ -13,7 +13,7 @@ import { Watch } from '../watch.ts'
 
 const WAITING = 10
 
-/** A handler that answers once, and again when it is let go on. */
+/** A handler that returns once, and again when it is released. */
 function heldLogin(driver: Driver): {
   readonly logins: VaultStageOptions['logins']
   readonly calls: AbortSignal[]
@@ -35,25 +35,25 @@ function heldLogin(driver: Driver): {
   return { logins, calls, letGoOn: () => letGoOn() }
 }
 
-/** Takes away what everybody uses; who sends after that has to wait. */
+/** Revokes all credentials, so that later requests have to wait. */
 async function deplete(driver: Driver, stage: VaultStage): Promise<void> {
   stage.sandbox.revoke('user-1')
   stage.sandbox.revokeCertificates('user-1')
-  if (handsRefusalsBack(driver)) expect(await stage.outcome()).toEqual([401])
+  if (returnsRefusals(driver)) expect(await stage.outcome()).toEqual([401])
 }
 
-/** When nothing is left, requests wait; the next login lets all of them go on. */
+/** When no login is left, requests wait; after the next login all of them continue. */
 export async function freezeAndThaw(driver: Driver): Promise<void> {
   const { logins, calls, letGoOn } = heldLogin(driver)
-  // Nobody stands in the queue twice: there is just enough room for each of them.
+  // No request is queued twice: the queue has exactly one place for each.
   await using stage = await VaultStage.open(driver, { logins, queueLimit: WAITING })
   expect(await stage.outcome()).toEqual([200])
-  // So that all code that any request needs is loaded.
+  // Loads all code that a request needs.
   await stage.outcome({ headers: { authorization: 'Bearer mine' } })
   await deplete(driver, stage)
   const frozen = Promise.all(Array.from({ length: WAITING }, () => stage.outcome()))
   await until(() => stage.vault.status()?.waiting === WAITING)
-  // All of them have come as far as they can.
+  // All requests are waiting.
   for (let turn = 0; turn < 100; turn += 1) await new Promise((resolve) => setImmediate(resolve))
   expect(stage.vault.status()?.waiting).toBe(WAITING)
   letGoOn()
@@ -63,7 +63,7 @@ export async function freezeAndThaw(driver: Driver): Promise<void> {
   expect(stage.vault.status()).toMatchObject({ waiting: 0, state: 'ready' })
 }
 
-/** Who leaves while it waits for a login is told at once, and waits no more. The login goes on. */
+/** A request that is aborted while it waits for a login is rejected at once. The login continues. */
 export async function abortWhileFrozen(driver: Driver): Promise<void> {
   const { logins, calls, letGoOn } = heldLogin(driver)
   await using stage = await VaultStage.open(driver, { logins })
@@ -81,9 +81,9 @@ export async function abortWhileFrozen(driver: Driver): Promise<void> {
 }
 
 /**
- * A refused request waits for the next login and tries again with that, until its time is up.
+ * A refused request waits for the next login and is retried with it, until its time is up.
  *
- * So nobody gets the server's own 401, but for those whose transport hands refusals back.
+ * So callers get the server's own 401 only if their transport returns refusals.
  */
 export async function refusedForeverOnVault(driver: Driver): Promise<void> {
   let runs = 0
@@ -99,19 +99,19 @@ export async function refusedForeverOnVault(driver: Driver): Promise<void> {
   const { sandbox } = stage
   const beganAt = Date.now()
   sandbox.respondWith(() => ({ status: 401, body: 'no' }))
-  if (handsRefusalsBack(driver)) expect(await stage.outcome()).toEqual([401])
+  if (returnsRefusals(driver)) expect(await stage.outcome()).toEqual([401])
   const outcomes = await Promise.all(Array.from({ length: 20 }, () => stage.outcome()))
-  // What is new is tried by whoever comes first, and handed back to them.
-  const told = handsRefusalsBack(driver) ? outcomes.filter(([first]) => first !== 401) : outcomes
-  expect(told).not.toEqual([])
-  for (const each of told) expect(each).toContain('ERR_LOGIN_FAILED')
+  // A transport that returns refusals returns the one of the first try with a new credential.
+  const failed = returnsRefusals(driver) ? outcomes.filter(([first]) => first !== 401) : outcomes
+  expect(failed).not.toEqual([])
+  for (const each of failed) expect(each).toContain('ERR_LOGIN_FAILED')
   expect(runs).toBeGreaterThan(1)
   expect(runs).toBeLessThanOrEqual(mostRuns(Date.now() - beganAt))
   sandbox.respondWith(undefined)
   await until(async () => (await stage.outcome())[0] === 200)
 }
 
-/** Whose time is up is told what each handler did, by the error itself or by what wraps it. */
+/** When the time of a request is up, the error, or one that wraps it, says what each handler did. */
 export async function loginError(driver: Driver): Promise<void> {
   const tokens: string[] = []
   await using stage = await VaultStage.open(driver, {
@@ -139,7 +139,7 @@ export async function loginError(driver: Driver): Promise<void> {
   expectNoLeak([error], tokens)
 }
 
-/** How a client hands on an error that is ours. */
+/** How a client passes on one of our errors. */
 function shapeOf(error: Error & { code?: unknown; outcomes?: unknown }): Driver['tellsErrors'] {
   if (Array.isArray(error.outcomes)) return 'as it is'
   const { outcomes } = (error.cause ?? {}) as { outcomes?: unknown }
@@ -147,7 +147,7 @@ function shapeOf(error: Error & { code?: unknown; outcomes?: unknown }): Driver[
   return error.code === 'ERR_LOGIN_FAILED' ? 'by code and message' : undefined
 }
 
-/** The end of the cluster is the end of everything on it: who waits is told, and what is open is cut. */
+/** Closing the cluster rejects waiting requests, and ends open ones. */
 export async function closeWhileFrozen(driver: Driver): Promise<void> {
   const { logins, calls } = heldLogin(driver)
   await using stage = await VaultStage.open(driver, { logins })
@@ -159,7 +159,7 @@ export async function closeWhileFrozen(driver: Driver): Promise<void> {
   const sent = stage.outcome()
   await until(() => stage.vault.status()?.waiting === 1)
   await cluster.close()
-  // Some have a cluster of their own.
+  // Some drivers have their own cluster.
   if (stage.vault.status() !== undefined) await client.close()
   expect(await sent).toContain('ERR_CLOSED')
   await watch?.expectCut()

@@ -3,13 +3,13 @@ import { loginWithKubeconfig } from 'kubecred/logins'
 import type { ConnectionInfo, LoginContext } from 'kubecred/vault'
 import { expect } from 'vitest'
 import { asAdmin, seen } from '../admin.ts'
-import { type Driver, handsRefusalsBack, type Sent, strongest, takesBodies } from '../driver.ts'
+import { type Driver, returnsRefusals, type Sent, strongest, takesBodies } from '../driver.ts'
 import { distinct } from '../scene.ts'
 import { infoFor, VaultStage } from '../vault-stage.ts'
 
 const ROUNDS = 8
 
-/** Whoever may do everything asks to be somebody who may not: that is all that the server ever sees. */
+/** The server always sees the impersonated user, never the more powerful user of the credential. */
 export async function actsAs(driver: Driver): Promise<void> {
   await using stage = await VaultStage.open(driver, {
     logins: ([sandbox]) => ({ it: (context) => logInAs(driver, sandbox, context, 'root', 'less') }),
@@ -19,7 +19,7 @@ export async function actsAs(driver: Driver): Promise<void> {
   const gets = Array.from({ length: ROUNDS }, (): Partial<Sent> => ({}))
   const requests = [
     ...gets,
-    // Nobody's name: to the server, and so to us, that is none.
+    // An empty user name: the server ignores it, so it must not disable the impersonation.
     { headers: { 'impersonate-user': '' } },
     ...(takesBodies(driver) ? [review()] : []),
   ]
@@ -35,7 +35,7 @@ export async function actsAs(driver: Driver): Promise<void> {
   expect(distinct(pairs(sandbox))).toEqual(['root is less'])
 }
 
-/** The uid, the groups and the extra values are those of whom the login names, or all of them the caller's. */
+/** Uid, groups and extra values are all from the login, or all from the caller. */
 export async function actsAsAWhole(driver: Driver): Promise<void> {
   await using stage = await VaultStage.open(driver, {
     logins: ([sandbox]) => ({ it: (context) => logInAs(driver, sandbox, context, 'root', 'less') }),
@@ -55,7 +55,7 @@ export async function actsAsAWhole(driver: Driver): Promise<void> {
   expect(JSON.stringify(own)).not.toMatch(/"one"|"two"|uid of less|why/)
 }
 
-/** Several users, of whom some act as others: whom one acts as never goes with the credential of another. */
+/** With several logins, the impersonation of one is never sent with the credential of another. */
 export async function actsAsItsOwn(driver: Driver): Promise<void> {
   await using stage = await VaultStage.open(driver, {
     logins: ([sandbox]) => ({
@@ -68,19 +68,19 @@ export async function actsAsItsOwn(driver: Driver): Promise<void> {
   const ask = (): Promise<unknown[]> => stage.outcome()
   expect(distinct((await Promise.all(Array.from({ length: 24 }, ask))).flat())).toEqual([200])
   expect(distinct(pairs(sandbox)).length).toBeGreaterThan(1)
-  // Each is refused while it is the one that is used: the next one is somebody else.
+  // Each is revoked while it is in use, so the next login takes over.
   for (const user of ['ann', 'bob']) {
     sandbox.revoke(user)
     sandbox.revokeCertificates(user)
     const answers = (await Promise.all(Array.from({ length: 8 }, ask))).flat()
-    if (!handsRefusalsBack(driver)) expect(distinct(answers)).toEqual([200])
+    if (!returnsRefusals(driver)) expect(distinct(answers)).toEqual([200])
   }
   expect(seen(sandbox).filter(({ status }) => status === 401)).not.toEqual([])
   const allowed = ['ann is less', 'bob is fewer', 'carl is carl']
   expect(pairs(sandbox).filter((pair) => !allowed.includes(pair))).toEqual([])
 }
 
-/** What the kubeconfig of somebody who may do everything says, with as strong a credential as the transport can use. */
+/** The user entry of a cluster admin, with the strongest credential that the transport supports. */
 async function logInAs(
   driver: Driver,
   sandbox: Sandbox,
@@ -116,7 +116,7 @@ function review(headers: Record<string, string> = {}): Sent {
   }
 }
 
-/** Whose credential came, and whom the server took the sender for. */
+/** The user of the credential, and the user that the server saw. */
 function pairs(sandbox: Sandbox): string[] {
   return seen(sandbox)
     .filter(({ status, path }) => status !== 401 && !path.startsWith('/version'))

@@ -2,18 +2,18 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { ConnectionFields } from 'kubecred/vault'
 import { expect } from 'vitest'
 import { asAdmin, seen } from '../admin.ts'
-import { type Driver, handsRefusalsBack, NAMESPACES } from '../driver.ts'
+import { type Driver, NAMESPACES, returnsRefusals } from '../driver.ts'
 import { distinct } from '../scene.ts'
 import { infoFor, VaultStage } from '../vault-stage.ts'
 
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps'
 
-/** What the server refuses is left alone: the request goes on with the next login, and so do those after it. */
+/** A refused credential is excluded: the request continues with the next login, and so do later ones. */
 export async function nextLogin(driver: Driver): Promise<void> {
   let first: ConnectionFields | undefined
   await using stage = await VaultStage.open(driver, {
     logins: ([sandbox]) => ({
-      // Gives the same again and again: it does not know better.
+      // Always returns the same, refused credential.
       first: async () => {
         const token = sandbox.issueToken({ user: 'first' }).token
         first ??= { server: sandbox.url, caData: sandbox.caPem, token, priority: 10 }
@@ -36,7 +36,7 @@ export async function nextLogin(driver: Driver): Promise<void> {
   expect(seen(sandbox).filter(({ status }) => status === 401)).toHaveLength(1)
 }
 
-/** Each handler is asked again ahead of its own end: requests go on, and notice nothing. */
+/** Each handler is called again before its credential expires, and no request fails. */
 export async function loginAhead(driver: Driver): Promise<void> {
   const lifetimeMs = await chooseLife(driver)
   const reasons: string[] = []
@@ -44,7 +44,7 @@ export async function loginAhead(driver: Driver): Promise<void> {
     logins: ([sandbox]) => ({
       short: ({ reason }) => {
         reasons.push(reason)
-        // The server takes it for longer: on a busy machine a request may arrive after the end that we announce.
+        // The server accepts it longer: on a busy machine a request may arrive after the expiry that we report.
         const { token } = sandbox.issueToken({ user: `user-${reasons.length}`, lifetimeMs: 60_000 })
         const expiration = new Date(Date.now() + lifetimeMs)
         return { server: sandbox.url, caData: sandbox.caPem, token, expiration }
@@ -54,7 +54,7 @@ export async function loginAhead(driver: Driver): Promise<void> {
   const statuses: unknown[] = []
   while (reasons.length < 4) {
     statuses.push(await stage.outcome())
-    // Not to wait for anything: so that the transports beside this one have some air.
+    // Gives concurrent cases some time in the event loop.
     await pause(10)
   }
   expect(distinct(statuses.flat())).toEqual([200])
@@ -62,7 +62,7 @@ export async function loginAhead(driver: Driver): Promise<void> {
   expect(seen(stage.sandbox).filter(({ status }) => status === 401)).toEqual([])
 }
 
-/** Short, but half of it is long enough for a request, on a machine as busy as this one is now. */
+/** Short, but half of it is enough for a request, however busy the machine is. */
 async function chooseLife(driver: Driver): Promise<number> {
   const beganAt = performance.now()
   await using stage = await VaultStage.open(driver, {
@@ -72,7 +72,7 @@ async function chooseLife(driver: Driver): Promise<number> {
   return Math.min(Math.max(1000, 4 * (performance.now() - beganAt)), 10_000)
 }
 
-/** A body arrives whole with the next login. */
+/** A body arrives completely with the next login. */
 export async function nextLoginWithBody(driver: Driver): Promise<void> {
   await using stage = await VaultStage.open(driver, {
     logins: ([sandbox]) => ({
@@ -92,7 +92,7 @@ export async function nextLoginWithBody(driver: Driver): Promise<void> {
   expect(JSON.parse(text)).toMatchObject({ data: { text: 'Grüße' } })
 }
 
-/** Two users at one server, none preferred: a request comes from one of them, never from half of each. */
+/** With two users of the same priority, a request is sent as one of them, never as a mix. */
 export async function wholeLogins(driver: Driver): Promise<void> {
   await using stage = await VaultStage.open(driver, {
     logins: ([sandbox]) => ({
@@ -110,8 +110,8 @@ export async function wholeLogins(driver: Driver): Promise<void> {
   expect(new Set(records.map(({ tokenUser }) => tokenUser))).toEqual(new Set(['ann', 'bob']))
 }
 
-/** The request itself goes on; or, with a transport that hands the 401 back, the next one. */
+/** Retries the request itself or, with a transport that returns the 401, the next one. */
 async function expectRefusedOnce(driver: Driver, stage: VaultStage): Promise<void> {
-  if (handsRefusalsBack(driver)) expect(await stage.outcome()).toEqual([401])
+  if (returnsRefusals(driver)) expect(await stage.outcome()).toEqual([401])
   expect(await stage.outcome()).toEqual([200])
 }

@@ -1,7 +1,7 @@
 import { type Sandbox, startSandbox } from '@kubecred/sandbox'
 import { expect } from 'vitest'
 import { asAdmin, seen } from '../admin.ts'
-import { type Driver, handsRefusalsBack, NAMESPACES, type Sent, takesBodies } from '../driver.ts'
+import { type Driver, NAMESPACES, returnsRefusals, type Sent, takesBodies } from '../driver.ts'
 import { distinct } from '../scene.ts'
 import { infoFor, VaultStage } from '../vault-stage.ts'
 
@@ -18,7 +18,7 @@ function openTwo(driver: Driver): Promise<VaultStage> {
   })
 }
 
-/** Every request goes where it is meant to, with the login of that server, whatever the others do meanwhile. */
+/** Every request goes to its own server with the login for it, whatever other requests do. */
 export async function severalServers(driver: Driver): Promise<void> {
   await using stage = await openTwo(driver)
   const { servers } = stage
@@ -58,7 +58,7 @@ function making(name: string): Sent {
   }
 }
 
-/** Between one and the other, in an order that is the same each time. */
+/** Alternates between the two, in a fixed order. */
 function shuffled<T>(given: readonly T[]): T[] {
   const stride = 7
   return Array.from({ length: stride }, (_, at) =>
@@ -73,7 +73,7 @@ function expectOnly(sandbox: Sandbox, user: string): void {
   expect(wrong).toEqual([])
 }
 
-/** A server that no login is for gets nothing: no header, no certificate, not even a connection. */
+/** A server without a login gets nothing: no header, no certificate, not even a connection. */
 export async function foreignServer(driver: Driver): Promise<void> {
   await using stage = await openTwo(driver)
   await using stranger = await startSandbox()
@@ -86,7 +86,7 @@ export async function foreignServer(driver: Driver): Promise<void> {
   expect(stranger.connections.opened).toBe(0)
 }
 
-/** An Authorization of the caller's goes to the server it is meant for, and nothing of ours with it. */
+/** A caller's own Authorization goes to the requested server, without a credential of ours. */
 export async function ownAuthorizationToSeveral(driver: Driver): Promise<void> {
   await using stage = await openTwo(driver)
   for (const { url } of stage.servers) await stage.ask({ server: url })
@@ -98,14 +98,14 @@ export async function ownAuthorizationToSeveral(driver: Driver): Promise<void> {
   }
 }
 
-/** The server's handler names another one: what is for the new server is never seen by the old one. */
+/** When a handler moves to another server, the old server never gets the new credential. */
 export async function movedServer(driver: Driver): Promise<void> {
   let isMoved = false
   await using stage = await VaultStage.open(driver, {
     servers: 2,
     freezeLimitMs: 1500,
     logins: ([one, two = one]) => ({
-      // A token alone: its connections would serve as well for the next one.
+      // Only a token, so that connections could be reused for the next credential.
       it: () =>
         isMoved
           ? { server: two.url, caData: two.caPem, token: two.issueToken({ user: 'new' }).token }
@@ -119,10 +119,10 @@ export async function movedServer(driver: Driver): Promise<void> {
   if (driver.takesPaths) {
     expect(await stage.outcome()).toEqual([200])
   } else {
-    if (handsRefusalsBack(driver)) expect(await stage.outcome({ server: one.url })).toEqual([401])
-    // A URL of the old server has no login any more.
+    if (returnsRefusals(driver)) expect(await stage.outcome({ server: one.url })).toEqual([401])
+    // There is no login for the old server any more.
     const codes = await stage.outcome({ server: one.url })
-    expect(codes).toEqual(expect.arrayContaining([expect.stringMatching(NOBODY)]))
+    expect(codes).toEqual(expect.arrayContaining([expect.stringMatching(NO_LOGIN)]))
   }
   expect(await stage.outcome({ server: two.url })).toEqual([200])
   expect(await stage.outcome({ server: one.url })).toContain('ERR_FOREIGN_ORIGIN')
@@ -130,4 +130,4 @@ export async function movedServer(driver: Driver): Promise<void> {
   expect(distinct(seen(two).map(({ tokenUser }) => tokenUser))).toEqual(['new'])
 }
 
-const NOBODY = /^ERR_(LOGIN_FAILED|FOREIGN_ORIGIN)$/
+const NO_LOGIN = /^ERR_(LOGIN_FAILED|FOREIGN_ORIGIN)$/

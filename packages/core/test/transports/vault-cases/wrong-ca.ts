@@ -1,11 +1,11 @@
 import { startSandbox } from '@kubecred/sandbox'
 import { expect } from 'vitest'
 import { seen } from '../admin.ts'
-import { type Driver, handsRefusalsBack } from '../driver.ts'
+import { type Driver, returnsRefusals } from '../driver.ts'
 import { distinct } from '../scene.ts'
 import { infoFor, VaultStage } from '../vault-stage.ts'
 
-/** A login that does not trust its server is no use; the one beside it is. Their connections never mix. */
+/** A login whose CA does not verify its server is skipped; the other one is used. They never share connections. */
 export async function wrongAuthority(driver: Driver): Promise<void> {
   await using other = await startSandbox()
   await using stage = await VaultStage.open(driver, {
@@ -17,14 +17,14 @@ export async function wrongAuthority(driver: Driver): Promise<void> {
       right: () => infoFor(driver, sandbox, 'right'),
     }),
   })
-  // These connections are the user's, and trust whom the user says.
+  // These connections are the user's own, and use the user's CA.
   const expected = driver.cannot?.['CA rotated'] === undefined ? 'right' : 'wrong'
-  if (handsRefusalsBack(driver)) {
+  if (returnsRefusals(driver)) {
     expect(await stage.outcome()).toContainEqual(expect.stringMatching(/CERT|SIGNATURE|ISSUER/))
   }
   const answers = await Promise.all(Array.from({ length: 20 }, () => stage.outcome()))
   expect(distinct(answers.flat())).toEqual([200])
-  // Also what has a credential of its own must trust the server.
+  // A request with its own credential must verify the server, too.
   const { token } = stage.sandbox.issueToken({ user: 'ann' })
   const headers = { authorization: `Bearer ${token}` }
   expect(await stage.outcome({ headers })).toEqual([200])
