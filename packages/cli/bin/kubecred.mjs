@@ -6,7 +6,7 @@ try {
   if (error?.code !== 'EMFILE' && error?.code !== 'ENFILE') throw error
   // Nothing more can be loaded, so that the words stand here.
   process.stderr.write(
-    `kubecred: this process has as many files and connections open as it may (${error.code})\n\n` +
+    `kubecred: too many open files and connections in this process (${error.code})\n\n` +
       'Raise the limit with ulimit -n.\n' +
       '(ERR_SYSTEM_EXHAUSTED; see: kubecred explain ERR_SYSTEM_EXHAUSTED)\n',
   )

@@ -80,7 +80,7 @@ describe('a full disk', () => {
     const running = home.start(args, { FULL_FOR: name }, { preload: [FULL_DISK] })
     const { status, err } = await ended(running)
     expect(status).toBe(95)
-    expect(err).toContain('kubecred: there is no space left on the disk: "')
+    expect(err).toContain('kubecred: no space left on device: "')
     expect(err).toContain('set XDG_RUNTIME_DIR or TMPDIR')
     expect(home.leftovers()).toEqual([])
   })

@@ -10,7 +10,7 @@ import {
 } from 'kubecred/client-node'
 import { expectTypeOf, it } from 'vitest'
 
-it('attach takes a KubeConfig of either version', () => {
+it('attach accepts a KubeConfig of both versions', () => {
   expectTypeOf<KubeConfig>().toExtend<KubeConfigLike>()
   expectTypeOf<NewerKubeConfig>().toExtend<KubeConfigLike>()
   expectTypeOf(attach).toBeCallableWith({} as KubeConfig)
@@ -18,14 +18,14 @@ it('attach takes a KubeConfig of either version', () => {
   expectTypeOf(attach).returns.toEqualTypeOf<Attachment>()
 })
 
-it('attach takes those options of connect() that do not say which cluster', () => {
+it('attach accepts the options of connect() that do not select a cluster', () => {
   expectTypeOf<AttachOptions>().toExtend<ConnectOptions>()
   expectTypeOf<AttachOptions>().not.toHaveProperty('context')
   expectTypeOf<AttachOptions>().not.toHaveProperty('server')
   expectTypeOf<AttachOptions>().not.toHaveProperty('token')
 })
 
-it('an attachment can be asked and closed', () => {
+it('an attachment has a status and can be closed', () => {
   expectTypeOf<Attachment>().toExtend<AsyncDisposable>()
   expectTypeOf<Attachment['close']>().returns.toEqualTypeOf<Promise<void>>()
   expectTypeOf<Attachment['status']>().returns.toEqualTypeOf<AttachmentStatus>()

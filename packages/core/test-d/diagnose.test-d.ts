@@ -8,12 +8,12 @@ import {
 } from 'kubecred/diagnose'
 import { expectTypeOf, it } from 'vitest'
 
-it('diagnose() gives findings as they are made, each with its step', () => {
+it('diagnose() yields findings with their step', () => {
   expectTypeOf(diagnose).returns.toExtend<AsyncIterable<Finding>>()
   expectTypeOf<Finding['step']>().toEqualTypeOf<Step>()
   expectTypeOf(STEPS).toExtend<readonly Step[]>()
 })
 
-it('survey() looks at every context', () => {
+it('survey() returns every context', () => {
   expectTypeOf<Awaited<ReturnType<typeof survey>>>().toExtend<readonly ContextSummary[]>()
 })

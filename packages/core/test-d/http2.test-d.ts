@@ -5,7 +5,7 @@ import { expectTypeOf, test } from 'vitest'
 
 declare const cluster: Cluster
 
-test('a client is made from a cluster', () => {
+test('a client is created from a cluster', () => {
   expectTypeOf(openHttp2).parameter(0).toExtend<object>()
   expectTypeOf(openHttp2(cluster)).toEqualTypeOf<Http2Client>()
 })
@@ -16,12 +16,12 @@ test('a response has a status, headers and a stream', () => {
   expectTypeOf<Http2Response['stream']>().toEqualTypeOf<Readable>()
 })
 
-test('headers are text or lists of text', () => {
+test('headers are strings or lists of strings', () => {
   expectTypeOf({ ':path': '/', ':method': 'GET', accept: ['a', 'b'] }).toExtend<Http2Headers>()
   expectTypeOf({ ':path': 1 }).not.toExtend<Http2Headers>()
 })
 
-test('connect() can use it for everything', () => {
+test('connect() can use it for all requests', () => {
   expectTypeOf<'http2'>().toExtend<ConnectOptions['transport']>()
   expectTypeOf(connect).parameter(0).toEqualTypeOf<ConnectOptions | undefined>()
 })

@@ -10,14 +10,14 @@ import type { ClientOptions } from 'ws'
 
 declare const cluster: Cluster
 
-it('createAgent takes a cluster', () => {
+it('createAgent accepts a cluster', () => {
   expectTypeOf(createAgent).toBeCallableWith(cluster)
   expectTypeOf(createAgent).toBeCallableWith(cluster, { direct: true })
   expectTypeOf(createAgent).returns.toEqualTypeOf<https.Agent>()
   expectTypeOf<AgentOptions>().toEqualTypeOf<{ readonly direct?: boolean }>()
 })
 
-it('the agent fits every client', () => {
+it('the agent works with every client', () => {
   type Agent = ReturnType<typeof createAgent>
   expectTypeOf<{ agent: Agent }>().toExtend<https.RequestOptions>()
   expectTypeOf<{ agent: Agent }>().toExtend<http.RequestOptions>()

@@ -18,13 +18,13 @@ import type { VaultStatus } from 'kubecred/vault'
 import { describe, expectTypeOf, it } from 'vitest'
 
 describe('connect()', () => {
-  it('needs nothing and promises a cluster', () => {
+  it('has no required options and resolves with a cluster', () => {
     expectTypeOf(connect).toBeCallableWith()
     expectTypeOf(connect).toBeCallableWith({})
     expectTypeOf(connect).returns.resolves.toEqualTypeOf<Cluster>()
   })
 
-  it('takes what kubectl has flags for', () => {
+  it('accepts options for the flags of kubectl', () => {
     expectTypeOf(connect).toBeCallableWith({
       kubeconfig: ['/a', '/b'],
       context: 'c',
@@ -68,7 +68,7 @@ describe('connect()', () => {
     expectTypeOf(connect).toBeCallableWith({ kubeconfig: 5 })
   })
 
-  it('takes a lifetime, rules and an observer', () => {
+  it('accepts a signal, a policy and an observer', () => {
     const observer: Observer = (event) => {
       if (event.type === 'run-failed') expectTypeOf(event.error.code).toBeString()
     }
@@ -80,12 +80,12 @@ describe('connect()', () => {
     expectTypeOf<ConnectOptions['policy']>().toEqualTypeOf<ConnectPolicy | undefined>()
   })
 
-  it('takes undefined for everything, as programs pass on flags that were not given', () => {
+  it('accepts undefined for every option, as programs pass flags that are not set', () => {
     type Optional = { [K in keyof ConnectOptions]-?: undefined }
     expectTypeOf<Optional>().toExtend<ConnectOptions>()
   })
 
-  it('refuses names that do not exist', () => {
+  it('rejects unknown options', () => {
     // @ts-expect-error The option is called kubeconfig.
     const options: ConnectOptions = { kubeConfig: '/a' }
     expectTypeOf(options).toEqualTypeOf<ConnectOptions>()
@@ -93,40 +93,40 @@ describe('connect()', () => {
 })
 
 describe('a cluster', () => {
-  it('has a fetch that takes and gives the global classes', () => {
+  it('has a fetch that uses the global classes', () => {
     expectTypeOf<Cluster['fetch']>().toBeCallableWith('/api/v1/pods')
     expectTypeOf<Cluster['fetch']>().toBeCallableWith(new URL('https://k'), { method: 'POST' })
     expectTypeOf<Cluster['fetch']>().toBeCallableWith(new Request('https://k'))
     expectTypeOf<Cluster['fetch']>().returns.resolves.toEqualTypeOf<Response>()
   })
 
-  it('can stand where a fetch is wanted', () => {
+  it('has a fetch that can replace the global one', () => {
     type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>
     expectTypeOf<Cluster['fetch']>().toExtend<Fetch>()
   })
 
-  it('tells where it leads and how it is doing, as plain data', () => {
+  it('has its server and status as plain data', () => {
     expectTypeOf<Cluster['server']>().toBeString()
     expectTypeOf<Cluster['namespace']>().toBeString()
     expectTypeOf<Cluster['status']>().returns.toEqualTypeOf<ClusterStatus>()
     expectTypeOf<ClusterStatus['credential']>().toEqualTypeOf<KeeperStatus | VaultStatus>()
   })
 
-  it('hands out its credential in boxes', () => {
+  it('exposes its credential wrapped in Secret', () => {
     expectTypeOf<Cluster['credential']>().returns.resolves.toEqualTypeOf<ExposedCredential>()
     expectTypeOf<Credential['token']>().toEqualTypeOf<Secret | undefined>()
     expectTypeOf<Secret>().not.toExtend<string>()
     expectTypeOf<Secret['expose']>().returns.toBeString()
   })
 
-  it('is closed by hand or by the end of its scope', () => {
+  it('can be closed explicitly or at the end of its scope', () => {
     expectTypeOf<Cluster['close']>().returns.resolves.toBeVoid()
     expectTypeOf<Cluster>().toExtend<AsyncDisposable>()
   })
 })
 
 describe('an event', () => {
-  it('always says whose it is', () => {
+  it('always has a source', () => {
     expectTypeOf<CredentialEvent['source']['kind']>().toExtend<string>()
   })
 
@@ -136,6 +136,6 @@ describe('an event', () => {
   })
 })
 
-it('the version is text', () => {
+it('the version is a string', () => {
   expectTypeOf(VERSION).toExtend<string>()
 })

@@ -16,7 +16,7 @@ import { Vault } from 'kubecred/vault'
 import { describe, expectTypeOf, it } from 'vitest'
 
 describe('kubecred/logins', () => {
-  it('has ready-made logins, and a type for more of them', () => {
+  it('has ready-made logins, and a type for custom ones', () => {
     expectTypeOf(loginWithKubeconfig).toExtend<LoginMethod<KubeconfigLoginOptions>>()
     expectTypeOf(loginWithServiceAccount).toExtend<LoginMethod<ServiceAccountLoginOptions>>()
     expectTypeOf(loginViaClientNode).toExtend<LoginMethod<ClientNodeLoginOptions>>()
@@ -28,12 +28,12 @@ describe('kubecred/logins', () => {
       return own ?? (await loginViaClientNode(context)) ?? loginViaKubectl(context)
     })
     expectTypeOf(loginViaCorp).parameter(0).toExtend<{ signal: AbortSignal }>()
-    // @ts-expect-error: a number is no login
+    // @ts-expect-error: a number is not a login
     const wrong: LoginMethod = () => 5
     expectTypeOf(wrong).toBeFunction()
   })
 
-  it('takes a KubeConfig of every client-node', () => {
+  it('accepts a KubeConfig of every client-node version', () => {
     expectTypeOf<KubeConfig>().toExtend<ReadableKubeConfig>()
     expectTypeOf<KubeConfig2>().toExtend<ReadableKubeConfig>()
   })

@@ -5,14 +5,14 @@ import { expectTypeOf, it } from 'vitest'
 import type { PLUGIN_CODES } from '../src/errors/plugin-errors.ts'
 import type { CALLS } from '../src/metrics/call-status.ts'
 
-it('kubecred/metrics gives an observer for connect()', () => {
+it('kubecred/metrics has an observer for connect()', () => {
   expectTypeOf(createMetrics()).toEqualTypeOf<Promise<Metrics>>()
   expectTypeOf<Metrics['observer']>().toEqualTypeOf<Observer>()
   expectTypeOf(combine).returns.toEqualTypeOf<Observer>()
   expectTypeOf(combine).toBeCallableWith({} as Metrics['observer'], undefined)
 })
 
-it('a registry of prom-client fits, whatever it writes, and keeps its type', () => {
+it('a registry of prom-client is accepted and keeps its type', () => {
   expectTypeOf<Registry>().toExtend<PromRegister>()
   expectTypeOf<Registry<OpenMetricsContentType>>().toExtend<PromRegister>()
   expectTypeOf(createMetrics({ register: {} as Registry })).toEqualTypeOf<
@@ -20,6 +20,6 @@ it('a registry of prom-client fits, whatever it writes, and keeps its type', () 
   >()
 })
 
-it('every code a plugin can fail with has a row, and nothing else has', () => {
+it('every error code of plugins has a row, and no other code has one', () => {
   expectTypeOf<keyof typeof CALLS>().toEqualTypeOf<keyof typeof PLUGIN_CODES>()
 })

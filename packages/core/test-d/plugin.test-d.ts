@@ -20,8 +20,8 @@ import type { ExecCluster } from '../src/plugin/exec-info.ts'
 
 const info: PluginInfo = { apiVersion: 'client.authentication.k8s.io/v1', interactive: false }
 
-describe('what a plugin is told', () => {
-  it('is plain data, with what may be a secret in a box', () => {
+describe('the input of a plugin', () => {
+  it('is plain data, with secrets wrapped in Secret', () => {
     expectTypeOf(readExecInfo).toBeCallableWith()
     expectTypeOf(readExecInfo).toBeCallableWith('{}')
     expectTypeOf(readExecInfo).returns.resolves.toEqualTypeOf<PluginInfo>()
@@ -45,7 +45,7 @@ describe('what a plugin is told', () => {
   })
 })
 
-describe('what a plugin answers', () => {
+describe('the output of a plugin', () => {
   it('is a token, a certificate with its key, or all three', () => {
     expectTypeOf(answer).toBeCallableWith({ token: 't' }, info)
     expectTypeOf(answer).toBeCallableWith({ token: new Secret('t') }, info)
@@ -55,21 +55,21 @@ describe('what a plugin answers', () => {
     expectTypeOf(answer).returns.toBeString()
   })
 
-  it('ends at a Date, a number or a text, or not at all', () => {
+  it('expires at a Date, a number or a string, or never', () => {
     type Time = PluginCredential['expirationTimestamp']
     expectTypeOf<Time>().toEqualTypeOf<Date | number | string | undefined>()
   })
 
-  it('is never nothing, half a pair, or something no client reads', () => {
+  it('is never empty, half a pair, or a field that no client reads', () => {
     // @ts-expect-error A certificate needs its key.
     answer({ clientCertificateData: 'c' }, info)
     // @ts-expect-error A key needs its certificate, also beside a token.
     answer({ token: 't', clientKeyData: 'k' }, info)
-    // @ts-expect-error Nothing authenticates nobody.
+    // @ts-expect-error An empty answer authenticates no user.
     answer({}, info)
     // @ts-expect-error It is called expirationTimestamp.
     answer({ token: 't', expiry: 1 }, info)
-    // @ts-expect-error The version of the answer comes from the question.
+    // @ts-expect-error The version of the answer comes from the input.
     answer({ token: 't' })
   })
 })
@@ -80,12 +80,12 @@ describe('a whole plugin', () => {
     expectTypeOf(runPlugin).toBeCallableWith(async () => ({ token: 't', expirationTimestamp: 1 }))
     expectTypeOf(runPlugin).returns.resolves.toBeNever()
     expectTypeOf<PluginFunction>().parameter(0).toEqualTypeOf<PluginContext>()
-    // @ts-expect-error It must answer something.
+    // @ts-expect-error It must return a credential.
     const silent: PluginFunction = async () => {}
     expectTypeOf(silent).toBeFunction()
   })
 
-  it('gets what it was told, and tools', () => {
+  it('receives its input and helper functions', () => {
     expectTypeOf<PluginContext>().toExtend<PluginInfo>()
     expectTypeOf<PluginContext['signal']>().toEqualTypeOf<AbortSignal>()
     expectTypeOf<PluginContext['prompt']>().toEqualTypeOf<Prompt>()

@@ -11,13 +11,13 @@ import {
 } from 'kubecred/proxy'
 import { expectTypeOf, it } from 'vitest'
 
-it('a cluster is what a proxy is made of', () => {
+it('a proxy is created from a cluster', () => {
   expectTypeOf<Cluster>().toExtend<ProxyOptions['cluster']>()
   expectTypeOf(ClusterProxy).toBeConstructibleWith({} as ProxyOptions)
   expectTypeOf(DEFAULT_RULES).toEqualTypeOf<ProxyRules>()
 })
 
-it('both kinds of servers take the options and can be served', () => {
+it('http and https servers accept the options and can be served', () => {
   expectTypeOf(createServer).toBeCallableWith(serverOptions())
   expectTypeOf(createSecureServer).toBeCallableWith({ ...serverOptions(), cert: '', key: '' })
   expectTypeOf<ClusterProxy['serve']>().toBeCallableWith(createSecureServer())

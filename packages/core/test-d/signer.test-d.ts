@@ -25,7 +25,7 @@ describe('a signer', () => {
     expectTypeOf<Awaited<Returned>>().toBeNever()
   })
 
-  it('is told what to sign, and may have to do without the message', () => {
+  it('receives what to sign, and may not receive the message', () => {
     expectTypeOf<SignContext['message']>().toEqualTypeOf<Uint8Array | undefined>()
     expectTypeOf<SignContext['digest']>().toEqualTypeOf<Uint8Array>()
     expectTypeOf<SignContext['scheme']>().toEqualTypeOf<SignatureScheme>()
@@ -34,7 +34,7 @@ describe('a signer', () => {
     expectTypeOf<SignerConfiguration>().toEqualTypeOf<Readonly<Record<string, string>>>()
   })
 
-  it('can wait at a socket', () => {
+  it('can listen on a socket', () => {
     expectTypeOf(listenSigner).parameters.toEqualTypeOf<[SignerHandlers, ListenOptions]>()
     expectTypeOf(listenSigner).returns.resolves.toEqualTypeOf<SignerServer>()
     expectTypeOf<SignerServer>().toExtend<AsyncDisposable>()

@@ -13,7 +13,7 @@ import { expectTypeOf, it } from 'vitest'
 
 declare const cluster: Cluster
 
-it('takes every version of undici, and gives back a dispatcher of the same', () => {
+it('accepts every version of undici, and returns a dispatcher of that version', () => {
   expectTypeOf(undici6).toExtend<UndiciModule>()
   expectTypeOf(undici7).toExtend<UndiciModule>()
   expectTypeOf(undici8).toExtend<UndiciModule>()
@@ -22,7 +22,7 @@ it('takes every version of undici, and gives back a dispatcher of the same', () 
   expectTypeOf(createDispatcher(cluster, undici8)).toEqualTypeOf<undici8.Dispatcher>()
 })
 
-it('gives what undici’s own functions take', () => {
+it('returns what the functions of undici accept', () => {
   const dispatcher = createDispatcher(cluster, undici7, { connections: 10, bodyTimeout: 0 })
   expectTypeOf(undici7.fetch).toBeCallableWith('https://a', { dispatcher })
   expectTypeOf(undici7.setGlobalDispatcher).toBeCallableWith(dispatcher)
@@ -30,14 +30,14 @@ it('gives what undici’s own functions take', () => {
   expectTypeOf(undici8.fetch).toBeCallableWith('https://a', { dispatcher: eight })
 })
 
-it('does not take a way round our connections', () => {
+it('does not accept options that replace our connections', () => {
   expectTypeOf<DispatcherOptions>().not.toHaveProperty('connect')
   expectTypeOf<DispatcherOptions>().not.toHaveProperty('factory')
-  // @ts-expect-error It is the module that is asked for.
+  // @ts-expect-error It needs the module.
   createDispatcher(cluster, new undici7.Agent())
 })
 
-it('makes an interceptor that compose() of every version takes', () => {
+it('creates an interceptor for compose() of every version', () => {
   const interceptor = createInterceptor(cluster)
   expectTypeOf(interceptor).toEqualTypeOf<Interceptor>()
   expectTypeOf(new undici6.Agent().compose(interceptor)).toExtend<undici6.Dispatcher>()

@@ -11,7 +11,7 @@ import {
 import { describe, expectTypeOf, it } from 'vitest'
 
 describe('kubecred/vault', () => {
-  it('takes handlers that return fields, an info or nothing, now or later', () => {
+  it('accepts handlers that return fields, an info or undefined, or a promise', () => {
     const vault = new Vault({ freezeLimitMs: 1000 })
     vault.onLogin(() => ({ server: 'https://one', token: 't', expiration: new Date() }))
     vault.onLogin(async () => new ConnectionInfo({ server: 'https://one' }), { id: 'info' })
@@ -19,18 +19,18 @@ describe('kubecred/vault', () => {
     vault.onLogin(
       async (context) => (await loginWithServiceAccount(context)) ?? loginWithKubeconfig(context),
     )
-    // @ts-expect-error: a number is no login
+    // @ts-expect-error: a number is not a login
     vault.onLogin(() => 5)
     expectTypeOf(connect).parameter(0).toEqualTypeOf<ConnectOptions | undefined>()
     expectTypeOf<ConnectOptions['vault']>().toEqualTypeOf<Vault | undefined>()
   })
 
-  it('tells a handler why it is asked', () => {
+  it('passes the signal and the attempt to a handler', () => {
     expectTypeOf<LoginContext['signal']>().toEqualTypeOf<AbortSignal>()
     expectTypeOf<LoginContext['attempt']>().toEqualTypeOf<number>()
   })
 
-  it('tells how every handler is doing', () => {
+  it('has the status of every handler', () => {
     expectTypeOf<Vault['status']>().returns.toEqualTypeOf<VaultStatus | undefined>()
     expectTypeOf<VaultStatus['logins']>().toEqualTypeOf<readonly LoginStatus[]>()
     expectTypeOf<VaultOptions['log']>().toEqualTypeOf<'all' | 'first' | 'none' | undefined>()

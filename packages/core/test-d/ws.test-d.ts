@@ -6,23 +6,23 @@ import { WebSocket } from 'ws'
 
 declare const cluster: Cluster
 
-it('openWebSocket gives a WebSocket without the types of ws', () => {
+it('openWebSocket returns a WebSocket without the types of ws', () => {
   const opening = () => openWebSocket(cluster, '/x', ['v5.channel.k8s.io'])
   expectTypeOf(opening).returns.resolves.toEqualTypeOf<OpenedWebSocket>()
   expectTypeOf<WebSocket>().toExtend<OpenedWebSocket>()
 })
 
-it('and one of the class that it is given', () => {
+it('openWebSocket returns an instance of the given class', () => {
   const opening = () => openWebSocket(cluster, new URL('wss://x'), 'a', { WebSocket })
   expectTypeOf(opening).returns.resolves.toEqualTypeOf<WebSocket>()
 })
 
-it('it takes a signal and what ws takes', () => {
+it('openWebSocket accepts a signal and the options of ws', () => {
   const { signal } = new AbortController()
   const options = { signal, headers: { a: 'b' }, handshakeTimeout: 1 }
   expectTypeOf(openWebSocket).toBeCallableWith(cluster, '/x', [], options)
 })
 
-it('webSocketOptions gives the agent', () => {
+it('webSocketOptions returns the agent', () => {
   expectTypeOf(webSocketOptions).returns.toEqualTypeOf<{ agent: https.Agent }>()
 })

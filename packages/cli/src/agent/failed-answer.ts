@@ -24,13 +24,13 @@ export function describeFailed(thrown: unknown, secrets: Iterable<Secret> = []):
       exit: UNEXPECTED,
     }
   }
-  const { code, message, hint, nextTryAt } = error
+  const { code, summary, hint, nextTryAt } = error
   const own = 'exitStatus' in error && typeof error.exitStatus === 'number' && error.exitStatus
   const tail = 'stderrTail' in error && typeof error.stderrTail === 'string' && error.stderrTail
   return {
     is: 'failed',
     code,
-    message,
+    message: summary,
     hint,
     // A plugin's own status passes through, as if nobody stood in between.
     exit: own || CODES[code].exit,

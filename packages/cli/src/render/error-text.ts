@@ -27,7 +27,7 @@ function explainUsage({ message, command }: UsageError, words: Words): number {
 
 function explainCredentialError(error: CredentialError, words: Words, story: Story): number {
   const { dim } = words.palette
-  words.paragraph(printable(withFlagNames(error.message)), 'kubecred:')
+  words.paragraph(printable(withFlagNames(error.summary)), 'kubecred:')
   if (!story.facts.hasPassedStderr) {
     for (const line of stderrTail(error)) words.line(`  ${line}`)
   }

@@ -110,7 +110,7 @@ describe('a plugin that fails', () => {
     expect({ status, out }).toEqual({ status: 33, out: '' })
     expect(err).toBe(
       `please log in\nkubecred: credential plugin "${exec.command}" failed with exit code 3\n\n` +
-        'Run the plugin by hand to see more, and log in again if it asks you to.\n' +
+        'Do what the program asks: "please log in".\n' +
         '(ERR_PLUGIN_EXITED; see: kubecred explain ERR_PLUGIN_EXITED)\n',
     )
   })

@@ -69,7 +69,7 @@ describe('kubecred whoami', () => {
     const { status, out, err } = await runFake(['whoami', '--kubeconfig', kubeconfig])
     sandbox.respondWith(undefined)
     expect({ status, out }).toEqual({ status: 72, out: '' })
-    expect(err).toContain(`${sandbox.url} did not answer with a SelfSubjectReview`)
+    expect(err).toContain(`${sandbox.url} did not return a SelfSubjectReview`)
     expect(err).toContain('ERR_SERVER_RESPONSE_INVALID')
     expect(err).not.toContain('hello')
   })

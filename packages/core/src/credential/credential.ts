@@ -9,44 +9,48 @@ interface CertificateChain {
   readonly notAfter: number
 }
 
-interface KeyHere {
-  /** PEM, always PKCS#8, whatever form and label it came with. */
+interface WithPrivateKey {
+  /** PEM in PKCS#8, whatever format and label the key was read from. */
   readonly key: Secret
   readonly signingKey?: undefined
 }
 
-interface KeyElsewhere {
+interface WithSigningKey {
   readonly key?: undefined
-  /** Signs what only the private key could; each signature is checked against the certificate. */
+  /** Signs with a private key outside this process; each signature is verified against the certificate. */
   readonly signingKey: SigningKey
-  /** Equal for what is the same key: objects have no text that could be compared. */
+  /** Equal for the same key: a `SigningKey` object has no text to compare. */
   readonly signingKeyId: string
 }
 
-/** A client certificate and its private key, known to belong together. */
-export type KeyPair = CertificateChain & KeyHere
+/** A client certificate and its matching private key. */
+export type KeyPair = CertificateChain & WithPrivateKey
 
-/** The same, or with a key that is elsewhere: whether it fits shows when it signs. */
-export type CertificatePair = KeyPair | (CertificateChain & KeyElsewhere)
+/**
+ * A client certificate with its private key, or with a signing key outside this process. Whether a signing key matches
+ * the certificate is known only when it signs.
+ */
+export type CertificatePair = KeyPair | (CertificateChain & WithSigningKey)
 
+/** User name and password for HTTP basic authentication. */
 export interface BasicLogin {
   readonly username: string
   readonly password: Secret
 }
 
-/** What authenticates a request. Several parts may be present; none at all is anonymous and legal. */
+/** What authenticates a request. It may have several parts; without any, requests are anonymous. */
 export interface Credential {
   readonly token?: Secret
-  /** The word before the token; `Bearer` when undefined. Without a token it is the whole header, and then a secret. */
+  /** The scheme in front of the token; `Bearer` by default. Without a token it is the whole header, and then a secret. */
   readonly scheme?: Secret
   readonly basic?: BasicLogin
   readonly certificate?: CertificatePair
 }
 
 /**
- * The text whose digest tells whether two credentials are the same one.
+ * Returns a text that is equal for equal credentials.
  *
- * It holds secrets: hash it with the process's own key, never store or show it.
+ * It contains secrets: hash it with a key of this process, and never store or show it.
  */
 export function credentialIdentity({ token, scheme, basic, certificate }: Credential): string {
   return JSON.stringify([
@@ -57,14 +61,14 @@ export function credentialIdentity({ token, scheme, basic, certificate }: Creden
   ])
 }
 
-/** The same for the part that is bound to connections: without a certificate any connection will do. */
+/** Returns the same for the certificate, which is bound to connections; empty without a certificate. */
 export function certificateFingerprint(certificate: CertificatePair | undefined): string {
   if (certificate === undefined) return ''
   const { chain, key } = certificate
   return JSON.stringify([chain, key === undefined ? certificate.signingKeyId : key.expose()])
 }
 
-/** Whether a text can be the value of an HTTP header: printable ASCII, no white space at its ends. */
+/** Returns whether a text can be the value of an HTTP header: printable ASCII without spaces at its ends. */
 export function isHeaderSafe(text: string): boolean {
   return /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(text)
 }

@@ -1,4 +1,4 @@
-/** TLS 1.3 signature schemes a client certificate can be used with, by their names and numbers in RFC 8446. */
+/** TLS 1.3 signature schemes for client certificates, with their names and numbers from RFC 8446. */
 export const SIGNATURE_SCHEMES = {
   ecdsa_secp256r1_sha256: 0x0403,
   ecdsa_secp384r1_sha384: 0x0503,
@@ -9,20 +9,25 @@ export const SIGNATURE_SCHEMES = {
   ed25519: 0x0807,
 } as const
 
+/**
+ * A TLS 1.3 signature scheme, by its name in RFC 8446.
+ *
+ * @experimental
+ */
 export type SignatureScheme = keyof typeof SIGNATURE_SCHEMES
 
-/** What a scheme signs with. */
+/** The parameters of a signature scheme. */
 interface SchemeFacts {
-  /** Null: the scheme hashes by itself. */
+  /** Null if the scheme hashes the message itself. */
   readonly hash: 'sha256' | 'sha384' | 'sha512' | null
   readonly keyType: 'ec' | 'rsa' | 'ed25519'
-  /** OpenSSL's name of the one curve that the scheme goes with. */
+  /** OpenSSL's name of the curve that the scheme requires. */
   readonly curve?: string
-  /** RSASSA-PSS: as long as the hash. */
+  /** For RSASSA-PSS: the length of the hash. */
   readonly saltLength?: number
 }
 
-/** Of the schemes for one key, the shorter hash comes first: it is what devices are sure to have. */
+/** The schemes with the shorter hash come first: every device supports it. */
 export const SCHEME_FACTS: Readonly<Record<SignatureScheme, SchemeFacts>> = {
   ecdsa_secp256r1_sha256: { hash: 'sha256', keyType: 'ec', curve: 'prime256v1' },
   ecdsa_secp384r1_sha384: { hash: 'sha384', keyType: 'ec', curve: 'secp384r1' },
@@ -41,7 +46,7 @@ interface KeyFacts {
     | undefined
 }
 
-/** Whether a key can make signatures of a scheme. */
+/** Returns whether a key can sign with a scheme. */
 export function fitsKey(
   scheme: SignatureScheme,
   { asymmetricKeyType, asymmetricKeyDetails = {} }: KeyFacts,
@@ -50,17 +55,17 @@ export function fitsKey(
   if (asymmetricKeyType !== keyType) return false
   const { namedCurve, modulusLength = 0 } = asymmetricKeyDetails
   if (saltLength === undefined) return namedCurve === curve
-  // RFC 8017, section 9.1.1: hash, salt and two bytes must have room below the modulus.
+  // RFC 8017, section 9.1.1: hash, salt and two bytes must fit into the modulus.
   return Math.ceil((modulusLength - 1) / 8) >= 2 * saltLength + 2
 }
 
-/** The kinds of keys that `SIGNATURE_SCHEMES` goes with, for messages. */
+/** The key types that `SIGNATURE_SCHEMES` supports, for messages. */
 export const SUPPORTED_KEYS = 'RSA, P-256, P-384, P-521 and Ed25519'
 
 /**
- * Names the kind of a key for messages, such as `Ed448`.
+ * Returns the type of a key for messages, such as `Ed448`.
  *
- * @param key Undefined for a kind that this OpenSSL does not know: it is then known by its OID.
+ * @param key Undefined for a type that this OpenSSL does not support; it is then identified by its OID.
  * @param certificate The certificate of the key, in DER.
  */
 export function keyKind(key: KeyFacts | undefined, certificate: Uint8Array): string {
@@ -72,7 +77,7 @@ export function keyKind(key: KeyFacts | undefined, certificate: Uint8Array): str
   return KIND_OIDS.find(([oid]) => hex.includes(oid))?.[1] ?? 'such'
 }
 
-/** By Node's names. */
+/** Names for messages, by Node's names. */
 const KIND_NAMES: Readonly<Record<string, string>> = {
   dsa: 'DSA',
   ed448: 'Ed448',
@@ -82,7 +87,7 @@ const KIND_NAMES: Readonly<Record<string, string>> = {
   'rsa-pss': 'RSASSA-PSS',
 }
 
-/** Object identifiers as DER in hexadecimal digits (RFC 8410, RFC 9881). */
+/** Object identifiers in DER, as hexadecimal digits (RFC 8410, RFC 9881). */
 const KIND_OIDS: readonly (readonly [string, string])[] = [
   ['06032b6571', 'Ed448'],
   ['0609608648016503040311', 'ML-DSA-44'],
@@ -90,27 +95,29 @@ const KIND_OIDS: readonly (readonly [string, string])[] = [
   ['0609608648016503040313', 'ML-DSA-87'],
 ]
 
-/** What is to be signed. */
+/** A request to sign a TLS handshake. */
 export interface SigningRequest {
   readonly scheme: SignatureScheme
-  /** The digest of `message` by the scheme's hash. Ed25519 hashes by itself: there it is `message`. */
+  /** The digest of `message` with the hash of the scheme. For Ed25519, which hashes itself, it is `message`. */
   readonly digest: Uint8Array
   readonly message: Uint8Array
-  /** Aborted when nobody waits for the signature any more. */
+  /** Aborted when the signature is no longer needed. */
   readonly signal: AbortSignal
 }
 
 /**
- * A private key that is somewhere else: in a token, an HSM, another process.
+ * A private key outside this process: in a hardware token, an HSM or another process.
  *
- * It only ever gives signatures. RSA signatures are RSASSA-PSS with a salt as long as the hash; those of
- * elliptic curves are in DER.
+ * It only returns signatures. RSA signatures are RSASSA-PSS with a salt as long as the hash; ECDSA signatures are in
+ * DER.
+ *
+ * @experimental
  */
 export interface SigningKey {
   /**
-   * Picks one of the schemes that both the server and the certificate allow, best first.
+   * Chooses one of the schemes that both the server and the certificate allow, preferred first.
    *
-   * @returns Undefined when the key can make none of them.
+   * @returns Undefined if the key supports none of them.
    */
   choose(
     schemes: readonly SignatureScheme[],
@@ -119,5 +126,5 @@ export interface SigningKey {
   sign(request: SigningRequest): Promise<Uint8Array>
 }
 
-/** A longer chain of certificates is not sent: Go's servers stop a message of a client at 64 KiB. */
+/** Limit of a certificate chain that is sent: Go's servers accept handshake messages of at most 64 KiB. */
 export const MAX_CHAIN_BYTES = 60_000

@@ -47,8 +47,8 @@ export function failure(error: unknown, details: readonly string[] = []): StepRe
     const summary = error instanceof Error ? error.message : String(error)
     return { verdict: 'bad', summary, details }
   }
-  const { message, hint, code } = error
-  return { verdict: 'bad', summary: message, details, remedy: hint, code }
+  const { summary, hint, code } = error
+  return { verdict: 'bad', summary, details, remedy: hint, code }
 }
 
 const UNITS = [

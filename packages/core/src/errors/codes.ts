@@ -9,7 +9,12 @@ import { SIGNER_CODES } from './signer-errors.ts'
 import { SYSTEM_CODES } from './system-errors.ts'
 import { TRANSPORT_CODES } from './transport-errors.ts'
 
-/** Stable codes. They are public API: new ones may appear, none is ever renamed or reused. */
+/**
+ * All error codes. They are public API: new codes may be added, none is ever renamed or reused.
+ *
+ * @example
+ * const { exit, retryable } = CODES[error.code]
+ */
 export const CODES = {
   ...KUBECONFIG_CODES,
   ...PLUGIN_CODES,
@@ -22,4 +27,5 @@ export const CODES = {
   ...SYSTEM_CODES,
 } as const satisfies Record<`ERR_${string}`, CodeFacts>
 
+/** An error code, such as `ERR_PLUGIN_NOT_FOUND`. */
 export type Code = keyof typeof CODES

@@ -88,7 +88,7 @@ type Instances<M> = {
   [K in keyof M]: M[K] extends abstract new (...args: never[]) => infer E ? E : never
 }[keyof M]
 
-/** Every concrete error, so that `switch (error.code)` narrows to the right class. */
+/** The union of all concrete errors, so that `switch (error.code)` narrows to the right class. */
 export type AnyCredentialError =
   | Instances<typeof agent>
   | Instances<typeof authoring>

@@ -1,33 +1,33 @@
 import { type CodeFacts, CredentialError, type ErrorInit, facts } from './credential-error.ts'
 
-/** Codes from 90: what the kits for authors of plugins and signers say. */
+/** Codes 90 and 91: errors of the kits for authors of plugins and signers. */
 export const KIT_CODES = {
   ERR_EXEC_INFO: facts(
     90,
     'caller',
     'final',
-    'A plugin was started without KUBERNETES_EXEC_INFO, or with one it cannot use.',
-    'Let a Kubernetes client start the plugin, or set KUBERNETES_EXEC_INFO as a client would.',
+    'A plugin was started without KUBERNETES_EXEC_INFO, or with an invalid one.',
+    'Run the plugin through a Kubernetes client, or set KUBERNETES_EXEC_INFO as a client does.',
   ),
   ERR_SIGN_REQUEST: facts(
     91,
     'caller',
     'final',
-    'A signer was started without a request, or was sent one it cannot read.',
-    'Let a Kubernetes client start the signer: name it in pathExec of the auth-provider externalSigner.',
+    'A signer was started without a request, or received an invalid one.',
+    'Run the signer through a Kubernetes client: set pathExec of the auth-provider externalSigner to it.',
   ),
 } as const
 
 abstract class KitFamilyError<C extends keyof typeof KIT_CODES> extends CredentialError<C> {
-  protected override get facts(): CodeFacts {
+  protected override codeFacts(): CodeFacts {
     return KIT_CODES[this.code]
   }
 }
 
-/** What a plugin was told cannot be used; `field` names the first field that is wrong. */
+/** The input of a plugin is invalid; `field` names the first invalid field. */
 export class ExecInfoError extends KitFamilyError<'ERR_EXEC_INFO'> {
-  readonly code = 'ERR_EXEC_INFO' as const
-  /** A path such as `spec.cluster.proxy-url`; empty when it is about the whole. */
+  static readonly code = 'ERR_EXEC_INFO'
+  /** A path such as `spec.cluster.proxy-url`; empty if the whole value is invalid. */
   readonly field: string
 
   constructor(field: string, what: string, init: ErrorInit = {}) {
@@ -37,10 +37,10 @@ export class ExecInfoError extends KitFamilyError<'ERR_EXEC_INFO'> {
   }
 }
 
-/** What a signer was asked cannot be read; `field` names the first field that is wrong. */
+/** A request to a signer is invalid; `field` names the first invalid field. */
 export class SignRequestError extends KitFamilyError<'ERR_SIGN_REQUEST'> {
-  readonly code = 'ERR_SIGN_REQUEST' as const
-  /** A name such as `digest` or `configuration.pin`; empty when it is about the whole. */
+  static readonly code = 'ERR_SIGN_REQUEST'
+  /** A name such as `digest` or `configuration.pin`; empty if the whole value is invalid. */
   readonly field: string
 
   constructor(field: string, what: string, init: ErrorInit = {}) {

@@ -6,105 +6,106 @@ export const KUBECONFIG_CODES = {
     10,
     'kubeconfig',
     'final',
-    'A kubeconfig file that was named explicitly does not exist.',
-    'Check the path given with --kubeconfig, or leave it out to use KUBECONFIG or ~/.kube/config.',
+    'A kubeconfig file that was given explicitly does not exist.',
+    'Correct option kubeconfig, or omit it to use KUBECONFIG or ~/.kube/config.',
   ),
   ERR_KUBECONFIG_UNREADABLE: facts(
     11,
     'kubeconfig',
     'final',
     'A kubeconfig file exists but cannot be read.',
-    'Check that it is a regular file and that your user may read it.',
+    'Check that it is a regular file and that your user can read it.',
   ),
   ERR_KUBECONFIG_SYNTAX: facts(
     12,
     'kubeconfig',
     'final',
-    'A kubeconfig file is not YAML, or not of the shape a kubeconfig has.',
-    'Correct the line or field that the message names.',
+    'A kubeconfig file is not valid YAML, or one of its fields has the wrong type.',
+    'Correct the line or field named in the message.',
   ),
   ERR_KUBECONFIG_INVALID: facts(
     13,
     'kubeconfig',
     'final',
-    'The selected cluster or user entry is incomplete or contradicts itself.',
-    'Correct the entry that the message names.',
+    'The selected cluster or user entry is incomplete or contradictory.',
+    'Correct the entry named in the message.',
   ),
   ERR_KUBECONFIG_EMPTY: facts(
     14,
     'kubeconfig',
     'final',
-    'There is no configuration at all: no kubeconfig with a cluster, and no service account.',
-    'Set KUBECONFIG, pass --kubeconfig, or pass --server.',
+    'No configuration was found: neither a kubeconfig with a cluster nor a service account.',
+    'Set KUBECONFIG, or pass option kubeconfig or option server.',
   ),
   ERR_CONTEXT_NOT_FOUND: facts(
     15,
     'kubeconfig',
     'final',
-    'The context asked for is in none of the kubeconfig files.',
-    'Use one of the contexts that the message lists.',
+    'The selected context is not in any of the kubeconfig files.',
+    'Use one of the contexts in the kubeconfig.',
   ),
   ERR_CLUSTER_NOT_FOUND: facts(
     16,
     'kubeconfig',
     'final',
-    'The cluster asked for, or named by the context, is in none of the kubeconfig files.',
-    'Correct the name in the context or on the command line.',
+    'The cluster named by an option or by the context is not in any of the kubeconfig files.',
+    'Correct the name in the context or in the option.',
   ),
   ERR_USER_NOT_FOUND: facts(
     17,
     'kubeconfig',
     'final',
-    'The user asked for, or named by the context, is in none of the kubeconfig files.',
-    'Correct the name in the context or on the command line.',
+    'The user named by an option or by the context is not in any of the kubeconfig files.',
+    'Correct the name in the context or in the option.',
   ),
   ERR_AUTH_PROVIDER_REMOVED: facts(
     18,
     'kubeconfig',
     'final',
     'The user entry uses an auth-provider that Kubernetes has removed.',
-    'Replace it by the exec stanza that the message shows.',
+    'Replace it with the exec stanza shown in the hint.',
   ),
   ERR_NOT_SUPPORTED: facts(
     19,
     'kubeconfig',
     'final',
-    'The entry asks for something this version does not do; ignoring it would be unsafe.',
+    'The configuration asks for something that is not supported, and ignoring it would be unsafe.',
     'See docs/compatibility.md for what is supported.',
   ),
   ERR_FILE_UNREADABLE: facts(
     20,
     'kubeconfig',
     'retryable',
-    'A token, certificate, key or CA file named by the kubeconfig cannot be read or is empty.',
+    'A token, certificate, key or CA file named in the kubeconfig is unreadable or empty.',
     'Check the path and its permissions.',
   ),
   ERR_CERTIFICATE_INVALID: facts(
     21,
     'kubeconfig',
     'final',
-    'A client certificate, its key or a CA in the kubeconfig cannot be used.',
-    'Replace the certificate and key by a matching, valid pair in PEM.',
+    'A client certificate, client key or CA certificate is invalid.',
+    'Replace the certificate and key with a matching, valid pair in PEM format.',
   ),
   ERR_OIDC_CONFIG: facts(
     22,
     'kubeconfig',
     'final',
-    'The auth-provider oidc of the user entry cannot work as it is written.',
-    'Correct the setting that the message names.',
+    'The auth-provider oidc of the user entry is invalid.',
+    'Correct the setting named in the message.',
   ),
 } as const
 
 abstract class KubeconfigFamilyError<
   C extends keyof typeof KUBECONFIG_CODES,
 > extends CredentialError<C> {
-  protected override get facts(): CodeFacts {
+  protected override codeFacts(): CodeFacts {
     return KUBECONFIG_CODES[this.code]
   }
 }
 
+/** A kubeconfig file that was given explicitly does not exist. */
 export class KubeconfigNotFoundError extends KubeconfigFamilyError<'ERR_KUBECONFIG_NOT_FOUND'> {
-  readonly code = 'ERR_KUBECONFIG_NOT_FOUND' as const
+  static readonly code = 'ERR_KUBECONFIG_NOT_FOUND'
   readonly path: string
 
   constructor(path: string, init: ErrorInit = {}) {
@@ -113,8 +114,9 @@ export class KubeconfigNotFoundError extends KubeconfigFamilyError<'ERR_KUBECONF
   }
 }
 
+/** A kubeconfig file exists but cannot be read. */
 export class KubeconfigUnreadableError extends KubeconfigFamilyError<'ERR_KUBECONFIG_UNREADABLE'> {
-  readonly code = 'ERR_KUBECONFIG_UNREADABLE' as const
+  static readonly code = 'ERR_KUBECONFIG_UNREADABLE'
   readonly path: string
 
   constructor(path: string, reason: string, init: ErrorInit = {}) {
@@ -123,9 +125,10 @@ export class KubeconfigUnreadableError extends KubeconfigFamilyError<'ERR_KUBECO
   }
 }
 
+/** A kubeconfig file is not valid YAML, or one of its fields has the wrong type. */
 export class KubeconfigSyntaxError extends KubeconfigFamilyError<'ERR_KUBECONFIG_SYNTAX'> {
-  readonly code = 'ERR_KUBECONFIG_SYNTAX' as const
-  /** The file, or `<given>` for configuration that did not come from one. */
+  static readonly code = 'ERR_KUBECONFIG_SYNTAX'
+  /** The file, or `<given>` for configuration that did not come from a file. */
   readonly path: string
 
   constructor(path: string, reason: string, init: ErrorInit = {}) {
@@ -135,9 +138,9 @@ export class KubeconfigSyntaxError extends KubeconfigFamilyError<'ERR_KUBECONFIG
   }
 }
 
-/** A selected entry that cannot work; `problems` lists all that is wrong with it, not only the first. */
+/** The selected entries are invalid; `problems` lists everything that is wrong, not only the first problem. */
 export class KubeconfigInvalidError extends KubeconfigFamilyError<'ERR_KUBECONFIG_INVALID'> {
-  readonly code = 'ERR_KUBECONFIG_INVALID' as const
+  static readonly code = 'ERR_KUBECONFIG_INVALID'
   readonly problems: readonly string[]
 
   constructor(
@@ -146,7 +149,7 @@ export class KubeconfigInvalidError extends KubeconfigFamilyError<'ERR_KUBECONFI
       fault = 'kubeconfig',
       ...init
     }: ErrorInit & {
-      /** What must be corrected; the problems name the options themselves. */
+      /** Where the problems are; those of options already name the option. */
       readonly fault?: 'kubeconfig' | 'options'
     } = {},
   ) {
@@ -155,16 +158,18 @@ export class KubeconfigInvalidError extends KubeconfigFamilyError<'ERR_KUBECONFI
   }
 }
 
+/** No cluster is configured. */
 export class KubeconfigEmptyError extends KubeconfigFamilyError<'ERR_KUBECONFIG_EMPTY'> {
-  readonly code = 'ERR_KUBECONFIG_EMPTY' as const
+  static readonly code = 'ERR_KUBECONFIG_EMPTY'
 
   constructor(looked: string, init: ErrorInit = {}) {
     super(`no cluster is configured (${looked})`, init)
   }
 }
 
+/** The selected context does not exist. */
 export class ContextNotFoundError extends KubeconfigFamilyError<'ERR_CONTEXT_NOT_FOUND'> {
-  readonly code = 'ERR_CONTEXT_NOT_FOUND' as const
+  static readonly code = 'ERR_CONTEXT_NOT_FOUND'
 
   constructor(
     name: string,
@@ -185,32 +190,37 @@ export class ContextNotFoundError extends KubeconfigFamilyError<'ERR_CONTEXT_NOT
   }
 }
 
+/** The selected cluster does not exist. */
 export class ClusterNotFoundError extends KubeconfigFamilyError<'ERR_CLUSTER_NOT_FOUND'> {
-  readonly code = 'ERR_CLUSTER_NOT_FOUND' as const
+  static readonly code = 'ERR_CLUSTER_NOT_FOUND'
 
   constructor(message: string, known: readonly string[], init: ErrorInit = {}) {
     super(message, { hint: oneOf('cluster', known), ...init })
   }
 }
 
+/** The selected user does not exist. */
 export class UserNotFoundError extends KubeconfigFamilyError<'ERR_USER_NOT_FOUND'> {
-  readonly code = 'ERR_USER_NOT_FOUND' as const
+  static readonly code = 'ERR_USER_NOT_FOUND'
 
   constructor(message: string, known: readonly string[], init: ErrorInit = {}) {
     super(message, { hint: oneOf('user', known), ...init })
   }
 }
 
+/** The user entry uses an auth-provider that Kubernetes has removed. */
 export class AuthProviderRemovedError extends KubeconfigFamilyError<'ERR_AUTH_PROVIDER_REMOVED'> {
-  readonly code = 'ERR_AUTH_PROVIDER_REMOVED' as const
+  static readonly code = 'ERR_AUTH_PROVIDER_REMOVED'
 }
 
+/** Something that is not supported, and that would be unsafe to ignore. */
 export class NotSupportedError extends KubeconfigFamilyError<'ERR_NOT_SUPPORTED'> {
-  readonly code = 'ERR_NOT_SUPPORTED' as const
+  static readonly code = 'ERR_NOT_SUPPORTED'
 }
 
+/** A token, certificate, key or CA file is unreadable or empty. */
 export class FileUnreadableError extends KubeconfigFamilyError<'ERR_FILE_UNREADABLE'> {
-  readonly code = 'ERR_FILE_UNREADABLE' as const
+  static readonly code = 'ERR_FILE_UNREADABLE'
   readonly path: string
 
   /** @param what For example `token file` or `certificate-authority`. */
@@ -220,20 +230,21 @@ export class FileUnreadableError extends KubeconfigFamilyError<'ERR_FILE_UNREADA
   }
 }
 
+/** A client certificate, client key or CA certificate is invalid. */
 export class CertificateInvalidError extends KubeconfigFamilyError<'ERR_CERTIFICATE_INVALID'> {
-  readonly code = 'ERR_CERTIFICATE_INVALID' as const
+  static readonly code = 'ERR_CERTIFICATE_INVALID'
 }
 
-const SHOWN_NAMES = 8
+const MAX_SHOWN_NAMES = 8
 
 function oneOf(what: string, known: readonly string[]): string {
-  if (known.length === 0) return `Add a ${what} to the kubeconfig: it has none.`
-  const shown = known.slice(0, SHOWN_NAMES).map((name) => JSON.stringify(name))
-  const more = known.length > SHOWN_NAMES ? ` and ${known.length - SHOWN_NAMES} more` : ''
+  if (known.length === 0) return `Add a ${what} to the kubeconfig; it has none.`
+  const shown = known.slice(0, MAX_SHOWN_NAMES).map((name) => JSON.stringify(name))
+  const more = known.length > MAX_SHOWN_NAMES ? ` and ${known.length - MAX_SHOWN_NAMES} more` : ''
   return `Use one of these ${what}s: ${shown.join(', ')}${more}.`
 }
 
-/** A user entry with an auth-provider `oidc` that cannot work as it is written. */
+/** The auth-provider `oidc` of a user entry is invalid. */
 export class OidcConfigError extends KubeconfigFamilyError<'ERR_OIDC_CONFIG'> {
-  readonly code = 'ERR_OIDC_CONFIG' as const
+  static readonly code = 'ERR_OIDC_CONFIG'
 }

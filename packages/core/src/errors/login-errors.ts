@@ -6,34 +6,34 @@ export const LOGIN_CODES = {
     82,
     'caller',
     'retryable',
-    'No login handler gave a credential that works: all their logins have ended, or the time limit of the request has passed.',
-    'Read what each handler said; the next request asks them again, not before nextTryAt.',
+    'No login handler returned a working credential: all of them have finished, or the request reached its time limit.',
+    'Read the reason of each handler in the message; a request after nextTryAt calls them again.',
   ),
   ERR_CONNECTION_INFO: facts(
     83,
     'caller',
     'final',
-    'What a login handler returned cannot be used.',
-    'Correct the fields that the message names.',
+    'A login handler returned an invalid connection info.',
+    'Correct the fields named in the message.',
   ),
   ERR_LOGIN_QUEUE_FULL: facts(
     84,
     'caller',
     'retryable',
-    'As many requests wait for a login as may wait at once.',
-    'Send fewer requests while nobody is logged in, or raise queueLimit of the vault.',
+    'The login queue is full: too many requests are waiting for a login.',
+    'Send fewer requests during a login, or raise queueLimit of the vault.',
   ),
   ERR_LOGIN_TOOL_FAILED: facts(
     85,
     'caller',
     'retryable',
-    'The program or library that a ready-made login asks, kubectl or @kubernetes/client-node, cannot be used or gave nothing that can be read.',
-    'Run it by hand to see what it says, or log in without it.',
+    'A ready-made login failed because kubectl or @kubernetes/client-node is unusable or returned something invalid.',
+    'Run it in a terminal to see what it prints, or log in without it.',
   ),
 } as const
 
 abstract class LoginFamilyError<C extends keyof typeof LOGIN_CODES> extends CredentialError<C> {
-  protected override get facts(): CodeFacts {
+  protected override codeFacts(): CodeFacts {
     return LOGIN_CODES[this.code]
   }
 }
@@ -44,41 +44,41 @@ export interface LoginOutcome {
   readonly handler: string
   readonly result:
     | 'credential'
-    /** It returned nothing: it does not apply here. */
+    /** It returned nothing, because it does not apply. */
     | 'nothing'
     | 'failed'
-    /** What it returned was refused by the server, and is not tried again yet. */
+    /** The server refused what it returned, and it is not tried again yet. */
     | 'refused'
-    /** It has not answered yet. */
+    /** It has not finished yet. */
     | 'running'
-  /** Attempts of this login so far. */
+  /** Attempts in this login so far. */
   readonly attempts: number
-  /** Why it failed, in words without secrets. */
+  /** Why it failed, without secrets. */
   readonly reason?: string
-  /** When it is asked again, in milliseconds since the epoch. */
+  /** When it is called again, in milliseconds since the epoch. */
   readonly nextTryAt?: number
 }
 
-/** Nobody could log in. `outcomes` says what every handler did. */
+/** No login handler returned a working credential. `outcomes` says what each handler did. */
 export class LoginError extends LoginFamilyError<'ERR_LOGIN_FAILED'> {
-  readonly code = 'ERR_LOGIN_FAILED' as const
+  static readonly code = 'ERR_LOGIN_FAILED'
   readonly outcomes: readonly LoginOutcome[]
 
-  /** @param now The time of day, so that the message can say how long it is until the next try. */
+  /** @param now The current time, so that the message can say when the next attempt is. */
   constructor(
     outcomes: readonly LoginOutcome[],
     what: string,
     { now, ...init }: ErrorInit & { readonly now?: number } = {},
   ) {
     const message = `${what}${outcomes.map((each) => `; ${describeOutcome(each, now)}`).join('')}`
-    super(message, { hint: hintAt(outcomes), ...init })
+    super(message, { hint: hangHint(outcomes), ...init })
     this.outcomes = outcomes
   }
 }
 
-/** Fields that cannot be used, all at once. */
+/** A login handler returned an invalid connection info; `problems` lists all invalid fields. */
 export class ConnectionInfoError extends LoginFamilyError<'ERR_CONNECTION_INFO'> {
-  readonly code = 'ERR_CONNECTION_INFO' as const
+  static readonly code = 'ERR_CONNECTION_INFO'
   readonly problems: readonly string[]
 
   constructor(problems: readonly string[], init: ErrorInit = {}) {
@@ -87,21 +87,22 @@ export class ConnectionInfoError extends LoginFamilyError<'ERR_CONNECTION_INFO'>
   }
 }
 
+/** Too many requests are waiting for a login. */
 export class LoginQueueFullError extends LoginFamilyError<'ERR_LOGIN_QUEUE_FULL'> {
-  readonly code = 'ERR_LOGIN_QUEUE_FULL' as const
+  static readonly code = 'ERR_LOGIN_QUEUE_FULL'
 
   constructor(limit: number) {
-    super(`${limit} requests wait for a login already`)
+    super(`login queue is full: ${limit} requests are already waiting`)
   }
 }
 
-/** What a ready-made login asks did not help: a program, or a library. What it printed is never part of it. */
+/** The program or library that a ready-made login uses failed. The error never contains its standard output. */
 export class LoginToolFailedError extends LoginFamilyError<'ERR_LOGIN_TOOL_FAILED'> {
-  readonly code = 'ERR_LOGIN_TOOL_FAILED' as const
-  /** The program as it was called, or the name of the package. */
+  static readonly code = 'ERR_LOGIN_TOOL_FAILED'
+  /** The program as configured, or the name of the package. */
   readonly tool: string
-  /** The last lines of a program's standard error, scrubbed. */
-  readonly stderrTail: string | undefined
+  /** The last lines of the program's standard error, scrubbed; absent if there were none. */
+  declare readonly stderrTail?: string
 
   /** @param what Continues the name of the tool. */
   constructor(
@@ -111,15 +112,15 @@ export class LoginToolFailedError extends LoginFamilyError<'ERR_LOGIN_TOOL_FAILE
   ) {
     super(`${JSON.stringify(tool)} ${what}`, init)
     this.tool = tool
-    this.stderrTail = stderrTail
+    if (stderrTail !== undefined) this.stderrTail = stderrTail
   }
 }
 
-/** A handler that hangs is told apart: it failed in nothing that could be read. */
-function hintAt(outcomes: readonly LoginOutcome[]): string | undefined {
+/** A handler that hangs has no reason that could be read, so the hint names it. */
+function hangHint(outcomes: readonly LoginOutcome[]): string | undefined {
   const hanging = outcomes.find(({ result, reason }) => result === 'running' && !reason)?.handler
   if (hanging === undefined) return undefined
-  return `Find out why ${hanging} does not answer; with the option timeoutMs it is given up in time, and later requests ask it again.`
+  return `Find out why login handler ${hanging} hangs, or set its timeoutMs so that later requests call it again.`
 }
 
 function describeOutcome(outcome: LoginOutcome, now: number | undefined): string {
@@ -130,20 +131,20 @@ function describeOutcome(outcome: LoginOutcome, now: number | undefined): string
     case 'credential':
       return `${handler} is logged in`
     case 'nothing':
-      return `${handler} returned nothing${reason === undefined ? '' : `, since it failed${why}`}`
+      return `${handler} returned nothing${reason === undefined ? '' : ` after it failed${why}`}`
     case 'failed':
       return `${handler} failed${attempts > 1 ? ` after ${attempts} attempts` : ''}${why}${next}`
     case 'refused':
-      return `${handler} returned what the server refuses${next}${reason === undefined ? '' : `, and logging in again failed${why}`}`
+      return `${handler} returned a credential that the server refused${next}${reason === undefined ? '' : `, and a new login failed${why}`}`
     case 'running':
       return reason === undefined
-        ? `${handler} has not answered`
+        ? `${handler} has not finished`
         : `${handler} has failed ${attempts > 1 ? `${attempts} times` : 'once'} so far${why}${next}`
   }
 }
 
 function describeNext({ nextTryAt, result }: LoginOutcome, now: number | undefined): string {
   if (nextTryAt === undefined || now === undefined) return ''
-  if (nextTryAt > now) return ` (next try in ${Math.ceil((nextTryAt - now) / 1000)} s)`
-  return result === 'running' ? ' (it is trying again)' : ''
+  if (nextTryAt > now) return ` (next attempt in ${Math.ceil((nextTryAt - now) / 1000)} s)`
+  return result === 'running' ? ' (retrying now)' : ''
 }

@@ -1,35 +1,35 @@
 import { type CodeFacts, CredentialError, type ErrorInit, facts } from './credential-error.ts'
 
-/** Codes 80 to 89: the issuer of OpenID Connect tokens. */
+/** Codes 80 and 81: the OpenID Connect issuer. */
 export const OIDC_CODES = {
   ERR_OIDC_REFUSED: facts(
     80,
     'server',
     'final',
-    'The OpenID Connect issuer answered, but gave no token that can be used.',
-    'Log in again, so that the kubeconfig gets a new refresh token.',
+    'The OpenID Connect issuer responded, but did not return a usable token.',
+    'Log in again to get a new refresh token into the kubeconfig.',
   ),
   ERR_OIDC_UNREACHABLE: facts(
     81,
     'network',
     'retryable',
-    'The OpenID Connect issuer could not be reached, or could not answer for now.',
+    'The OpenID Connect issuer is unreachable or temporarily unavailable.',
     'Check idp-issuer-url in the kubeconfig, and your network or VPN.',
   ),
 } as const
 
 abstract class OidcFamilyError<C extends keyof typeof OIDC_CODES> extends CredentialError<C> {
-  protected override get facts(): CodeFacts {
+  protected override codeFacts(): CodeFacts {
     return OIDC_CODES[this.code]
   }
 }
 
-/** The issuer answered and gave no token. */
+/** The issuer responded but did not return a usable token. */
 export class OidcRefusedError extends OidcFamilyError<'ERR_OIDC_REFUSED'> {
-  readonly code = 'ERR_OIDC_REFUSED' as const
+  static readonly code = 'ERR_OIDC_REFUSED'
   readonly issuer: string
-  /** The issuer's own word, such as `invalid_grant`; undefined when it said none. */
-  readonly reason?: string
+  /** The OAuth error code of the issuer, such as `invalid_grant`; absent if it sent none. */
+  declare readonly reason?: string
 
   constructor(issuer: string, what: string, init: ErrorInit & { reason?: string } = {}) {
     super(`the issuer ${issuer} ${what}`, init)
@@ -38,13 +38,13 @@ export class OidcRefusedError extends OidcFamilyError<'ERR_OIDC_REFUSED'> {
   }
 }
 
-/** The issuer could not be reached, or could not answer for now. */
+/** The issuer is unreachable or temporarily unavailable. */
 export class OidcUnreachableError extends OidcFamilyError<'ERR_OIDC_UNREACHABLE'> {
-  readonly code = 'ERR_OIDC_UNREACHABLE' as const
+  static readonly code = 'ERR_OIDC_UNREACHABLE'
   readonly issuer: string
 
   constructor(issuer: string, reason: string, init: ErrorInit = {}) {
-    super(`no answer from the issuer ${issuer}: ${reason}`, init)
+    super(`request to the issuer ${issuer} failed: ${reason}`, init)
     this.issuer = issuer
   }
 }

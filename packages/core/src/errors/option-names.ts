@@ -1,14 +1,13 @@
-/** How many typing mistakes a name may have and still be taken for another one. */
-const MAX_MISTAKES = 2
+/** The edit distance up to which a name is suggested. */
+const MAX_DISTANCE = 2
 
 /**
- * Checks that options are an object, and that each of them exists: one that is misspelt would be one that is
- * not set, and nobody would notice.
+ * Checks that options are an object and contain only known names. A misspelt option would otherwise be ignored silently.
  *
  * @param what Whose options these are, such as `connect()`.
- * @param names Those that exist; the first one serves as the example.
- * @param elsewhere What to do instead of options that other libraries have.
- * @throws {TypeError} Names the option, and the one that was probably meant.
+ * @param names All known names; the first one serves as the example.
+ * @param elsewhere Advice for options that other libraries have, by name.
+ * @throws {TypeError} Names the unknown option, and the one that was probably meant.
  */
 export function checkOptionNames(
   given: unknown,
@@ -21,25 +20,28 @@ export function checkOptionNames(
   }
   for (const [name, value] of Object.entries(given)) {
     if (value === undefined || names.includes(name)) continue
-    const known = Object.hasOwn(elsewhere, name) ? elsewhere[name] : undefined
-    const meant = closestName(name, names)
-    const advice = meant === undefined ? `it has ${names.join(', ')}` : `did you mean ${meant}?`
-    throw new TypeError(`${what} has no option ${JSON.stringify(name)}; ${known ?? advice}`)
+    const advice = Object.hasOwn(elsewhere, name) ? elsewhere[name] : undefined
+    const closest = closestName(name, names)
+    const suggestion =
+      closest === undefined ? `it has ${names.join(', ')}` : `did you mean ${closest}?`
+    throw new TypeError(`${what} has no option ${JSON.stringify(name)}; ${advice ?? suggestion}`)
   }
 }
 
 /**
- * Finds the name that was probably meant.
+ * Returns the known name that was probably meant.
  *
- * Undefined if none is near: a wrong suggestion is worse than none. One mistake per three letters is near, but never
- * more than two; two swapped neighbours are one mistake, and so is a name that is only begun.
+ * Allows one mistake per three letters, and two at most. Two swapped letters count as one mistake, and so does a name
+ * that is a prefix of a known one.
+ *
+ * @returns Undefined if no name is close enough: a wrong suggestion is worse than none.
  */
 export function closestName(typed: string, names: Iterable<string>): string | undefined {
   let best: string | undefined
-  let bestDistance = Math.min(MAX_MISTAKES, Math.max(1, Math.floor(typed.length / 3))) + 1
+  let bestDistance = Math.min(MAX_DISTANCE, Math.max(1, Math.floor(typed.length / 3))) + 1
   for (const name of names) {
-    const isBeginning = typed.length >= 3 && name.startsWith(typed)
-    const distance = isBeginning ? 1 : editDistance(typed.toLowerCase(), name.toLowerCase())
+    const isPrefix = typed.length >= 3 && name.startsWith(typed)
+    const distance = isPrefix ? 1 : editDistance(typed.toLowerCase(), name.toLowerCase())
     if (distance < bestDistance) {
       best = name
       bestDistance = distance
@@ -48,7 +50,7 @@ export function closestName(typed: string, names: Iterable<string>): string | un
   return best
 }
 
-/** Letters to insert, remove, replace or swap with their neighbour. */
+/** The number of letters to insert, remove, replace or swap with their neighbour. */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, column) => column)

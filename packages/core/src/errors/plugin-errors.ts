@@ -1,83 +1,84 @@
 import { type CodeFacts, CredentialError, type ErrorInit, facts } from './credential-error.ts'
+import { quoteAdvice, stderrExcerpt } from './stderr-excerpt.ts'
 
-/** Codes 30 to 51: plugins and the policy that allows them. */
+/** Codes 30 to 51: exec plugins, and the policy that allows them. */
 export const PLUGIN_CODES = {
   ERR_PLUGIN_NOT_FOUND: facts(
     30,
     'plugin',
     'final',
-    'The credential plugin is not on this machine, or not where PATH looks.',
-    'Install the plugin, or give its full path in exec.command.',
+    'The credential plugin was not found: it is not installed, or not in PATH.',
+    'Install the plugin, or set exec.command to its full path.',
   ),
   ERR_PLUGIN_NOT_EXECUTABLE: facts(
     31,
     'plugin',
     'final',
-    'The file named by exec.command exists but may not be executed.',
-    'Check that it is a file and has execute permission.',
+    'The file named by exec.command exists but cannot be executed.',
+    'Check that it is a regular file with execute permission.',
   ),
   ERR_PLUGIN_EXEC_FORMAT: facts(
     32,
     'plugin',
     'final',
-    'The operating system cannot run the file: wrong architecture, or a missing interpreter.',
-    'Install the build for this machine, or the interpreter named in its first line.',
+    'The operating system cannot execute the file: wrong architecture, or a missing interpreter.',
+    'Install the build for this platform, or the interpreter named in its first line.',
   ),
   ERR_PLUGIN_EXITED: facts(
     33,
     'plugin',
     'retryable',
-    'The plugin ended with an exit status other than 0.',
-    'Read the last lines of its standard error, and run the plugin by hand.',
+    'The plugin exited with a non-zero status.',
+    'Read the last lines of its standard error, and run the plugin in a terminal.',
   ),
   ERR_PLUGIN_KILLED: facts(
     34,
     'plugin',
     'retryable',
-    'The plugin was ended by a signal that did not come from us.',
-    'Look for the sender, often the kernel for lack of memory.',
+    'The plugin was terminated by a signal that this library did not send.',
+    'Find out what sent the signal; often it is the out-of-memory killer.',
   ),
   ERR_PLUGIN_TIMED_OUT: facts(
     35,
     'plugin',
     'retryable',
-    'The plugin did not answer within its time limit and was stopped.',
-    'Run the plugin by hand to see what it waits for, or raise policy.pluginTimeoutMs.',
+    'The plugin did not finish within its time limit and was stopped.',
+    'Run the plugin in a terminal to see what it waits for, or raise policy.pluginTimeoutMs.',
   ),
   ERR_PLUGIN_OUTPUT_TOO_LARGE: facts(
     36,
     'plugin',
     'final',
-    'The plugin printed more to standard output than an answer can be, and was stopped.',
+    'The plugin printed more to standard output than the limit allows, and was stopped.',
     'Make the plugin print only the ExecCredential to standard output.',
   ),
   ERR_PLUGIN_NO_OUTPUT: facts(
     37,
     'plugin',
     'retryable',
-    'The plugin ended with status 0 and printed nothing.',
-    'Check its arguments: some plugins print nothing when a subcommand is missing.',
+    'The plugin exited with status 0 but printed nothing to standard output.',
+    'Check exec.args: some plugins print nothing if a subcommand is missing.',
   ),
   ERR_PLUGIN_SYNTAX: facts(
     38,
     'plugin',
     'final',
-    'What the plugin printed is neither JSON nor YAML.',
+    'The standard output of the plugin is neither JSON nor YAML.',
     'Make the plugin print only the ExecCredential to standard output, messages to standard error.',
   ),
   ERR_PLUGIN_VERSION: facts(
     39,
     'plugin',
     'final',
-    'The plugin answered in another API version than exec.apiVersion asks for.',
-    'Set exec.apiVersion to the version the plugin speaks, or update the plugin.',
+    'The plugin returned an ExecCredential of another API version than exec.apiVersion.',
+    'Set exec.apiVersion to the version that the plugin returns, or update the plugin.',
   ),
   ERR_PLUGIN_OUTPUT_INVALID: facts(
     40,
     'plugin',
     'final',
-    'The plugin printed an object that is not a usable ExecCredential.',
-    'Correct the field that the message names.',
+    'The plugin printed an object that is not a valid ExecCredential.',
+    'Correct the field named in the message.',
   ),
   ERR_PLUGIN_CERTIFICATE: facts(
     41,
@@ -97,21 +98,21 @@ export const PLUGIN_CODES = {
     43,
     'plugin',
     'final',
-    'An argument or environment variable for the plugin cannot be passed to a process.',
-    'Correct exec.args or exec.env; names and values must not contain NUL bytes.',
+    'An argument or environment variable in the exec stanza cannot be passed to a process.',
+    'Remove NUL bytes from exec.args and exec.env.',
   ),
   ERR_PLUGIN_NEEDS_TERMINAL: facts(
     44,
     'plugin',
     'final',
-    'The plugin must ask a person, and there is no terminal to ask on.',
-    'Run the command in a terminal, or use a plugin that does not need one.',
+    'The plugin needs user input (interactiveMode: Always), but standard input is not available to it.',
+    'Run the program in a terminal, or use a plugin that needs no input.',
   ),
   ERR_PLUGIN_NOT_STARTED: facts(
     45,
     'plugin',
     'retryable',
-    'The operating system could not start another process.',
+    'The plugin could not be started.',
     'Free file descriptors, processes or memory, and try again.',
   ),
   ERR_PLUGIN_DENIED: facts(
@@ -125,20 +126,20 @@ export const PLUGIN_CODES = {
     51,
     'policy',
     'final',
-    'The plugin policy cannot be trusted or understood, so no plugin may run.',
-    'Correct the kuberc file that the message names, or its owner and permissions.',
+    'The plugin policy is invalid or its file is not trustworthy, so no plugin is run.',
+    'Correct the kuberc file named in the message, or its owner and permissions.',
   ),
 } as const
 
 abstract class PluginFamilyError<C extends keyof typeof PLUGIN_CODES> extends CredentialError<C> {
-  protected override get facts(): CodeFacts {
+  protected override codeFacts(): CodeFacts {
     return PLUGIN_CODES[this.code]
   }
 }
 
-/** What is known about a run that went wrong. Standard output is never part of it. */
+/** What is known about a failed run. It never contains the standard output. */
 export interface PluginRunFacts extends ErrorInit {
-  /** What the program is for; a credential plugin unless told. */
+  /** What the program is for; `credential plugin` by default. */
   readonly role?: 'credential plugin' | 'signer' | undefined
   /** How long the run took, in milliseconds. */
   readonly tookMs?: number | undefined
@@ -146,35 +147,60 @@ export interface PluginRunFacts extends ErrorInit {
   readonly stderrTail?: string | undefined
 }
 
-/** What the errors about one plugin have in common. */
+/** What the errors about one plugin have in common. The last lines of its standard error end the message. */
 abstract class PluginError<C extends PluginCode> extends PluginFamilyError<C> {
   /** The command as configured. */
   readonly command: string
-  readonly tookMs: number | undefined
-  readonly stderrTail: string | undefined
+  /** How long the run took, in milliseconds; absent if the plugin was not started. */
+  declare readonly tookMs?: number
+  /** The last lines of standard error, scrubbed; absent if there were none. */
+  declare readonly stderrTail?: string
+  readonly #summary: string
 
-  constructor(command: string, what: string, facts: PluginRunFacts = {}) {
-    super(`${facts.role ?? 'credential plugin'} ${JSON.stringify(command)} ${what}`, facts)
+  /** @param separator What separates standard error from the rest of the message. */
+  constructor(command: string, what: string, facts: PluginRunFacts = {}, separator = '; stderr: ') {
+    const summary = `${facts.role ?? 'credential plugin'} ${JSON.stringify(command)} ${what}`
+    const excerpt = stderrExcerpt(facts.stderrTail)
+    super(excerpt === undefined ? summary : `${summary}${separator}${excerpt}`, facts)
+    this.#summary = summary
     this.command = command
-    this.tookMs = facts.tookMs
-    this.stderrTail = facts.stderrTail
+    if (facts.tookMs !== undefined) this.tookMs = facts.tookMs
+    if (facts.stderrTail !== undefined) this.stderrTail = facts.stderrTail
+  }
+
+  override get summary(): string {
+    return this.#summary
   }
 }
 
+/**
+ * A run that failed for a reason that only the plugin knows. Its standard error is the reason, and the hint quotes what
+ * the plugin asks the user to do.
+ */
+abstract class PluginRunError<C extends PluginCode> extends PluginError<C> {
+  constructor(command: string, what: string, facts: PluginRunFacts = {}) {
+    super(command, what, { ...facts, hint: quoteAdvice(facts.stderrTail) ?? facts.hint }, ': ')
+  }
+}
+
+/** The program is not installed, or not in PATH. */
 export class PluginNotFoundError extends PluginError<'ERR_PLUGIN_NOT_FOUND'> {
-  readonly code = 'ERR_PLUGIN_NOT_FOUND' as const
+  static readonly code = 'ERR_PLUGIN_NOT_FOUND'
 }
 
+/** The file of the plugin exists but cannot be executed. */
 export class PluginNotExecutableError extends PluginError<'ERR_PLUGIN_NOT_EXECUTABLE'> {
-  readonly code = 'ERR_PLUGIN_NOT_EXECUTABLE' as const
+  static readonly code = 'ERR_PLUGIN_NOT_EXECUTABLE'
 }
 
+/** The operating system cannot execute the file: another architecture, or a missing interpreter. */
 export class PluginExecFormatError extends PluginError<'ERR_PLUGIN_EXEC_FORMAT'> {
-  readonly code = 'ERR_PLUGIN_EXEC_FORMAT' as const
+  static readonly code = 'ERR_PLUGIN_EXEC_FORMAT'
 }
 
-export class PluginExitedError extends PluginError<'ERR_PLUGIN_EXITED'> {
-  readonly code = 'ERR_PLUGIN_EXITED' as const
+/** The plugin exited with a non-zero status. */
+export class PluginExitedError extends PluginRunError<'ERR_PLUGIN_EXITED'> {
+  static readonly code = 'ERR_PLUGIN_EXITED'
   readonly exitStatus: number
 
   constructor(command: string, exitStatus: number, facts: PluginRunFacts = {}) {
@@ -183,39 +209,45 @@ export class PluginExitedError extends PluginError<'ERR_PLUGIN_EXITED'> {
   }
 }
 
-export class PluginKilledError extends PluginError<'ERR_PLUGIN_KILLED'> {
-  readonly code = 'ERR_PLUGIN_KILLED' as const
+/** The plugin was terminated by a signal that this library did not send. */
+export class PluginKilledError extends PluginRunError<'ERR_PLUGIN_KILLED'> {
+  static readonly code = 'ERR_PLUGIN_KILLED'
   readonly signal: string
 
   constructor(command: string, signal: string, facts: PluginRunFacts = {}) {
-    super(command, `was ended by ${signal}`, facts)
+    super(command, `was terminated by ${signal}`, facts)
     this.signal = signal
   }
 }
 
-export class PluginTimedOutError extends PluginError<'ERR_PLUGIN_TIMED_OUT'> {
-  readonly code = 'ERR_PLUGIN_TIMED_OUT' as const
+/** The plugin did not finish within its time limit. */
+export class PluginTimedOutError extends PluginRunError<'ERR_PLUGIN_TIMED_OUT'> {
+  static readonly code = 'ERR_PLUGIN_TIMED_OUT'
 }
 
+/** The plugin printed more to standard output than the limit allows. */
 export class PluginOutputTooLargeError extends PluginError<'ERR_PLUGIN_OUTPUT_TOO_LARGE'> {
-  readonly code = 'ERR_PLUGIN_OUTPUT_TOO_LARGE' as const
+  static readonly code = 'ERR_PLUGIN_OUTPUT_TOO_LARGE'
 }
 
-export class PluginNoOutputError extends PluginError<'ERR_PLUGIN_NO_OUTPUT'> {
-  readonly code = 'ERR_PLUGIN_NO_OUTPUT' as const
+/** The plugin exited with status 0 without any output. */
+export class PluginNoOutputError extends PluginRunError<'ERR_PLUGIN_NO_OUTPUT'> {
+  static readonly code = 'ERR_PLUGIN_NO_OUTPUT'
 }
 
+/** The standard output is neither JSON nor YAML. */
 export class PluginSyntaxError extends PluginError<'ERR_PLUGIN_SYNTAX'> {
-  readonly code = 'ERR_PLUGIN_SYNTAX' as const
+  static readonly code = 'ERR_PLUGIN_SYNTAX'
 }
 
+/** The ExecCredential has another API version than `exec.apiVersion`. */
 export class PluginVersionError extends PluginError<'ERR_PLUGIN_VERSION'> {
-  readonly code = 'ERR_PLUGIN_VERSION' as const
+  static readonly code = 'ERR_PLUGIN_VERSION'
 }
 
-/** An answer of the wrong shape; `path` names the first field that is wrong. */
+/** The output is not a valid ExecCredential; `path` names the first invalid field. */
 export class PluginOutputInvalidError extends PluginError<'ERR_PLUGIN_OUTPUT_INVALID'> {
-  readonly code = 'ERR_PLUGIN_OUTPUT_INVALID' as const
+  static readonly code = 'ERR_PLUGIN_OUTPUT_INVALID'
   readonly path: string
 
   constructor(command: string, path: string, what: string, facts: PluginRunFacts = {}) {
@@ -224,33 +256,39 @@ export class PluginOutputInvalidError extends PluginError<'ERR_PLUGIN_OUTPUT_INV
   }
 }
 
+/** The certificate or key in the ExecCredential cannot be used. */
 export class PluginCertificateError extends PluginError<'ERR_PLUGIN_CERTIFICATE'> {
-  readonly code = 'ERR_PLUGIN_CERTIFICATE' as const
+  static readonly code = 'ERR_PLUGIN_CERTIFICATE'
 }
 
+/** The arguments and environment are larger than the operating system allows. */
 export class PluginInputTooLargeError extends PluginError<'ERR_PLUGIN_INPUT_TOO_LARGE'> {
-  readonly code = 'ERR_PLUGIN_INPUT_TOO_LARGE' as const
+  static readonly code = 'ERR_PLUGIN_INPUT_TOO_LARGE'
 }
 
+/** An argument or environment variable cannot be passed to a process. */
 export class PluginEnvironmentError extends PluginError<'ERR_PLUGIN_ENVIRONMENT'> {
-  readonly code = 'ERR_PLUGIN_ENVIRONMENT' as const
+  static readonly code = 'ERR_PLUGIN_ENVIRONMENT'
 }
 
+/** The plugin needs user input, but standard input is not available to it. */
 export class PluginNeedsTerminalError extends PluginError<'ERR_PLUGIN_NEEDS_TERMINAL'> {
-  readonly code = 'ERR_PLUGIN_NEEDS_TERMINAL' as const
+  static readonly code = 'ERR_PLUGIN_NEEDS_TERMINAL'
 }
 
+/** The operating system could not start the plugin, or the connection was closed before. */
 export class PluginNotStartedError extends PluginError<'ERR_PLUGIN_NOT_STARTED'> {
-  readonly code = 'ERR_PLUGIN_NOT_STARTED' as const
+  static readonly code = 'ERR_PLUGIN_NOT_STARTED'
 }
 
+/** The plugin policy does not allow this plugin. */
 export class PluginDeniedError extends PluginError<'ERR_PLUGIN_DENIED'> {
-  readonly code = 'ERR_PLUGIN_DENIED' as const
+  static readonly code = 'ERR_PLUGIN_DENIED'
 }
 
-/** A policy nobody can rely on: no plugin runs under it. */
+/** The plugin policy is invalid or its file is not trustworthy: no plugin is run. */
 export class PolicyInvalidError extends PluginFamilyError<'ERR_POLICY_INVALID'> {
-  readonly code = 'ERR_POLICY_INVALID' as const
+  static readonly code = 'ERR_POLICY_INVALID'
 }
 
 type PluginCode =

@@ -1,79 +1,84 @@
 import { type CodeFacts, CredentialError, type ErrorInit, facts } from './credential-error.ts'
 import type { PluginRunFacts } from './plugin-errors.ts'
+import { quoteAdvice, stderrExcerpt } from './stderr-excerpt.ts'
 
-/** Codes 52 to 59: signers, which hold the private key, and the handshakes they sign. */
+/** Codes 52 to 59: external signers, which hold the private key, and the TLS handshakes they sign. */
 export const SIGNER_CODES = {
   ERR_SIGNER_CONFIG: facts(
     52,
     'caller',
     'final',
-    'The auth-provider externalSigner of the user entry cannot work as it is written.',
-    'Correct the fields that the message names.',
+    'The auth-provider externalSigner of the user entry is invalid.',
+    'Correct the fields named in the message.',
   ),
   ERR_SIGNER_RESPONSE_INVALID: facts(
     53,
     'plugin',
     'final',
-    'A signer answered with something that is no answer to what it was asked.',
-    'Update the signer, or report it to its author; the message says what was expected.',
+    'A signer sent an invalid response.',
+    'Update the signer, or report the problem to its author.',
   ),
   ERR_SIGNER_CERTIFICATE: facts(
     54,
     'plugin',
     'final',
-    'The certificate of a signer cannot be used.',
-    'Put a valid certificate for the key beside it, in the device or where the signer looks for it.',
+    'The certificate of a signer is invalid.',
+    'Store a valid certificate for the key on the device, or where the signer looks for it.',
   ),
   ERR_SIGNER_FAILED: facts(
     55,
     'plugin',
     'retryable',
-    'A signer could not do what it was asked.',
-    'Read what the signer said; check that its device is plugged in and unlocked.',
+    'A signer failed to return a certificate or signature.',
+    'Read the reason in the message, and check that the device is plugged in and unlocked.',
   ),
   ERR_SIGNER_SOCKET: facts(
     56,
     'caller',
     'final',
-    'The unix socket of a signer may not be used as it is.',
-    'Let the socket and its folder belong to you, closed to everybody else, and start the signer.',
+    'The Unix socket of a signer does not exist or is not safe to use.',
+    'Start the signer, and make its socket and directory accessible only to you.',
   ),
   ERR_SIGNATURE_INVALID: facts(
     57,
     'plugin',
     'final',
-    'A signature does not fit the certificate it was made for.',
-    'Check that the certificate belongs to the key that signs.',
+    'A signature does not match the certificate.',
+    'Check that the certificate belongs to the key of the signer.',
   ),
   ERR_SIGNED_TOO_LATE: facts(
     58,
     'server',
     'retryable',
-    'The server closed the connection while it waited for a signature.',
-    'Try again and confirm sooner: an API server waits for about half a minute.',
+    'The server closed the connection while it was waiting for a signature.',
+    'Try again and confirm sooner; an API server waits for about 30 seconds.',
   ),
   ERR_HANDSHAKE_NOT_SIGNED: facts(
     59,
     'server',
     'final',
-    'The TLS handshake went another way than a signing key can follow, so nothing was signed.',
-    'Let the server speak TLS 1.3 and accept a signature that the key can make.',
+    'The TLS handshake cannot be signed with a signing key, so nothing was signed.',
+    'Enable TLS 1.3 on the server, with a signature algorithm that the key supports.',
   ),
 } as const
 
 abstract class SignerFamilyError<C extends keyof typeof SIGNER_CODES> extends CredentialError<C> {
-  protected override get facts(): CodeFacts {
+  protected override codeFacts(): CodeFacts {
     return SIGNER_CODES[this.code]
   }
 }
 
-/** A user entry with an auth-provider `externalSigner` that cannot work as it is written. */
+/**
+ * The auth-provider `externalSigner` of a user entry is invalid.
+ *
+ * @experimental
+ */
 export class SignerConfigError extends SignerFamilyError<'ERR_SIGNER_CONFIG'> {
-  readonly code = 'ERR_SIGNER_CONFIG' as const
+  static readonly code = 'ERR_SIGNER_CONFIG'
 }
 
-/** A signer and what is wrong with it. */
-abstract class OfSigner<
+/** What the errors about one signer have in common. */
+abstract class SignerError<
   C extends
     | 'ERR_SIGNER_RESPONSE_INVALID'
     | 'ERR_SIGNER_CERTIFICATE'
@@ -89,53 +94,95 @@ abstract class OfSigner<
   }
 }
 
-/** A signer answered with something that is no answer to what it was asked. */
-export class SignerResponseInvalidError extends OfSigner<'ERR_SIGNER_RESPONSE_INVALID'> {
-  readonly code = 'ERR_SIGNER_RESPONSE_INVALID' as const
+/**
+ * A signer sent an invalid response.
+ *
+ * @experimental
+ */
+export class SignerResponseInvalidError extends SignerError<'ERR_SIGNER_RESPONSE_INVALID'> {
+  static readonly code = 'ERR_SIGNER_RESPONSE_INVALID'
 }
 
-/** The certificate of a signer cannot be used. */
-export class SignerCertificateError extends OfSigner<'ERR_SIGNER_CERTIFICATE'> {
-  readonly code = 'ERR_SIGNER_CERTIFICATE' as const
+/**
+ * The certificate of a signer is invalid.
+ *
+ * @experimental
+ */
+export class SignerCertificateError extends SignerError<'ERR_SIGNER_CERTIFICATE'> {
+  static readonly code = 'ERR_SIGNER_CERTIFICATE'
 }
 
-/** What is known about a request that a signer failed. Standard output is never part of it. */
+/** What is known about a failed request to a signer. It never contains the standard output. */
 export interface SignerFailureFacts extends PluginRunFacts {
-  /** Undefined when the process goes on, or a signal ended it, or there is none. */
+  /** Undefined if the process is still running, was terminated by a signal, or there is none. */
   readonly exitStatus?: number | undefined
 }
 
-/** A signer could not do what it was asked. */
-export class SignerFailedError extends OfSigner<'ERR_SIGNER_FAILED'> {
-  readonly code = 'ERR_SIGNER_FAILED' as const
-  readonly exitStatus: number | undefined
-  readonly tookMs: number | undefined
-  readonly stderrTail: string | undefined
+/**
+ * A signer failed to return a certificate or signature.
+ *
+ * @experimental
+ */
+export class SignerFailedError extends SignerError<'ERR_SIGNER_FAILED'> {
+  static readonly code = 'ERR_SIGNER_FAILED'
+  /** Absent if the process is still running, was terminated by a signal, or there is none. */
+  declare readonly exitStatus?: number
+  declare readonly tookMs?: number
+  /** The last lines of standard error, scrubbed; absent if there were none. */
+  declare readonly stderrTail?: string
+  readonly #summary: string
 
   constructor(signer: string, what: string, facts: SignerFailureFacts = {}) {
-    super(signer, what, facts)
-    this.exitStatus = facts.exitStatus
-    this.tookMs = facts.tookMs
-    this.stderrTail = facts.stderrTail
+    // The reason may already be the text of standard error.
+    const excerpt = stderrExcerpt(facts.stderrTail)
+    const added = excerpt === undefined || what.includes(excerpt) ? '' : `: ${excerpt}`
+    super(signer, `${what}${added}`, {
+      ...facts,
+      hint: facts.hint ?? quoteAdvice(facts.stderrTail),
+    })
+    this.#summary = this.message.slice(0, this.message.length - added.length)
+    if (facts.exitStatus !== undefined) this.exitStatus = facts.exitStatus
+    if (facts.tookMs !== undefined) this.tookMs = facts.tookMs
+    if (facts.stderrTail !== undefined) this.stderrTail = facts.stderrTail
+  }
+
+  override get summary(): string {
+    return this.#summary
   }
 }
 
-/** The unix socket of a signer may not be used as it is. */
-export class SignerSocketError extends OfSigner<'ERR_SIGNER_SOCKET'> {
-  readonly code = 'ERR_SIGNER_SOCKET' as const
+/**
+ * The Unix socket of a signer does not exist or is not safe to use.
+ *
+ * @experimental
+ */
+export class SignerSocketError extends SignerError<'ERR_SIGNER_SOCKET'> {
+  static readonly code = 'ERR_SIGNER_SOCKET'
 }
 
-/** A signature does not fit the certificate it was made for. */
+/**
+ * A signature does not match the certificate.
+ *
+ * @experimental
+ */
 export class SignatureInvalidError extends SignerFamilyError<'ERR_SIGNATURE_INVALID'> {
-  readonly code = 'ERR_SIGNATURE_INVALID' as const
+  static readonly code = 'ERR_SIGNATURE_INVALID'
 }
 
-/** The server closed the connection while it waited for a signature. */
+/**
+ * The server closed the connection while it was waiting for a signature.
+ *
+ * @experimental
+ */
 export class SignedTooLateError extends SignerFamilyError<'ERR_SIGNED_TOO_LATE'> {
-  readonly code = 'ERR_SIGNED_TOO_LATE' as const
+  static readonly code = 'ERR_SIGNED_TOO_LATE'
 }
 
-/** The handshake went another way than a signing key can follow. Nothing was signed, or nothing was sent. */
+/**
+ * The TLS handshake cannot be signed with a signing key. Nothing was signed, or the signature was not sent.
+ *
+ * @experimental
+ */
 export class HandshakeNotSignedError extends SignerFamilyError<'ERR_HANDSHAKE_NOT_SIGNED'> {
-  readonly code = 'ERR_HANDSHAKE_NOT_SIGNED' as const
+  static readonly code = 'ERR_HANDSHAKE_NOT_SIGNED'
 }

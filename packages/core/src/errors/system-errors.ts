@@ -1,25 +1,25 @@
 import { type CodeFacts, CredentialError, type ErrorInit, facts } from './credential-error.ts'
 
-/** Codes 95 to 99: what the machine has no more of. */
+/** Codes 95 to 99: exhausted resources of this machine. */
 export const SYSTEM_CODES = {
   ERR_SYSTEM_EXHAUSTED: facts(
     95,
     'system',
     'retryable',
-    'This machine, or a limit for this process, has no more open files, disk space or memory.',
-    'Raise the limit (ulimit -n), free some space or memory, and try again.',
+    'The machine or the process has run out of file descriptors, disk space or memory.',
+    'Raise the limit (ulimit -n), or free disk space or memory, and try again.',
   ),
 } as const
 
 abstract class SystemFamilyError<C extends keyof typeof SYSTEM_CODES> extends CredentialError<C> {
-  protected override get facts(): CodeFacts {
+  protected override codeFacts(): CodeFacts {
     return SYSTEM_CODES[this.code]
   }
 }
 
-/** Something of the machine is used up. `errno` is the system's own name for it, such as `EMFILE`. */
+/** A resource of the machine is exhausted. `errno` is the code of the system, such as `EMFILE`. */
 export class SystemExhaustedError extends SystemFamilyError<'ERR_SYSTEM_EXHAUSTED'> {
-  readonly code = 'ERR_SYSTEM_EXHAUSTED' as const
+  static readonly code = 'ERR_SYSTEM_EXHAUSTED'
   readonly errno: string
 
   constructor(errno: string, what: string, init: ErrorInit = {}) {
@@ -28,18 +28,20 @@ export class SystemExhaustedError extends SystemFamilyError<'ERR_SYSTEM_EXHAUSTE
   }
 }
 
-const FILES = 'Raise the limit with ulimit -n, or close what has many files or connections open.'
-const SPACE = 'Free some space, or set XDG_RUNTIME_DIR or TMPDIR to a folder on another disk.'
+const FILES_HINT =
+  'Raise the limit with ulimit -n, or close files and connections that are not needed.'
+const SPACE_HINT =
+  'Free disk space, or set XDG_RUNTIME_DIR or TMPDIR to a directory on another disk.'
 
 const EXHAUSTED: Readonly<Record<string, { readonly what: string; readonly hint: string }>> = {
-  EMFILE: { what: 'this process has as many files and connections open as it may', hint: FILES },
-  ENFILE: { what: 'this machine has as many files open as it can', hint: FILES },
-  ENOSPC: { what: 'there is no space left on the disk', hint: SPACE },
-  EDQUOT: { what: 'the disk quota of this user is used up', hint: SPACE },
-  ENOMEM: { what: 'there is not enough memory', hint: 'Free some memory and try again.' },
+  EMFILE: { what: 'too many open files and connections in this process', hint: FILES_HINT },
+  ENFILE: { what: 'too many open files in the system', hint: FILES_HINT },
+  ENOSPC: { what: 'no space left on device', hint: SPACE_HINT },
+  EDQUOT: { what: 'disk quota exceeded', hint: SPACE_HINT },
+  ENOMEM: { what: 'out of memory', hint: 'Free memory and try again.' },
 }
 
-/** The same error in our words, if it says that something of the machine is used up. */
+/** Returns an error of the system as a `SystemExhaustedError` if a resource is exhausted; undefined otherwise. */
 export function exhaustedError(error: unknown): SystemExhaustedError | undefined {
   const { code = '', path } = Object(error) as { code?: string; path?: unknown }
   if (!Object.hasOwn(EXHAUSTED, code)) return undefined

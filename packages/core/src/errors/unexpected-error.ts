@@ -2,29 +2,32 @@ import { scrub, showControlCharacters } from '../secret/scrub.ts'
 import type { Secret } from '../secret/secret.ts'
 import { isCredentialError } from './credential-error.ts'
 
-/** An error that nothing here throws on purpose, as text that may be shown: secrets are taken out. */
+/** An error that this library does not throw on purpose, as text without secrets. */
 export interface UnexpectedError {
-  /** Eight hexadecimal digits. The same error at the same place has the same id. */
+  /** Eight hexadecimal digits, equal for the same error at the same place. */
   readonly id: string
-  /** Its name and message, on one line. */
+  /** Name and message, on one line. */
   readonly message: string
-  /** Name, message, stack and causes. */
+  /** Name, message and stack, followed by those of its causes. */
   readonly stack: string
 }
 
-/** More of an error is not even read. */
+/** How much of the text of an error is read at all. */
 const MAX_READ = 100_000
 const MAX_STACK = 8_000
 const MAX_MESSAGE = 500
 const MAX_CAUSES = 5
 
 /**
- * Makes text that may be shown of an error that nothing here throws on purpose.
+ * Describes an error that this library does not throw on purpose, with all secrets removed.
  *
- * The id is computed from the text. So an answer, an event and a line on standard error that are about the same
- * error have the same id, also where only the first of many is written.
+ * The id is computed from the text, so that a response, an event and a log line about the same error have the same id.
  *
- * @param secrets Known ones. What looks like a secret is taken out too.
+ * @param secrets Known secrets. What looks like a secret is removed too.
+ *
+ * @example
+ * const { id, message } = describeUnexpected(error)
+ * console.error(`internal error ${id}: ${message}`)
  */
 export function describeUnexpected(
   error: unknown,
@@ -41,14 +44,14 @@ export function describeUnexpected(
   }
 }
 
-/** Whether it is a mistake in a program, and no failure of a network or a system: those have codes. */
+/** Returns whether an error is a bug in a program. Failures of the network or the system have a `code`. */
 export function isProgramError(error: unknown): error is Error {
-  const isMistake =
+  const isBug =
     error instanceof TypeError ||
     error instanceof RangeError ||
     error instanceof ReferenceError ||
     error instanceof SyntaxError
-  return isMistake && !isCredentialError(error) && !('code' in error)
+  return isBug && !isCredentialError(error) && !('code' in error)
 }
 
 function readMessage(error: unknown): string {
@@ -59,14 +62,14 @@ function readMessage(error: unknown): string {
   }
 }
 
-/** The stack with those of its causes, as Node prints them. */
+/** Returns the stack followed by the stacks of the causes, as Node prints them. */
 function readStack(error: unknown): string {
   try {
     const texts: string[] = []
-    let each = error
-    while (each instanceof Error && texts.length <= MAX_CAUSES) {
-      texts.push(withMessage(each))
-      each = each.cause
+    let current = error
+    while (current instanceof Error && texts.length <= MAX_CAUSES) {
+      texts.push(stackWithMessage(current))
+      current = current.cause
     }
     if (texts.length === 0) return describeValue(error)
     return texts.join('\ncaused by: ')
@@ -75,20 +78,20 @@ function readStack(error: unknown): string {
   }
 }
 
-/** A message that was changed after the error was made is not in its stack. */
-function withMessage({ name, message, stack = '' }: Error): string {
+/** The stack does not contain a message that was changed later. */
+function stackWithMessage({ name, message, stack = '' }: Error): string {
   return stack.includes(message) ? stack : `${name}: ${message}\n${stack}`
 }
 
-/** Of other values only text is shown: nothing is known about what they hold. */
+/** Shows strings only: other values may contain anything. */
 function describeValue(value: unknown): string {
   if (typeof value === 'string') return `${JSON.stringify(value)} was thrown`
   return value === null ? 'null was thrown' : `a value of type ${typeof value} was thrown`
 }
 
-const UNREADABLE = 'an error that cannot be read'
+const UNREADABLE = 'an unreadable error'
 
-/** FNV-1a with 32 bits: enough to tell errors apart, and not meant to keep anything secret. */
+/** FNV-1a with 32 bits: enough to distinguish errors; it protects no secret. */
 function fingerprint(text: string): string {
   let hash = 0x811c9dc5
   for (let at = 0; at < text.length; at += 1) {

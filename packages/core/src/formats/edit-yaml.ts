@@ -11,22 +11,23 @@ import {
 import { encodeJson } from './json.ts'
 import { parseYaml, readDocument, YamlError } from './yaml.ts'
 
-// The library finds the place of each value, and we write there. Its own ways to edit do not fit: a document written
-// with `toString` changes spaces, quotes and line breaks everywhere; `CST.setScalarValue` has no place for a value that
-// is empty, and writes escapes such as `\a`, with which a kubeconfig in JSON is no longer JSON.
+// The `yaml` library finds the position of each value, and the text is edited there. Its own editing functions do not
+// fit: `toString` changes spaces, quotes and line breaks everywhere; `CST.setScalarValue` does not support empty values,
+// and writes escapes such as `\a`, which are not valid in a kubeconfig written as JSON.
 
-/** One step into a document: a key, or the item of a list that has this `name`. */
+/** One step into a document: a key, or the list item that has this `name`. */
 export type YamlStep = string | { readonly named: string }
 
+/** The path to a mapping in a document. */
 export type YamlPath = readonly YamlStep[]
 
 /**
- * Sets texts in one mapping of a YAML document; every other byte stays as it is.
+ * Sets string values in one mapping of a YAML document and leaves every other byte unchanged.
  *
- * The result is parsed again and compared, so that a text that cannot be edited in place (an alias that leads
- * elsewhere, a key in an unusual form) is an error and not a broken file.
+ * The result is parsed and compared with the expected data, so that a document that cannot be edited in place (an alias
+ * to another mapping, an unusual key) causes an error instead of a broken file.
  *
- * @throws {YamlError} Never with a piece of the text.
+ * @throws {YamlError} The message never contains a part of the text.
  */
 export function editYaml(
   text: string,
@@ -35,26 +36,26 @@ export function editYaml(
 ): string {
   let edited = text
   for (const [key, value] of Object.entries(values)) {
-    edited = setValue(edited, path, key, (style) => writeText(value, style))
+    edited = setValue(edited, path, key, (style) => encodeText(value, style))
   }
-  return check(edited, text, path, values)
+  return verifyEdit(edited, text, path, values)
 }
 
-/** A change of the beginning of a list. */
+/** A replacement of the first items of a list. */
 export interface ListChange {
-  /** How many items to remove. */
+  /** The number of items to remove. */
   readonly removed: number
-  /** The items to put in their place. */
+  /** The items to insert in their place. */
   readonly inserted: readonly string[]
 }
 
 /**
- * Exchanges the first items of a list of texts in a YAML document; every other byte stays as it is.
+ * Replaces the first items of a list of strings in a YAML document and leaves every other byte unchanged.
  *
- * A list that is missing or empty is written on one line. As in `editYaml`, the result is parsed again and compared.
+ * A missing or empty list is written on one line. As in `editYaml`, the result is parsed and compared.
  *
- * @param path Leads to the mapping that has the list.
- * @throws {YamlError} Never with a piece of the text.
+ * @param path The path to the mapping that contains the list.
+ * @throws {YamlError} The message never contains a part of the text.
  */
 export function editYamlList(
   text: string,
@@ -66,15 +67,15 @@ export function editYamlList(
   const items = inserted.map((item) => JSON.stringify(item))
   const edited =
     isSeq<Node>(list) && list.items.length > 0
-      ? exchangeFirst(text, list, removed, items)
+      ? replaceFirstItems(text, list, removed, items)
       : setValue(text, path, key, () => `[${items.join(', ')}]`)
   const old = Object(findData(parseYaml(text), path))[key]
   const kept = Array.isArray(old) ? old.slice(removed) : []
-  return check(edited, text, path, { [key]: [...inserted, ...kept] })
+  return verifyEdit(edited, text, path, { [key]: [...inserted, ...kept] })
 }
 
-/** Returns the edited text if it says what the old one said, with `values` in the mapping at `path`. */
-function check(
+/** Returns the edited text if its data is that of the old text with `values` in the mapping at `path`. */
+function verifyEdit(
   edited: string,
   old: string,
   path: YamlPath,
@@ -83,77 +84,77 @@ function check(
   const expected = parseYaml(old)
   Object.assign(Object(findData(expected, path)), values)
   if (canonical(parseYaml(edited)) === canonical(expected)) return edited
-  throw new YamlError('it is written in a way that cannot be edited without touching other parts')
+  throw new YamlError('the value cannot be edited without changing other parts of the document')
 }
 
-type Write = (style: Scalar['type']) => string
+type Encode = (style: Scalar['type']) => string
 
-/** Writes a value in the place of the old one, or before the first pair and like it. */
-function setValue(text: string, path: YamlPath, key: string, write: Write): string {
+/** Replaces the value of a key, or adds the pair before the first one and in the same style. */
+function setValue(text: string, path: YamlPath, key: string, encode: Encode): string {
   const mapping = findMapping(text, path)
   const pair = findPair(mapping, key)
-  if (pair !== undefined) return replaceValue(text, pair.value as Node | null, write)
-  const at = placeOf(mapping.items[0]?.key as Node | undefined).start
+  if (pair !== undefined) return replaceValue(text, pair.value as Node | null, encode)
+  const at = rangeOf(mapping.items[0]?.key as Node | undefined).start
   if (!mapping.flow) {
-    return `${text.slice(0, at)}${key}: ${write(undefined)}${newLine(text, at)}${text.slice(at)}`
+    return `${text.slice(0, at)}${key}: ${encode(undefined)}${newLine(text, at)}${text.slice(at)}`
   }
-  const before = text.slice(placeOf(mapping).start + 1, at)
+  const before = text.slice(rangeOf(mapping).start + 1, at)
   const gap = before.trim() === '' && before !== '' ? before : ' '
-  const added = `${JSON.stringify(key)}: ${write('QUOTE_DOUBLE')},${gap}`
+  const added = `${JSON.stringify(key)}: ${encode('QUOTE_DOUBLE')},${gap}`
   return text.slice(0, at) + added + text.slice(at)
 }
 
-function replaceValue(text: string, node: Node | null, write: Write): string {
-  const { start, end } = placeOf(node)
+function replaceValue(text: string, node: Node | null, encode: Encode): string {
+  const { start, end } = rangeOf(node)
   const old = text.slice(start, end)
-  // Around an empty value there need not be a space, and a block ends with its line.
+  // An empty value may have no space around it, and a block scalar includes its line break.
   const before = old === '' && text[start - 1] === ':' ? ' ' : ''
   const after = old === '' && text[end] === '#' ? ' ' : (/\r?\n$/.exec(old)?.[0] ?? '')
-  const value = write(isScalar(node) ? node.type : undefined)
+  const value = encode(isScalar(node) ? node.type : undefined)
   return text.slice(0, start) + before + value + after + text.slice(end)
 }
 
-/** Only what no reader could take for a number, a word such as `yes` or a mark is written without quotes. */
-const SURELY_TEXT = /^ey[\w-]+\.[\w-]+\.[\w-]*$/
+/** The shape of a JWT: no YAML parser reads it as a number, a boolean or an indicator, so it needs no quotes. */
+const JWT = /^ey[\w-]+\.[\w-]+\.[\w-]*$/
 
-function writeText(value: string, style: Scalar['type']): string {
+function encodeText(value: string, style: Scalar['type']): string {
   if (style === 'QUOTE_SINGLE') return `'${value.replaceAll("'", "''")}'`
-  const isPlain = style !== 'QUOTE_DOUBLE' && SURELY_TEXT.test(value)
+  const isPlain = style !== 'QUOTE_DOUBLE' && JWT.test(value)
   return isPlain ? value : JSON.stringify(value)
 }
 
-function exchangeFirst(
+function replaceFirstItems(
   text: string,
   list: YAMLSeq<Node>,
   removed: number,
   inserted: readonly string[],
 ): string {
   const { items } = list
-  const { start, end } = placeOf(list)
+  const { start, end } = rangeOf(list)
   const next = items[removed]
   if (list.flow) {
-    const first = placeOf(items[0]).start
-    const rest = next === undefined ? placeOf(items.at(-1)).end : placeOf(next).start
+    const first = rangeOf(items[0]).start
+    const rest = next === undefined ? rangeOf(items.at(-1)).end : rangeOf(next).start
     return text.slice(0, first) + inserted.map((item) => `${item}, `).join('') + text.slice(rest)
   }
   const added = inserted.map((item) => `- ${item}${newLine(text, start)}`).join('')
   if (next !== undefined) {
-    const rest = text.lastIndexOf('-', placeOf(next).start - 1)
+    const rest = text.lastIndexOf('-', rangeOf(next).start - 1)
     return text.slice(0, start) + added + text.slice(rest)
   }
   const after = /\r?\n$/.exec(text.slice(start, end))?.[0] ?? ''
   return text.slice(0, start) + (added.trimEnd() || '[]') + after + text.slice(end)
 }
 
-/** A line break, and spaces up to the column of a place. */
+/** Returns a line break and the indentation up to the column of a position. */
 function newLine(text: string, at: number): string {
   const column = at - (text.lastIndexOf('\n', at - 1) + 1)
   return (text.includes('\r\n') ? '\r\n' : '\n') + ' '.repeat(column)
 }
 
-function placeOf(node: Pick<Node, 'range'> | null | undefined): { start: number; end: number } {
+function rangeOf(node: Pick<Node, 'range'> | null | undefined): { start: number; end: number } {
   const [start, end] = node?.range ?? []
-  if (start === undefined || end === undefined) throw new YamlError('a value has no place')
+  if (start === undefined || end === undefined) throw new YamlError('a value has no position')
   return { start, end }
 }
 
@@ -167,10 +168,10 @@ function findMapping(text: string, path: YamlPath): YAMLMap {
         : undefined
   }
   if (isMap(node)) return node
-  throw new YamlError('the entry is not written out where it stands')
+  throw new YamlError('the entry is not a mapping in this document')
 }
 
-/** Of two equal keys the last counts. */
+/** The last of several equal keys wins. */
 function findPair(mapping: YAMLMap, name: string): Pair | undefined {
   return mapping.items.findLast(({ key }) => isScalar(key) && key.value === name)
 }
@@ -186,7 +187,7 @@ function findData(root: unknown, path: YamlPath): unknown {
   return data
 }
 
-/** The same text for the same data, in whichever order it was written. */
+/** Returns the same text for the same data, whatever the order of its keys. */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
   if (typeof value !== 'object' || value === null) return encodeJson(value)

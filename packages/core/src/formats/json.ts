@@ -1,7 +1,7 @@
 /**
- * Writes plain data as JSON, with integers of any size as numbers.
+ * Encodes plain data as JSON, with `bigint` values as numbers.
  *
- * `JSON.stringify` refuses `bigint`; what a kubeconfig holds for a plugin must arrive with every digit.
+ * `JSON.stringify` throws for `bigint`, but a plugin must receive the integers of a kubeconfig with every digit.
  */
 export function encodeJson(value: unknown): string {
   if (typeof value === 'bigint') return value.toString()
@@ -15,7 +15,7 @@ export function encodeJson(value: unknown): string {
   return JSON.stringify(value) ?? 'null'
 }
 
-/** A text that is not JSON: where, never with a piece of the text itself. */
+/** Text is not valid JSON. The message has the position, and never a part of the text. */
 export class JsonError extends Error {
   constructor(message: string) {
     super(message)
@@ -24,40 +24,40 @@ export class JsonError extends Error {
 }
 
 /**
- * Reads JSON into plain data, integers beyond 2^53 as `bigint`: the counterpart of `encodeJson`.
+ * Parses JSON into plain data, with integers beyond 2^53 as `bigint`: the counterpart of `encodeJson`.
  *
- * @throws {JsonError} Names the position; the text may hold secrets and is not quoted.
+ * @throws {JsonError} With the position; the text may contain secrets and is not quoted.
  */
 export function parseJson(text: string): unknown {
   const parsed = parse(text)
-  return /\d{16}/.test(text) ? parseWithIntegers(text, parsed) : parsed
+  return /\d{16}/.test(text) ? parseWithBigInts(text, parsed) : parsed
 }
 
 function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw new JsonError(describeMistake((error as Error).message, text.length))
+    throw new JsonError(describeSyntaxError((error as Error).message, text.length))
   }
 }
 
-/** Node's own message may quote the text, which is a secret: only the position is kept. */
-function describeMistake(message: string, length: number): string {
+/** Node's message may quote the text, which may be secret, so only the position is kept. */
+function describeSyntaxError(message: string, length: number): string {
   const position = /^(?!Unexpected token).* at position (\d+)/.exec(message)?.[1]
   if (message.startsWith('Unexpected end') || Number(position) >= length) {
-    return `the text ends too early, after ${length} characters`
+    return `unexpected end of JSON input after ${length} characters`
   }
   return position === undefined
-    ? `unexpected text somewhere in ${length} characters`
-    : `unexpected text at character ${position} of ${length}`
+    ? `syntax error in ${length} characters of JSON`
+    : `syntax error at position ${position} of ${length}`
 }
 
-/** In a text that is known to be JSON, every quote has its other end. */
+/** Used on valid JSON only, where every quotation mark is closed. */
 const STRING_OR_NUMBER = /"(?:[^"\\]+|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 
-/** Node 20 cannot ask for the source of a number: long integers go through the parser as marked text. */
-function parseWithIntegers(text: string, parsed: unknown): unknown {
-  const mark = freeMark(parsed)
+/** Node 20 cannot return the source of a number, so long integers pass through the parser as marked strings. */
+function parseWithBigInts(text: string, parsed: unknown): unknown {
+  const mark = unusedMark(parsed)
   const marked = text.replace(STRING_OR_NUMBER, (piece) =>
     /^-?\d{16,}$/.test(piece) && !Number.isSafeInteger(Number(piece)) ? `"${mark}${piece}"` : piece,
   )
@@ -66,10 +66,10 @@ function parseWithIntegers(text: string, parsed: unknown): unknown {
   )
 }
 
-/** Something that stands in no text of the data. Looked for after escapes were read: they can spell anything. */
-function freeMark(parsed: unknown): string {
-  const spelled = JSON.stringify(parsed)
+/** Returns a prefix that no string in the data contains. The data is searched decoded, since escapes can spell anything. */
+function unusedMark(parsed: unknown): string {
+  const text = JSON.stringify(parsed)
   let mark = 'integer:'
-  while (spelled.includes(mark)) mark = `x${mark}`
+  while (text.includes(mark)) mark = `x${mark}`
   return mark
 }

@@ -1,9 +1,9 @@
 import { type Fields, isFields } from './plain-object.ts'
 
 /**
- * Reads what a JSON Web Token says. Its signature is not looked at: the API server judges that.
+ * Returns the claims of a JSON Web Token without verifying its signature, which only the API server can do.
  *
- * @returns Undefined for anything that is no token.
+ * @returns Undefined for anything that is not a JSON Web Token.
  */
 export function jwtClaims(token: string): Fields | undefined {
   const [, payload, signature, ...more] = token.split('.')
@@ -19,9 +19,9 @@ export function jwtClaims(token: string): Fields | undefined {
 }
 
 /**
- * Reads when a JSON Web Token ends.
+ * Returns when a JSON Web Token expires.
  *
- * @returns Milliseconds since the epoch; undefined for anything that is no token with a number in `exp`.
+ * @returns Milliseconds since the epoch; undefined for anything that is not a token with a number in `exp`.
  */
 export function jwtExpiry(token: string): number | undefined {
   const exp = jwtClaims(token)?.['exp']

@@ -1,28 +1,29 @@
-/** What the reader of plain YAML gives for a text that it leaves to the whole reader. */
+/** Returned for text that only the full YAML parser can read. */
 export const NOT_PLAIN: unique symbol = Symbol('not plain YAML')
 
 /** Printable ASCII and line feeds. */
 const PLAIN_TEXT = /^[\n\x20-\x7e]*$/
 const KEY = /^([A-Za-z0-9_][A-Za-z0-9_./-]*):(?: +(.*))?$/
-/** Words that YAML 1.1 takes for something else than text. */
+/** Words that are not strings in YAML 1.1. */
 const RESERVED = /^(?:y|n|yes|no|on|off|true|false|null)$/i
-/** What can begin a plain scalar without a meaning of its own. */
-const BEGINNING = /^(?:[A-Za-z0-9_/.+~]|-[^ ])/
+/** A plain scalar that does not start with an indicator. */
+const SCALAR_START = /^(?:[A-Za-z0-9_/.+~]|-[^ ])/
+/** A plain scalar that cannot be a number. */
 const TEXT = /^(?:[A-Za-z_/]|--[A-Za-z])/
 const MAX_DEPTH = 50
 
 /**
- * Reads YAML as kubectl and other programs write it: one key or item a line, with values on the same line.
+ * Parses YAML as kubectl and other programs write it: one key or item per line, with scalar values on the same line.
  *
- * It gives what the whole reader gives, fifty times as fast, or `NOT_PLAIN` where it is not sure: anchors, tags, flow
- * style, blocks of text, comments behind values, escapes, and everything that is an error.
+ * It returns the same data as the full parser, fifty times as fast, or `NOT_PLAIN` for anything it does not support:
+ * anchors, tags, flow style, block scalars, comments after values, escapes, and all errors.
  *
- * @param readAny The whole reader, for values that may be no text.
+ * @param parseAny The full parser, for scalars that may not be strings.
  */
-export function readPlainYaml(text: string, readAny: (text: string) => unknown): unknown {
+export function readPlainYaml(text: string, parseAny: (text: string) => unknown): unknown {
   if (!PLAIN_TEXT.test(text)) return NOT_PLAIN
   try {
-    return new PlainReader(text, readAny).read()
+    return new PlainParser(text, parseAny).parse()
   } catch (error) {
     if (error instanceof NotPlain) return NOT_PLAIN
     throw error
@@ -31,15 +32,15 @@ export function readPlainYaml(text: string, readAny: (text: string) => unknown):
 
 class NotPlain extends Error {}
 
-class PlainReader {
+class PlainParser {
   readonly #indents: number[] = []
   readonly #lines: string[] = []
-  readonly #readAny: (text: string) => unknown
+  readonly #parseAny: (text: string) => unknown
   readonly #scalars = new Map<string, unknown>()
   #at = 0
 
-  constructor(text: string, readAny: (text: string) => unknown) {
-    this.#readAny = readAny
+  constructor(text: string, parseAny: (text: string) => unknown) {
+    this.#parseAny = parseAny
     for (const line of text.split('\n')) {
       const indent = line.search(/[^ ]/)
       if (indent === -1 || line[indent] === '#') continue
@@ -48,16 +49,16 @@ class PlainReader {
     }
   }
 
-  read(): unknown {
+  parse(): unknown {
     const [first, line] = [this.#indents[0], this.#lines[0]]
-    // A scalar, or nothing at all, takes no time anyway.
+    // The full parser reads a single scalar, or an empty document, fast enough.
     if (first !== 0 || line === undefined) throw new NotPlain()
     const value = this.#block(0, 0)
     if (this.#at < this.#lines.length) throw new NotPlain()
     return value
   }
 
-  /** The indentation of the next line; less than any where there is none. */
+  /** The indentation of the next line; -1 at the end. */
   get #indent(): number {
     return this.#indents[this.#at] ?? -1
   }
@@ -83,7 +84,7 @@ class PlainReader {
     return mapping
   }
 
-  /** What belongs to a key without a value on its line. The items of a list may stand below the key itself. */
+  /** Parses the value of a key that has none on its line. The items of a list may have the indentation of the key. */
   #below(indent: number, depth: number): unknown {
     if (this.#indent > indent) return this.#block(this.#indent, depth + 1)
     if (this.#indent === indent && this.#isItem) return this.#list(indent, depth + 1)
@@ -97,11 +98,11 @@ class PlainReader {
       const item = line.slice(1).trimStart()
       if (item.startsWith('- ') || item.startsWith('#')) throw new NotPlain()
       if (KEY.test(item)) {
-        // The first key of a mapping, which begins here.
-        const begin = indent + line.length - item.length
-        this.#indents[this.#at] = begin
+        // A mapping starts here, with this key as its first.
+        const start = indent + line.length - item.length
+        this.#indents[this.#at] = start
         this.#lines[this.#at] = item
-        list.push(this.#mapping(begin, depth + 1))
+        list.push(this.#mapping(start, depth + 1))
       } else {
         this.#at += 1
         list.push(this.#scalar(item, indent))
@@ -112,17 +113,17 @@ class PlainReader {
   }
 
   #scalar(text: string, indent: number): unknown {
-    // It goes on in the next line.
+    // The scalar continues on the next line.
     if (this.#indent > indent) throw new NotPlain()
     if (text === '{}') return {}
     if (text === '[]') return []
     if (/^"[^"\\]*"$/.test(text) || /^'[^']*'$/.test(text)) return text.slice(1, -1)
-    const isPlain = BEGINNING.test(text) && !/: | #|:$/.test(text)
+    const isPlain = SCALAR_START.test(text) && !/: | #|:$/.test(text)
     if (!isPlain) throw new NotPlain()
     if (TEXT.test(text) && !RESERVED.test(text)) return text
-    // As a value: by itself, `---` would be the beginning of a document.
+    // Parsed as a list item: by itself, `---` would start a document.
     if (!this.#scalars.has(text)) {
-      const [value] = this.#readAny(`- ${text}`) as unknown[]
+      const [value] = this.#parseAny(`- ${text}`) as unknown[]
       this.#scalars.set(text, value)
     }
     return this.#scalars.get(text)

@@ -4,10 +4,10 @@ const MS_PER_MINUTE = 60_000
 const MS_PER_DAY = 86_400_000
 
 /**
- * Reads an RFC 3339 timestamp strictly, as Go does: date, `T`, time and offset must all be there, in capitals.
+ * Parses an RFC 3339 timestamp as strictly as Go does: date, `T`, time and offset are required, letters in upper case.
  *
- * `Date.parse` also takes `2006-01-02` and `Jan 2 2006`, which a Kubernetes server never would. A leap
- * second is refused, as in Go. Digits beyond milliseconds are dropped.
+ * `Date.parse` also accepts `2006-01-02` and `Jan 2 2006`, which Kubernetes does not. A leap second is rejected, as in
+ * Go. Digits beyond milliseconds are dropped.
  *
  * @returns Milliseconds since the epoch, or undefined for anything else.
  */
@@ -24,20 +24,20 @@ export function parseRfc3339(text: string): number | undefined {
   return daysSinceEpoch(year, month, day) * MS_PER_DAY + time - offset
 }
 
-/** Go's zero time. */
-const YEAR_ONE = -62_135_596_800_000
+/** The zero value of Go's `time.Time`. */
+const GO_ZERO_TIME = -62_135_596_800_000
 
 /**
- * Reads the end of a credential: RFC 3339, where Go's zero time, which a program writes that set none, is no end.
+ * Parses the expiry of a credential. Go's zero time, which programs write if they set no expiry, means no expiry.
  *
- * @returns Milliseconds since the epoch, `Infinity` for no end, or undefined for anything else.
+ * @returns Milliseconds since the epoch, `Infinity` for no expiry, or undefined for anything that is not RFC 3339.
  */
 export function parseExpiration(text: string): number | undefined {
   const time = parseRfc3339(text)
-  return time !== undefined && time <= YEAR_ONE ? Number.POSITIVE_INFINITY : time
+  return time !== undefined && time <= GO_ZERO_TIME ? Number.POSITIVE_INFINITY : time
 }
 
-/** Writes a time as RFC 3339 in UTC, without fractions when there are none. */
+/** Formats a time as RFC 3339 in UTC, with a fraction only if it is not zero. */
 export function formatRfc3339(milliseconds: number): string {
   const days = Math.floor(milliseconds / MS_PER_DAY)
   const rest = milliseconds - days * MS_PER_DAY
@@ -66,7 +66,8 @@ function isLeap(year: number): boolean {
   return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
 }
 
-// Days from a civil date and back, proleptic Gregorian: years start in March, so that the leap day is last.
+// Conversion between days and dates of the proleptic Gregorian calendar. Years start in March here, so that the leap
+// day is last.
 function daysSinceEpoch(year: number, month: number, day: number): number {
   const y = month <= 2 ? year - 1 : year
   const era = Math.floor(y / 400)

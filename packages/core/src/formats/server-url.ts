@@ -1,35 +1,35 @@
 const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i
 
-/** Whether an address has its scheme written out; `host:port` has none. */
+/** Returns whether an address has an explicit scheme; `host:port` has none. */
 export function hasScheme(server: string): boolean {
   return SCHEME.test(server)
 }
 
-/** Whether an address, with or without scheme, is one that requests can be sent to. */
+/** Returns whether requests can be sent to an address, with or without a scheme. */
 export function isUsableServer(server: string): boolean {
   return parse(server, 'https') !== undefined
 }
 
 /**
- * Brings an address into the form all requests start from: scheme, host, port and path, without query,
- * fragment and final slash.
+ * Normalizes the address of a server to scheme, host, port and path, without query, fragment and trailing slashes.
  *
- * @param assumed The scheme for an address that has none.
+ * @param defaultScheme The scheme of an address that has none.
+ * @throws {TypeError} The address is invalid; check it with `isUsableServer` first.
  */
-export function normalizeServer(server: string, assumed: 'http' | 'https'): string {
-  const url = parse(server, assumed)
-  if (url === undefined) throw new TypeError('server was not checked before')
+export function normalizeServer(server: string, defaultScheme: 'http' | 'https'): string {
+  const url = parse(server, defaultScheme)
+  if (url === undefined) throw new TypeError('invalid server address')
   return `${url.origin}${trimSlashes(url.pathname)}`
 }
 
-/** User names and passwords in the address would be shown wherever the server is: they are not accepted. */
-function parse(server: string, assumed: string): URL | undefined {
-  const url = tryParseUrl(hasScheme(server) ? server : `${assumed}://${server}`)
+/** Rejects user names and passwords: they would appear wherever the address is shown. */
+function parse(server: string, defaultScheme: string): URL | undefined {
+  const url = tryParseUrl(hasScheme(server) ? server : `${defaultScheme}://${server}`)
   if (url === undefined || !/^https?:$/.test(url.protocol)) return undefined
   return url.hostname === '' || url.username !== '' || url.password !== '' ? undefined : url
 }
 
-/** Parses an address; gives undefined for anything else (`URL.parse` is newer than Node 20). */
+/** Parses a URL; returns undefined if it is invalid. (`URL.parse` does not exist in Node 20.) */
 export function tryParseUrl(text: string): URL | undefined {
   try {
     return new URL(text)

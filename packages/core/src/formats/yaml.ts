@@ -18,7 +18,7 @@ import {
 import { parseJson } from './json.ts'
 import { NOT_PLAIN, readPlainYaml } from './plain-yaml.ts'
 
-/** A text that is not YAML: where and why, never with a piece of the text itself. */
+/** Text is not valid YAML. The message has the line and the reason, and never a part of the text. */
 export class YamlError extends Error {
   readonly line: number | undefined
 
@@ -29,48 +29,48 @@ export class YamlError extends Error {
   }
 }
 
-/** More values than this that are reached through aliases are an attack ("billion laughs"). */
+/** Limit of values reached through aliases, against the "billion laughs" attack. */
 const MAX_ALIASED_VALUES = 100_000
-/** Deeper nesting than this is no configuration. */
-const MOST_DEPTH = 200
-/** Lines and list items: a kubeconfig with ten thousand contexts has two thirds of it. They take some seconds. */
+/** No configuration nests deeper. */
+const MAX_DEPTH = 200
+/** Limit of lines and list items. A kubeconfig with 10,000 contexts has two thirds of it, and takes some seconds. */
 const MAX_PIECES = 500_000
-/** The same for JSON and for plain YAML, which take a tenth of the time and memory. */
+/** The same limit for JSON and plain YAML, which take a tenth of the time and memory. */
 const MAX_PLAIN_PIECES = 2_000_000
 
-/** YAML 1.1 tags that Go's reader does not have: dates stay text, `1:30` is no number. */
-const LEFT_OUT = /:(?:timestamp|binary|set|omap|pairs)$/
+/** YAML 1.1 tags that Go's parser does not support: dates stay strings, and `1:30` is not a number. */
+const UNSUPPORTED_TAGS = /:(?:timestamp|binary|set|omap|pairs)$/
 
 /**
- * Reads YAML (of which JSON is a part) as Kubernetes does, into plain data.
+ * Parses YAML, or JSON, into plain data as Kubernetes does.
  *
- * YAML 1.1, because Go's reader takes `yes` and `on` for booleans and `010` for eight. Integers beyond
- * 2^53 come out as `bigint` and keys keep their spelling, so that what is passed on to a plugin stays
- * as it was written. Only the first document counts; of two equal keys the last wins.
+ * This is YAML 1.1, because Go's parser reads `yes` and `on` as booleans and `010` as eight. Integers beyond 2^53 become
+ * `bigint`, and keys keep their spelling, so that a plugin receives data as it was written. Only the first document is
+ * read; the last of several equal keys wins.
  *
- * @throws {YamlError} Names the line and the kind of mistake; the text may hold secrets and is not quoted.
+ * @throws {YamlError} With the line and the reason; the text may contain secrets and is not quoted.
  */
 export function parseYaml(text: string): unknown {
   if (countPieces(text) > MAX_PLAIN_PIECES) {
     throw new YamlError(`more than ${MAX_PLAIN_PIECES} lines and list items`)
   }
-  const json = readJson(text)
+  const json = tryParseJson(text)
   if (json !== undefined) return json
   const plain = readPlainYaml(text, parseAnyYaml)
   return plain === NOT_PLAIN ? parseAnyYaml(text) : plain
 }
 
-/** An exponent with which a number may not be finite. */
+/** An exponent that may make a number infinite. */
 const LARGE_EXPONENT = /[eE]\+?\d{3}/
 
-/** An object in JSON, much faster than the YAML reader does it; undefined for everything else. */
-function readJson(text: string): unknown {
+/** Parses a JSON object, much faster than the YAML parser does; returns undefined for everything else. */
+function tryParseJson(text: string): unknown {
   if (!/^\s*\{/.test(text) || LARGE_EXPONENT.test(text)) return undefined
-  if (jsonDepth(text) > MOST_DEPTH) return undefined
+  if (jsonDepth(text) > MAX_DEPTH) return undefined
   try {
     return parseJson(text)
   } catch {
-    // Flow style begins like that too, and the YAML reader says best what is wrong.
+    // It may be YAML in flow style, and the YAML parser has the better error message.
     return undefined
   }
 }
@@ -79,24 +79,24 @@ function parseAnyYaml(text: string): unknown {
   const document = readDocument(text)
   if (document === undefined) return null
   const targets = findTargets(document)
-  const bounds = new Bounds()
+  const limits = new AliasLimits()
   const followAlias = (alias: Alias, depth: number): unknown => {
     const target = targets.get(alias)
-    if (target === undefined) throw new YamlError('an alias has no anchor')
-    return bounds.throughAlias(() => follow(target, depth + 1))
+    if (target === undefined) throw new YamlError('alias without an anchor')
+    return limits.throughAlias(() => follow(target, depth + 1))
   }
   const follow = (node: unknown, depth: number): unknown => {
-    bounds.check(depth)
+    limits.check(depth)
     if (isAlias(node)) return followAlias(node, depth)
     if (isSeq(node)) return node.items.map((item) => follow(item, depth + 1))
     if (isMap(node)) return Object.fromEntries(followPairs(node.items, depth, follow))
-    return isScalar(node) ? plainScalar(node) : null
+    return isScalar(node) ? scalarValue(node) : null
   }
   return follow(document.contents, 0)
 }
 
-/** Sees to it that a small text does not become a huge value. What stands in the text itself is no danger. */
-class Bounds {
+/** Limits the data that aliases can create from a small text. */
+class AliasLimits {
   #aliases = 0
   #aliased = 0
 
@@ -112,17 +112,17 @@ class Bounds {
     if (this.#aliased > MAX_ALIASED_VALUES) {
       throw new YamlError(`more than ${MAX_ALIASED_VALUES} values through aliases`)
     }
-    if (depth > MOST_DEPTH) throw new YamlError(`nested more than ${MOST_DEPTH} levels deep`)
+    if (depth > MAX_DEPTH) throw new YamlError(`nested more than ${MAX_DEPTH} levels deep`)
   }
 }
 
 /**
- * Reads the first document as a tree that knows where in the text each of its nodes stands.
+ * Parses the first document into a tree whose nodes know their position in the text.
  *
  * @throws {YamlError}
  */
 export function readDocument(text: string): Document.Parsed | undefined {
-  refuseHostile(text)
+  rejectHostile(text)
   const lineCounter = new LineCounter()
   const composer = new Composer({
     version: '1.1',
@@ -132,27 +132,28 @@ export function readDocument(text: string): Document.Parsed | undefined {
     logLevel: 'silent',
     customTags: (tags: Tags) =>
       tags.filter(
-        (tag) => typeof tag === 'string' || !(LEFT_OUT.test(tag.tag) || tag.format === 'TIME'),
+        (tag) =>
+          typeof tag === 'string' || !(UNSUPPORTED_TAGS.test(tag.tag) || tag.format === 'TIME'),
       ),
   })
   const [document] = composer.compose(readTokens(text, lineCounter))
   const [error] = document?.errors ?? []
   if (error !== undefined) {
-    throw new YamlError(describeMistake(error.code), lineCounter.linePos(error.pos[0]).line)
+    throw new YamlError(describeError(error.code), lineCounter.linePos(error.pos[0]).line)
   }
   return document
 }
 
 /**
- * Looks at the text before the YAML reader does: a wide text costs it minutes, a deep one the process
- * (its regular expressions run out of memory, which no exception can catch).
+ * Rejects text that the YAML parser cannot handle: very many items take it minutes, and deep nesting ends the process,
+ * because its regular expressions run out of memory, which cannot be caught.
  */
-function refuseHostile(text: string): void {
+function rejectHostile(text: string): void {
   if (countPieces(text) > MAX_PIECES) {
     throw new YamlError(`more than ${MAX_PIECES} lines and list items`)
   }
-  if (nestingDepth(text) > MOST_DEPTH) {
-    throw new YamlError(`nested more than ${MOST_DEPTH} levels deep`)
+  if (nestingDepth(text) > MAX_DEPTH) {
+    throw new YamlError(`nested more than ${MAX_DEPTH} levels deep`)
   }
 }
 
@@ -169,30 +170,30 @@ function countPieces(text: string): number {
 }
 
 /**
- * Reads the text into tokens and stops where it nests too deep, before anything recurses through them.
+ * Splits the text into tokens and throws if they nest too deep, before any code recurses into them.
  *
- * The estimate made before can be fooled by brackets in quotes; the parser's own stack cannot.
+ * Brackets in quotes can mislead the estimate in `nestingDepth`, but not the stack of the parser.
  */
 function* readTokens(text: string, lineCounter: LineCounter): Generator<CST.Token> {
   const parser = new Parser(lineCounter.addNewLine)
   lineCounter.addNewLine(0)
   for (const lexeme of new Lexer().lex(text)) {
     yield* parser.next(lexeme)
-    if (parser.stack.length > MOST_DEPTH + AROUND) {
-      throw new YamlError(`nested more than ${MOST_DEPTH} levels deep`)
+    if (parser.stack.length > MAX_DEPTH + EXTRA_STACK) {
+      throw new YamlError(`nested more than ${MAX_DEPTH} levels deep`)
     }
   }
   yield* parser.end()
 }
 
-/** What the parser has on its stack beside the levels of nesting: the document, and a scalar. */
-const AROUND = 2
+/** Entries on the parser's stack that are not levels of nesting: the document, and a scalar. */
+const EXTRA_STACK = 2
 
 /**
- * Finds what each alias stands for: the last node before it that has its anchor.
+ * Finds the target of each alias: the last node before it that has its anchor.
  *
- * One walk for all of them. The library's own way walks the whole document for each alias, which
- * takes minutes for a file of a hundred kilobytes.
+ * It visits the document once. The library visits the whole document for each alias, which takes minutes for a file of
+ * 100 KB.
  */
 function findTargets(document: Document.Parsed): ReadonlyMap<Alias, Node> {
   const anchored = new Map<string, Node>()
@@ -225,15 +226,15 @@ function followPairs(
   return [...merged, ...own]
 }
 
-/** In quotes it is a name like any other. */
+/** A quoted `<<` is an ordinary key. */
 function isMergeKey(key: unknown): boolean {
   return isScalar(key) && key.type === 'PLAIN' && key.source === '<<'
 }
 
 function keyName(key: unknown): string {
-  if (!isScalar(key)) throw new YamlError('a key is not a plain word')
+  if (!isScalar(key)) throw new YamlError('key is not a scalar')
   if (typeof key.value === 'string') return key.value
-  // `on:` and `1:` are names, whatever YAML 1.1 makes of them.
+  // `on:` and `1:` are names, although they are not strings in YAML 1.1.
   return key.source ?? String(key.value)
 }
 
@@ -245,44 +246,44 @@ function entriesOf(value: unknown): [string, unknown][] {
   return typeof value === 'object' && value !== null ? Object.entries(value) : []
 }
 
-/** What YAML itself calls infinite, or no number. */
+/** Infinity and NaN as YAML writes them. */
 const NOT_FINITE = /^[-+]?\.(?:inf|nan)$/i
 
 /**
- * The value of a scalar.
+ * Returns the value of a scalar.
  *
- * The reader takes `e1` and `.` for numbers that it cannot read, and `12e4567` for an infinite one. Go's reader
- * takes them for text, and people have such names.
+ * The library reads `e1` and `.` as NaN, and `12e4567` as infinity. Go's parser reads them as strings, and such names
+ * exist.
  */
-function plainScalar({ value, source, tag }: Scalar): unknown {
+function scalarValue({ value, source, tag }: Scalar): unknown {
   if (typeof value === 'bigint' && Number.isSafeInteger(Number(value))) return Number(value)
   if (typeof value === 'number' && !Number.isFinite(value)) {
     if (tag === undefined && source !== undefined && !NOT_FINITE.test(source)) return source
-    throw new YamlError('a number is not finite')
+    throw new YamlError('number is not finite')
   }
   return value ?? null
 }
 
-const MISTAKES: Readonly<Record<string, string>> = {
+const ERROR_REASONS: Readonly<Record<string, string>> = {
   BAD_INDENT: 'wrong indentation',
-  TAB_AS_INDENT: 'a tab where only spaces may stand',
-  BLOCK_AS_IMPLICIT_KEY: 'a second colon on one line; quote the value',
-  MISSING_CHAR: 'a quote, bracket or colon is missing',
-  UNEXPECTED_TOKEN: 'text where none is expected',
-  BAD_DQ_ESCAPE: 'an unknown escape in a quoted text',
-  MULTILINE_IMPLICIT_KEY: 'a colon is missing after a key',
+  TAB_AS_INDENT: 'tab in the indentation; use spaces',
+  BLOCK_AS_IMPLICIT_KEY: 'second colon on one line; quote the value',
+  MISSING_CHAR: 'missing quote, bracket or colon',
+  UNEXPECTED_TOKEN: 'unexpected text',
+  BAD_DQ_ESCAPE: 'unknown escape in a quoted string',
+  MULTILINE_IMPLICIT_KEY: 'missing colon after a key',
 }
 
-function describeMistake(code: string): string {
-  return MISTAKES[code] ?? code.toLowerCase().replaceAll('_', ' ')
+function describeError(code: string): string {
+  return ERROR_REASONS[code] ?? code.toLowerCase().replaceAll('_', ' ')
 }
 
 /**
- * Estimates how deep a YAML text nests, in one pass and without recursion.
+ * Estimates the nesting depth of YAML text in one pass and without recursion.
  *
- * Brackets count wherever they stand, in text too; each deeper indentation and each dash at the start of
- * a line counts as a level. Closing brackets in quotes and comments at the start of a line make it too low: it
- * spares the parser the plain cases, and the parser's own depth is checked as well.
+ * Every bracket counts, also in strings, and so does each deeper indentation and each dash at the start of a line.
+ * Closing brackets in quotes, and comments at the start of a line, can make the estimate too low, so the depth of the
+ * parser is checked as well.
  */
 export function nestingDepth(text: string): number {
   const indents: number[] = []
@@ -294,21 +295,21 @@ export function nestingDepth(text: string): number {
     while ((indents.at(-1) ?? -1) >= indent) indents.pop()
     indents.push(indent)
     const inLine = bracketsIn(line, brackets)
-    deepest = Math.max(deepest, indents.length + leadingMarks(line, indent) + inLine.deepest)
+    deepest = Math.max(deepest, indents.length + leadingIndicators(line, indent) + inLine.deepest)
     brackets = inLine.open
   }
   return deepest
 }
 
-/** Counts the `- `, `? ` and `: ` that stand before any other text. */
-function leadingMarks(line: string, start: number): number {
-  let marks = 0
+/** Counts the `- `, `? ` and `: ` at the start of a line. */
+function leadingIndicators(line: string, start: number): number {
+  let count = 0
   for (let at = start; at < line.length; at += 1) {
     if (isSpace(line[at])) continue
     if (!'-?:'.includes(line.charAt(at)) || !isSpace(line[at + 1])) break
-    marks += 1
+    count += 1
   }
-  return marks
+  return count
 }
 
 function isSpace(character: string | undefined): boolean {
@@ -325,15 +326,15 @@ function bracketsIn(line: string, before: number): { open: number; deepest: numb
   return { open, deepest }
 }
 
-/** How deep a JSON text nests. Exact for JSON; anything for other texts. */
+/** Returns the nesting depth of JSON text. The result is meaningless for other text. */
 export function jsonDepth(text: string): number {
   let depth = 0
   let deepest = 0
-  let isText = false
+  let isString = false
   for (let at = 0; at < text.length; at += 1) {
     const character = text[at]
-    if (character === '"') isText = !isText
-    else if (isText) at += character === '\\' ? 1 : 0
+    if (character === '"') isString = !isString
+    else if (isString) at += character === '\\' ? 1 : 0
     else if (character === '{' || character === '[') {
       depth += 1
       deepest = Math.max(deepest, depth)

@@ -140,6 +140,6 @@ export function readVerdict(answer: Verdict<HeldLease>): Lease | undefined {
 
 /** Adds the time of the next run to the error that all callers receive until then. */
 export function withNextTry(error: unknown, nextTryAt: number): unknown {
-  if (isCredentialError(error)) error.nextTryAt = nextTryAt
+  if (isCredentialError(error) && Number.isFinite(nextTryAt)) error.nextTryAt = nextTryAt
   return error
 }

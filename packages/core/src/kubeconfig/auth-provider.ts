@@ -8,9 +8,9 @@ import type { AuthProviderEntry, UserEntry } from './kubeconfig.ts'
 import { describeEntry, quoteName } from './problem.ts'
 
 /**
- * Makes the error for a user who relies on an `auth-provider`: it shows the exec stanza to paste instead.
+ * Returns the error for a user entry with an unsupported `auth-provider`. Its hint shows an exec stanza to paste instead.
  *
- * Of the provider's settings only the public ones are carried over; tokens and secrets never are.
+ * The stanza contains only public settings of the provider, never tokens or secrets.
  */
 export function authProviderError(user: UserEntry, provider: AuthProviderEntry) {
   const uses = `${describeEntry('user', user)} uses auth-provider ${quoteName(provider.name)}`
@@ -26,21 +26,21 @@ export function authProviderError(user: UserEntry, provider: AuthProviderEntry) 
         { hint: pasteInstead(user, azureStanza(provider)) },
       )
     default: {
-      const meant = closest(provider.name)
-      return new NotSupportedError(`${uses}, which does not exist`, {
+      const closest = closestProvider(provider.name)
+      return new NotSupportedError(`${uses}, which is not supported`, {
         hint:
-          meant === undefined
+          closest === undefined
             ? pasteInstead(user, genericStanza())
-            : `Write name: ${meant}, exactly so: upper and lower case count.`,
+            : `Write name: ${closest}; names are case-sensitive.`,
       })
     }
   }
 }
 
-/** The provider that exists and is written nearly the same: in other case, or with a dash. */
-function closest(name: string): string | undefined {
-  const plain = (text: string): string => text.toLowerCase().replace(/[^a-z]/g, '')
-  return ['oidc', EXTERNAL_SIGNER].find((known) => plain(known) === plain(name))
+/** Returns the supported provider whose name differs only in case and punctuation. */
+function closestProvider(name: string): string | undefined {
+  const letters = (text: string): string => text.toLowerCase().replace(/[^a-z]/g, '')
+  return ['oidc', EXTERNAL_SIGNER].find((known) => letters(known) === letters(name))
 }
 
 interface Stanza {
@@ -72,7 +72,7 @@ function azureStanza({ config }: AuthProviderEntry): Stanza {
       'get-token',
       '--login',
       'azurecli',
-      ...(server.length > 0 ? server : ['--server-id', 'APPLICATION-ID-OF-THE-SERVER']),
+      ...(server.length > 0 ? server : ['--server-id', 'SERVER-APPLICATION-ID']),
       ...setting('--client-id', 'client-id'),
       ...setting('--tenant-id', 'tenant-id'),
     ],
@@ -83,7 +83,7 @@ function azureStanza({ config }: AuthProviderEntry): Stanza {
 
 function genericStanza(): Stanza {
   return {
-    command: 'NAME-OF-THE-PLUGIN',
+    command: 'PLUGIN-NAME',
     args: [],
     installHint: 'How to install the plugin',
     provideClusterInfo: true,
@@ -93,7 +93,7 @@ function genericStanza(): Stanza {
 function pasteInstead(user: UserEntry, stanza: Stanza): string {
   const args = stanza.args.map((arg) => `      - ${quoteValue(arg)}`)
   return [
-    'Replace the entry by this one:',
+    'Replace the entry with this one:',
     `- name: ${quoteName(user.name)}`,
     '  user:',
     '    exec:',
@@ -106,15 +106,15 @@ function pasteInstead(user: UserEntry, stanza: Stanza): string {
   ].join('\n')
 }
 
-/** An issuer may be an address with a password in it, against all advice. */
+/** Removes a password in the URL of a server or tenant. */
 function quoteValue(value: string): string {
   return quoteName(scrub(value))
 }
 
 /**
- * Reads the auth-provider `oidc` of a user entry; undefined when the entry has none.
+ * Returns the auth-provider `oidc` of a user entry; undefined if the entry has none.
  *
- * @throws {OidcConfigError} Names file, user and key of everything that is wrong, never a value.
+ * @throws {OidcConfigError} `ERR_OIDC_CONFIG` with file, user and all invalid keys, never with a value.
  */
 export function oidcConfig(user: UserEntry): OidcConfig | undefined {
   if (user.authProvider?.name !== 'oidc') return undefined
@@ -142,38 +142,38 @@ export function oidcConfig(user: UserEntry): OidcConfig | undefined {
 }
 
 interface Problem {
-  /** Continues the name of the key. */
+  /** The key and what is wrong with it. */
   readonly wrong: string
   readonly remedy: string
 }
 
 const MISSING_CLIENT: Problem = {
   wrong: 'client-id is missing',
-  remedy: 'Set client-id to the name under which the issuer knows you.',
+  remedy: 'Set client-id to the ID of the client registered at the issuer.',
 }
 
-const ISSUER_REMEDY = 'Set idp-issuer-url to the https:// address of the issuer.'
+const ISSUER_REMEDY = 'Set idp-issuer-url to the https:// URL of the issuer.'
 
 function issuerProblem(issuer: string | undefined): Problem | undefined {
   if (issuer === undefined) return { wrong: 'idp-issuer-url is missing', remedy: ISSUER_REMEDY }
   if (!URL.canParse(issuer)) {
-    return { wrong: 'idp-issuer-url is not an address', remedy: ISSUER_REMEDY }
+    return { wrong: 'idp-issuer-url is not a valid URL', remedy: ISSUER_REMEDY }
   }
   const url = new URL(issuer)
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
     return {
-      wrong: 'idp-issuer-url has a user name, a password, a query or a fragment in it',
-      remedy: 'Write the address of the issuer alone; a password would show in messages.',
+      wrong: 'idp-issuer-url contains a user name, a password, a query or a fragment',
+      remedy: 'Remove user name, password, query and fragment from idp-issuer-url.',
     }
   }
   if (isSecureUrl(url)) return undefined
   return {
-    wrong: 'idp-issuer-url is not https, so that tokens would be sent in the clear',
+    wrong: 'idp-issuer-url is not https, and tokens would be sent unencrypted',
     remedy: ISSUER_REMEDY,
   }
 }
 
-/** Whether tokens may be sent there: over TLS, or to this machine itself. */
+/** Returns whether tokens may be sent to a URL: it uses https, or is on the loopback interface. */
 export function isSecureUrl({ protocol, hostname }: URL): boolean {
   if (protocol === 'https:') return true
   const isLoopback = /^(?:127(?:\.\d{1,3}){3}|\[::1\]|localhost)$/.test(hostname)
@@ -198,7 +198,10 @@ function authorityOf(
 function throwProblems(user: UserEntry, problems: readonly Problem[]): void {
   if (problems.length === 0) return
   const wrong = problems.map((problem) => problem.wrong).join('; ')
-  throw new OidcConfigError(`${describeEntry('user', user)} has an auth-provider oidc: ${wrong}`, {
-    hint: [...new Set(problems.map(({ remedy }) => remedy))].join(' '),
-  })
+  throw new OidcConfigError(
+    `${describeEntry('user', user)} has an invalid auth-provider oidc: ${wrong}`,
+    {
+      hint: [...new Set(problems.map(({ remedy }) => remedy))].join(' '),
+    },
+  )
 }

@@ -38,27 +38,27 @@ import {
 import { throwProblems } from './problem.ts'
 import { chooseNamespace, type Selection, selectEntries } from './select-entries.ts'
 import { clusterProblems, userProblems } from './validate.ts'
-import { describeOddities } from './warnings.ts'
+import { connectionWarnings } from './warnings.ts'
 
-/** What the entries of a kubeconfig are read against. */
+/** The environment in which a kubeconfig is resolved. */
 export interface Surroundings {
   readonly paths: Paths
-  /** The folder that flags, and entries without a file, are relative to. */
+  /** The directory that paths in options, and in entries without a file, are relative to. */
   readonly cwd: string
-  /** The namespace of the pod we run in, where there is one. */
+  /** The namespace of the pod that this process runs in, if any. */
   readonly podNamespace?: string | undefined
-  /** Where configuration was looked for, for the error that says there is none. */
+  /** Where a configuration was looked for, for the error if there is none. */
   readonly looked?: string | undefined
 }
 
 /**
- * Makes a connection from a kubeconfig and flags: selects, resolves paths, applies flags, checks, converts.
+ * Builds a connection from a kubeconfig and options: selects entries, resolves paths, applies options, validates.
  *
- * Only the selected cluster and user are checked; others may be broken. The result shares nothing with the
- * kubeconfig or with other connections made from it.
+ * Only the selected cluster and user are validated. The result shares no object with the kubeconfig or with other
+ * connections built from it.
  *
- * @throws {KubeconfigInvalidError} With all problems of the selected entries.
- * @throws {KubeconfigEmptyError} When nothing says which cluster.
+ * @throws {KubeconfigInvalidError} `ERR_KUBECONFIG_INVALID` with all problems of the selected entries.
+ * @throws {KubeconfigEmptyError} `ERR_KUBECONFIG_EMPTY` if no cluster is selected.
  */
 export function buildConnection(
   config: Kubeconfig,
@@ -68,19 +68,19 @@ export function buildConnection(
   return buildSelectedConnection(selectEntries(config, overrides, around.looked), overrides, around)
 }
 
-/** Makes a connection from entries that are already selected, as in a pod. */
+/** Builds a connection from entries that are already selected, as in a pod. */
 export function buildSelectedConnection(
   selection: Selection,
   overrides: Overrides,
   { paths, cwd, podNamespace }: Surroundings,
 ): Connection {
-  const flags = resolveOverridePaths(overrides, cwd, paths)
+  const options = resolveOverridePaths(overrides, cwd, paths)
   const entry = resolveUserPaths(selection.user, cwd, paths)
-  const user = applyUserOverrides(entry, flags)
-  const cluster = applyClusterOverrides(resolveClusterPaths(selection.cluster, cwd, paths), flags)
+  const user = applyUserOverrides(entry, options)
+  const cluster = applyClusterOverrides(resolveClusterPaths(selection.cluster, cwd, paths), options)
   const { context } = selection
   const { namespace, problems } = chooseNamespace({
-    flag: overrides.namespace,
+    option: overrides.namespace,
     context,
     pod: podNamespace,
   })
@@ -93,7 +93,7 @@ export function buildSelectedConnection(
   ])
   const target = clusterTarget(cluster, user)
   const scheme = target.server.startsWith('https:') ? 'https' : 'http'
-  if (scheme === 'https') refuseAuthProvider(user)
+  if (scheme === 'https') rejectAuthProvider(user)
   return withoutUndefined<Connection>({
     context: context?.name,
     namespace,
@@ -101,42 +101,42 @@ export function buildSelectedConnection(
     user: userIdentity(user, scheme),
     warnings: [
       ...selection.warnings,
-      ...describeOddities({ entry, user, cluster, server: target.server, overrides }),
+      ...connectionWarnings({ entry, user, cluster, server: target.server, overrides }),
     ],
     origin: selection.origin,
   })
 }
 
-/** Providers that are sources here. */
-const SUPPORTED: readonly string[] = ['oidc', EXTERNAL_SIGNER]
+/** Supported values of `auth-provider.name`. */
+const SUPPORTED_PROVIDERS: readonly string[] = ['oidc', EXTERNAL_SIGNER]
 
-function refuseAuthProvider(user: UserEntry): void {
-  // A provider yields to an Authorization header, so that a static method makes it unused.
+function rejectAuthProvider(user: UserEntry): void {
+  // As in client-go, a method that sets the Authorization header takes precedence over a provider.
   if (user.authProvider === undefined || hasHeaderMethod(user)) return
-  if (SUPPORTED.includes(user.authProvider.name)) return
+  if (SUPPORTED_PROVIDERS.includes(user.authProvider.name)) return
   throw authProviderError(user, user.authProvider)
 }
 
-/** Converts a checked cluster entry. What plugins may see of it is copied, so that no two connections share it. */
+/** Converts a validated cluster entry. The extension for plugins is copied, so that connections do not share it. */
 export function clusterTarget(cluster: ClusterEntry, user: UserEntry): ClusterTarget {
   const { file, inline, extensions, certificateAuthority, certificateAuthorityData, ...fields } =
     cluster
   return withoutUndefined<ClusterTarget>({
     ...fields,
     name: cluster.name || undefined,
-    server: normalizeServer(cluster.server ?? '', assumedScheme(cluster, user)),
+    server: normalizeServer(cluster.server ?? '', defaultScheme(cluster, user)),
     certificateAuthority: material(certificateAuthority, certificateAuthorityData),
-    execExtension: copyOf(extensions.get(`${GROUP}/exec`)),
+    execExtension: cloneExtension(extensions.get(`${GROUP}/exec`)),
   })
 }
 
-/** `structuredClone` takes its time, also for nothing. */
-function copyOf(extension: unknown): unknown {
+/** Calls `structuredClone` only if there is a value, because it is slow. */
+function cloneExtension(extension: unknown): unknown {
   return extension === undefined || extension === null ? undefined : structuredClone(extension)
 }
 
-/** An address without a scheme means https as soon as anything needs it; client-go drops the credentials instead. */
-function assumedScheme(cluster: ClusterEntry, user: UserEntry): 'http' | 'https' {
+/** An address without a scheme uses https if any setting needs it; client-go drops the credentials instead. */
+function defaultScheme(cluster: ClusterEntry, user: UserEntry): 'http' | 'https' {
   const needsTls =
     cluster.insecureSkipTlsVerify ||
     cluster.certificateAuthority !== undefined ||
@@ -146,10 +146,10 @@ function assumedScheme(cluster: ClusterEntry, user: UserEntry): 'http' | 'https'
 }
 
 /**
- * Converts a checked user entry into what authenticates requests.
+ * Converts a validated user entry into an identity.
  *
- * Over plain http no credential is ever sent, only impersonation, as in client-go. Any static method leaves the
- * plugin out. An inline token beside a token file stays: it serves until the file could be read.
+ * As in client-go, no credential is sent over plain http, only impersonation, and any static method takes precedence
+ * over a plugin. An inline token beside a token file is kept: it is used until the file has been read.
  */
 export function userIdentity(user: UserEntry, scheme: 'http' | 'https'): UserIdentity {
   return withoutUndefined<UserIdentity>({
@@ -167,9 +167,9 @@ function methods(user: UserEntry) {
     basic: username === undefined ? undefined : { username, password },
     certificate: certificate(user),
     exec: user.exec === undefined || hasStaticMethod(user) ? undefined : execConfig(user.exec),
-    // A provider yields to an Authorization header, so that a static method makes it unused.
+    // As in client-go, a method that sets the Authorization header takes precedence over a provider.
     oidc: hasHeaderMethod(user) ? undefined : oidcConfig(user),
-    // Two certificates contradict each other: as with a plugin, the one in the entry is used.
+    // A connection has only one client certificate: as with a plugin, the one in the entry takes precedence.
     externalSigner: hasStaticMethod(user) ? undefined : externalSignerConfig(user),
   }
 }
@@ -183,7 +183,7 @@ function certificate(user: UserEntry): UserIdentity['certificate'] | undefined {
 function execConfig(exec: ExecEntry): ExecConfig {
   const { apiVersion = '', command, interactiveMode = 'IfAvailable', installHint } = exec
   if (command === undefined || !isApiVersion(apiVersion) || !isInteractiveMode(interactiveMode)) {
-    throw new TypeError('exec was not checked before')
+    throw new TypeError('exec stanza was not validated')
   }
   return withoutUndefined<ExecConfig>({
     apiVersion,
@@ -196,7 +196,7 @@ function execConfig(exec: ExecEntry): ExecConfig {
   })
 }
 
-/** Whom a user entry asks to act as. */
+/** Returns the impersonation that a user entry configures. */
 export function impersonationOf(user: UserEntry): Impersonation | undefined {
   if (user.as === undefined) return undefined
   const extra = [...user.asUserExtra].map(([key, values]) => [key, [...values]] as const)
@@ -209,13 +209,13 @@ export function impersonationOf(user: UserEntry): Impersonation | undefined {
 }
 
 /**
- * Whom options ask to act as, where no kubeconfig says who the user is.
+ * Returns the impersonation that options configure, if the user does not come from a kubeconfig.
  *
- * @throws {CredentialError} They ask for a uid, groups or extra values without a user.
+ * @throws {KubeconfigInvalidError} `ERR_KUBECONFIG_INVALID` if there is a uid, groups or extra values without a user.
  */
 export function impersonationFromOptions(overrides: Overrides): Impersonation | undefined {
   const { as, asUid, asGroups, asUserExtra } = overrides
-  const asked = { as, asUid, asGroups, asUserExtra }
-  throwProblems(overrideProblems(asked, NO_USER))
-  return impersonationOf(applyUserOverrides(NO_USER, asked))
+  const options = { as, asUid, asGroups, asUserExtra }
+  throwProblems(overrideProblems(options, NO_USER))
+  return impersonationOf(applyUserOverrides(NO_USER, options))
 }

@@ -7,15 +7,15 @@ import { CLUSTER_FIELDS, type EntryOf, type Present } from './fields.ts'
 import type { Inline } from './inline-kubeconfig.ts'
 
 /**
- * PEM from the kubeconfig itself, or the absolute path of a file that holds it.
+ * Inline PEM, or the absolute path of a PEM file.
  *
- * `field` is what messages call it where it does not come from a kubeconfig.
+ * `field` is its name in messages if it does not come from a kubeconfig.
  */
 export type Material<D = string> =
   | { readonly from: 'data'; readonly data: D; readonly field?: string }
   | { readonly from: 'file'; readonly path: string; readonly field?: string }
 
-/** Chooses between a path and inline data, of which validation left at most one. */
+/** Returns the path or the inline data; validation ensures that at most one is set. */
 export function material<D>(
   path: string | undefined,
   data: D | undefined,
@@ -24,24 +24,25 @@ export function material<D>(
   return data === undefined ? undefined : { from: 'data', data }
 }
 
-/** The cluster after selection, overrides and validation. */
+/** The selected and validated cluster, with options applied. */
 export interface ClusterTarget
   extends Omit<
     Present<EntryOf<typeof CLUSTER_FIELDS>>,
     'server' | 'certificateAuthority' | 'certificateAuthorityData'
   > {
-  /** Name of the entry; undefined for `--server` alone and in a pod. */
+  /** Name of the entry; undefined in a pod and if only option server is given. */
   readonly name?: string
-  /** `https://host:port/path` without query, fragment and final slash. */
+  /** `https://host:port/path` without query, fragment and trailing slash. */
   readonly server: string
   readonly certificateAuthority?: Material
-  /** The reserved extension `client.authentication.k8s.io/exec`, as plain data; undefined when absent. */
+  /** The reserved extension `client.authentication.k8s.io/exec`, as plain data. */
   readonly execExtension?: unknown
 }
 
-/** A target of which nothing is known: every field is undefined, or a switch that is off. */
+/** A target without any setting: every field is undefined or false. */
 export const NO_TARGET = { ...emptyEntry(CLUSTER_FIELDS), certificateAuthority: undefined }
 
+/** The user that requests impersonate. */
 export interface Impersonation {
   readonly user: string
   readonly uid?: string
@@ -49,13 +50,13 @@ export interface Impersonation {
   readonly extra: Readonly<Record<string, readonly string[]>>
 }
 
-/** A login at an OpenID Connect issuer: the auth-provider `oidc`. */
+/** The auth-provider `oidc`: a login at an OpenID Connect issuer. */
 export interface OidcConfig {
-  /** Address of the issuer: https, or http on the loopback interface. */
+  /** URL of the issuer: https, or http on the loopback interface. */
   readonly issuer: string
   readonly clientId: string
   readonly clientSecret?: Secret
-  /** Whom to trust as the issuer; the system's authorities when undefined. */
+  /** The CA of the issuer; the system roots by default. */
   readonly certificateAuthority?: Material
   readonly idToken?: Secret
   readonly refreshToken?: Secret
@@ -67,50 +68,50 @@ export interface OidcConfig {
   }
 }
 
-/** What the user entry (or flags, or the pod) says about authentication, already free of contradictions. */
+/** The authentication of the user entry, of options or of the pod, validated. */
 export interface UserIdentity {
   readonly name?: string
   readonly token?: Secret
-  /** Absolute path; read again when it changes and on a 401. */
+  /** Absolute path; the file is reloaded when it changes and after a 401. */
   readonly tokenFile?: string
   readonly basic?: { readonly username: string; readonly password: Secret }
   readonly certificate?: { readonly chain: Material; readonly key: Material<Secret> }
   readonly exec?: ExecConfig
   readonly oidc?: OidcConfig
   readonly externalSigner?: SignerConfig
-  /** A certificate whose key a login handler holds elsewhere; no kubeconfig can say so. */
+  /** A certificate with a signing key from a login handler; a kubeconfig cannot contain one. */
   readonly signing?: {
     readonly chain: Material
     readonly signingKey: SigningKey
-    /** Equal for what is the same key. */
+    /** Equal for the same key. */
     readonly id: string
   }
   readonly impersonate?: Impersonation
 }
 
-/** Everything `connect()` needs to know, from whichever place it came. */
+/** Everything that `connect()` needs, whatever its origin. */
 export interface Connection {
-  /** Name of the context, where one was chosen. */
+  /** Name of the context, if one was selected. */
   readonly context?: string
   readonly namespace: string
   readonly cluster: ClusterTarget
   readonly user: UserIdentity
-  /** What is odd but not wrong, as full sentences for people. */
+  /** Warnings for the user, as full sentences. */
   readonly warnings: readonly string[]
-  /** Where it came from, for people: a list of files, `flags` or `in-cluster`. */
+  /** The origin, for messages: a list of files, `flags` or `in-cluster`. */
   readonly origin: string
 }
 
-/** A server as one login names it: different logins may lead to different servers. */
+/** The server of one login. Different logins may use different servers. */
 export interface Endpoint {
   readonly cluster: ClusterTarget
-  /** PEM; the system's roots when undefined. */
+  /** PEM; the system roots if undefined. */
   readonly ca: string | undefined
   readonly namespace: string
-  /** Whether proxies of the environment count. */
+  /** Whether proxy settings in the environment are used. */
   readonly trustEnv: boolean
-  /** Larger is preferred. */
+  /** Larger values are preferred. */
   readonly priority: number
-  /** Whom the login acts as; it has the rights of that one alone. */
+  /** The user that the login impersonates. */
   readonly impersonate?: Impersonation
 }

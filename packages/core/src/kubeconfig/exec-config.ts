@@ -1,23 +1,26 @@
 import type { Secret } from '../secret/secret.ts'
 
-/** The group of all versions of the plugin protocol. */
+/** The API group of the exec plugin protocol. */
 export const GROUP = 'client.authentication.k8s.io'
 
-/** Versions of the plugin protocol that we speak. */
+/** Supported API versions of the exec plugin protocol, newest first. */
 export const API_VERSIONS = [`${GROUP}/v1`, `${GROUP}/v1beta1`, `${GROUP}/v1alpha1`] as const
+/** A supported API version of the exec plugin protocol. */
 export type ApiVersion = (typeof API_VERSIONS)[number]
 
+/** The values of `exec.interactiveMode`. */
 export const INTERACTIVE_MODES = ['Never', 'IfAvailable', 'Always'] as const
+/** Whether a plugin needs standard input. */
 export type InteractiveMode = (typeof INTERACTIVE_MODES)[number]
 
 /**
- * The `exec` stanza of a kubeconfig user, checked once and immutable after.
+ * The validated `exec` stanza of a user entry.
  *
- * Arguments and values of variables are secrets: client secrets stand there in the wild.
+ * Arguments and values of variables are secrets, because real stanzas contain client secrets.
  */
 export interface ExecConfig {
   readonly apiVersion: ApiVersion
-  /** As configured, but made absolute if it was relative to a kubeconfig's folder. */
+  /** As configured; a path relative to the kubeconfig is made absolute. */
   readonly command: string
   readonly args: readonly Secret[]
   readonly env: readonly { readonly name: string; readonly value: Secret }[]
@@ -27,37 +30,39 @@ export interface ExecConfig {
   readonly interactiveMode: InteractiveMode
 }
 
+/** Returns whether a value is a supported API version. */
 export function isApiVersion(value: string): value is ApiVersion {
   return (API_VERSIONS as readonly string[]).includes(value)
 }
 
+/** Returns whether a value is an interactive mode. */
 export function isInteractiveMode(value: string): value is InteractiveMode {
   return (INTERACTIVE_MODES as readonly string[]).includes(value)
 }
 
-/** What is known about the person who could be asked. */
-interface Asking {
+/** Whether standard input can be given to a plugin. */
+interface InputState {
   /** Whether standard input is a terminal. */
   readonly isTerminal: boolean
-  /** Set when the program reads standard input itself; the text says what for, and may be empty. */
+  /** Set if the program uses standard input itself; the text says what for, and may be empty. */
   readonly stdinUnavailable?: string | undefined
-  /** A run ahead of time, with nobody waiting for it, must not ask anybody. */
+  /** Whether it is a run before expiry, for which no request waits: it must not prompt the user. */
   readonly early?: boolean
 }
 
 type Interactivity =
   | { readonly interactive: boolean }
-  /** Why a plugin that must ask cannot. */
+  /** Why a plugin with mode `Always` cannot run. */
   | { readonly refused: string }
 
-/** Decides whether a plugin gets the terminal: the table of the exec protocol, plus runs ahead of time. */
-export function decideInteractivity(mode: InteractiveMode, asking: Asking): Interactivity {
-  const available = asking.isTerminal && asking.stdinUnavailable === undefined && !asking.early
+/** Decides whether a plugin gets standard input: the rules of the exec protocol, extended to runs before expiry. */
+export function decideInteractivity(mode: InteractiveMode, input: InputState): Interactivity {
+  const available = input.isTerminal && input.stdinUnavailable === undefined && !input.early
   if (mode === 'Never') return { interactive: false }
   if (mode === 'IfAvailable') return { interactive: available }
   if (available) return { interactive: true }
-  if (!asking.isTerminal) return { refused: 'standard input is not a terminal' }
-  if (asking.stdinUnavailable === undefined) return { refused: 'nobody is waiting for this run' }
-  const reader = asking.stdinUnavailable === '' ? '' : `: ${asking.stdinUnavailable}`
+  if (!input.isTerminal) return { refused: 'standard input is not a terminal' }
+  if (input.stdinUnavailable === undefined) return { refused: 'no request is waiting for this run' }
+  const reader = input.stdinUnavailable === '' ? '' : `: ${input.stdinUnavailable}`
   return { refused: `standard input is unavailable${reader}` }
 }

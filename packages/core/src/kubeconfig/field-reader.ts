@@ -4,7 +4,7 @@ import { isFields } from '../formats/plain-object.ts'
 import { Secret } from '../secret/secret.ts'
 import type { EntryOf, EntryValues, FieldTable, Kind } from './fields.ts'
 
-/** Makes the errors about one document. They name a field and a type, never a value. */
+/** Creates the errors about one document. They contain a field and a type, never a value. */
 export interface FieldErrors {
   /** @param path Empty for the document itself. */
   error(path: string, what: string, hint: string): Error
@@ -13,17 +13,17 @@ export interface FieldErrors {
 }
 
 /**
- * Reads typed fields out of one mapping of a kubeconfig or of exec info, and knows where it stands.
+ * Reads typed fields of one mapping in a kubeconfig or exec info, and knows the path of the mapping for errors.
  *
- * As in Go's decoder, `null`, an absent key and empty text mean the same, unknown keys are ignored, and a
- * value of another type is an error.
+ * As in Go's decoder, `null`, an absent key and an empty string mean the same, unknown keys are ignored, and a value of
+ * another type is an error.
  */
 export class FieldReader {
   readonly #values: Readonly<Record<string, unknown>>
   readonly #errors: FieldErrors
   readonly #path: () => string
 
-  /** @param path Called for messages only: most of ten thousand entries are in none. */
+  /** @param path Called only for messages: computing it for 10,000 entries takes time. */
   constructor(value: unknown, errors: FieldErrors, path: () => string = () => '') {
     this.#errors = errors
     this.#path = path
@@ -33,7 +33,7 @@ export class FieldReader {
     this.#values = value ?? {}
   }
 
-  /** Reads every field of a table; what is secret is in a box at once. */
+  /** Returns every field of a table, with secrets wrapped in `Secret`. */
   entry<T extends FieldTable>(table: T): EntryOf<T> {
     const values = Object.entries(table).map(([name, { key, kind }]) => {
       return [name, READ[kind](this, key)]
@@ -45,11 +45,11 @@ export class FieldReader {
     const value = this.raw(key)
     if (value === undefined || value === '') return undefined
     if (typeof value === 'string') return value
-    throw this.wrongType(key, 'text', value)
+    throw this.wrongType(key, 'a string', value)
   }
 
   secret(key: string): Secret | undefined {
-    return boxed(this.text(key))
+    return toSecret(this.text(key))
   }
 
   boolean(key: string): boolean | undefined {
@@ -58,7 +58,7 @@ export class FieldReader {
     throw this.wrongType(key, 'true or false', value)
   }
 
-  /** Text in standard base64, decoded. */
+  /** Returns a string in standard base64, decoded. */
   data(key: string): string | undefined {
     const encoded = this.text(key)
     if (encoded === undefined) return undefined
@@ -74,28 +74,28 @@ export class FieldReader {
     throw this.wrongType(key, 'a list', value)
   }
 
-  /** A list of texts; `null` in it is empty text, as in Go. */
+  /** Returns a list of strings; a `null` item is an empty string, as in Go. */
   texts(key: string): readonly string[] {
     return this.list(key).map((item, index) => {
       if (item === null) return ''
       if (typeof item === 'string') return item
-      throw this.wrongType(`${key}[${index}]`, 'text', item)
+      throw this.wrongType(`${key}[${index}]`, 'a string', item)
     })
   }
 
-  /** A mapping of lists of texts. */
+  /** Returns a mapping of lists of strings. */
   textLists(key: string): ReadonlyMap<string, readonly string[]> {
     const lists = this.mapping(key)
     if (lists.keys().length === 0) return NO_LISTS
     return new Map(lists.keys().map((name) => [name, lists.texts(name)]))
   }
 
-  /** The mapping under `key`, or an empty one; `path` replaces its path in messages. */
+  /** Returns a reader for the mapping under `key`, or for an empty one; `path` replaces its path in messages. */
   mapping(key: string, path: () => string = () => this.pathOf(key)): FieldReader {
     return new FieldReader(this.raw(key), this.#errors, path)
   }
 
-  /** The items of a list as mappings. */
+  /** Returns readers for the items of a list of mappings. */
   mappings(key: string): readonly FieldReader[] {
     return this.list(key).map((item, index) => {
       return new FieldReader(item, this.#errors, () => this.pathOf(`${key}[${index}]`))
@@ -106,7 +106,7 @@ export class FieldReader {
     return Object.keys(this.#values)
   }
 
-  /** The value as it came; undefined when absent or `null`. */
+  /** Returns the unchecked value; undefined if it is absent or `null`. */
   raw(key: string): unknown {
     return Object.hasOwn(this.#values, key) ? (this.#values[key] ?? undefined) : undefined
   }
@@ -129,25 +129,25 @@ const READ: { readonly [K in Kind]: (reader: FieldReader, key: string) => EntryV
   path: (reader, key) => reader.text(key),
   data: (reader, key) => reader.data(key),
   secret: (reader, key) => reader.secret(key),
-  'secret data': (reader, key) => boxed(reader.data(key)),
+  'secret data': (reader, key) => toSecret(reader.data(key)),
   boolean: (reader, key) => reader.boolean(key) ?? false,
   list: (reader, key) => reader.texts(key),
   map: (reader, key) => reader.textLists(key),
 }
 
-/** One for all entries without any. */
+/** Shared by all entries that have none. */
 const NO_LISTS: ReadonlyMap<string, readonly string[]> = new Map()
 
-function boxed(text: string | undefined): Secret | undefined {
+function toSecret(text: string | undefined): Secret | undefined {
   return text === undefined ? undefined : new Secret(text)
 }
 
-/** The fields of a table in an entry in which none is set. */
+/** Returns an entry in which no field of a table is set. */
 export function emptyEntry<T extends FieldTable>(table: T): EntryOf<T> {
   return new FieldReader({}, kubeconfigErrors('')).entry(table)
 }
 
-/** Makes the errors about a kubeconfig. */
+/** Creates the errors about a kubeconfig file. */
 export function kubeconfigErrors(file: string): FieldErrors {
   const error = (path: string, what: string, hint: string): Error =>
     new KubeconfigSyntaxError(file, path === '' ? what : `${path} ${what}`, { hint })
@@ -155,7 +155,7 @@ export function kubeconfigErrors(file: string): FieldErrors {
     error,
     wrongType(path, expected, value) {
       const what = `must be ${expected}, not ${typeName(value)}`
-      return error(path, path === '' ? `the file ${what}` : what, hintOf(expected, value))
+      return error(path, path === '' ? `the document ${what}` : what, typeHint(expected, value))
     },
     notBase64: (path, key) =>
       error(
@@ -167,24 +167,24 @@ export function kubeconfigErrors(file: string): FieldErrors {
 }
 
 function typeName(value: unknown): string {
-  if (value === null) return 'nothing'
+  if (value === null) return 'null'
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'bigint') return 'a number'
-  if (typeof value === 'string') return 'text'
+  if (typeof value === 'string') return 'a string'
   return typeof value === 'object' ? 'a mapping' : `a ${typeof value}`
 }
 
-function hintOf(expected: string, value: unknown): string {
+function typeHint(expected: string, value: unknown): string {
   switch (expected) {
     case 'a mapping':
       return 'Write it as lines of the form "key: value".'
     case 'a list':
-      return 'Write it as a list, each item after a dash.'
+      return 'Write it as a list, with a dash in front of each item.'
     case 'true or false':
       return 'Write true or false, without quotes.'
     default:
       return typeof value === 'object'
-        ? 'Write plain text there; check the indentation.'
-        : 'Put the value in quotes, so that YAML takes it for text.'
+        ? 'Write a string, and check the indentation.'
+        : 'Put the value in quotes, so that YAML reads it as a string.'
   }
 }

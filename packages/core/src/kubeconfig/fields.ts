@@ -1,10 +1,10 @@
 import type { Secret } from '../secret/secret.ts'
 
 /**
- * Every field of a cluster entry, under the name it has here and in client-go's order.
+ * All fields of a cluster entry, by their name in this code and in client-go's order.
  *
- * All else follows from a line in this table: the field is read from kubeconfigs, is part of `ClusterEntry`,
- * `ClusterTarget` and, unless it is a path, of what plugins get. Only rules that connect fields are written as code.
+ * Each field in this table is read from kubeconfigs and is part of `ClusterEntry`, of `ClusterTarget` and, unless it is a
+ * path, of the exec info for plugins. Only rules that involve several fields are written as code.
  */
 export const CLUSTER_FIELDS = {
   server: { key: 'server', kind: 'text', clientNode: 'server', option: true },
@@ -32,12 +32,12 @@ export const CLUSTER_FIELDS = {
     clientNode: 'caData',
     option: true,
   },
-  /** It may carry a password. */
+  /** It may contain a password. */
   proxyUrl: { key: 'proxy-url', kind: 'secret', clientNode: 'proxyUrl', option: true },
   disableCompression: { key: 'disable-compression', kind: 'boolean', option: true },
 } as const satisfies FieldTable
 
-/** Every field of a user entry but the stanzas `exec` and `auth-provider`, which have fields of their own. */
+/** All fields of a user entry except the stanzas `exec` and `auth-provider`. */
 export const USER_FIELDS = {
   token: { key: 'token', kind: 'secret', clientNode: 'token', option: true },
   tokenFile: { key: 'tokenFile', kind: 'path' },
@@ -58,31 +58,31 @@ export const USER_FIELDS = {
   asUserExtra: { key: 'as-user-extra', kind: 'map', option: true },
 } as const satisfies FieldTable
 
-/** A table of fields, under the names they have here. */
+/** A table of fields, by their name in this code. */
 export type FieldTable = Readonly<Record<string, Field>>
 
 /** A field of a cluster or user entry. */
 export interface Field {
-  /** Its key in a kubeconfig; for clusters also in the `spec.cluster` of exec info. */
+  /** Its key in a kubeconfig, and for clusters also in `spec.cluster` of exec info. */
   readonly key: string
   readonly kind: Kind
-  /** Its name in the objects of @kubernetes/client-node; undefined if client-node drops it. */
+  /** Its name in the objects of @kubernetes/client-node; undefined if client-node ignores it. */
   readonly clientNode?: string
-  /** Set if it is an option of `connect()`, under the name it has here, and a flag of the program; data is no flag. */
+  /** Set if it is an option of `connect()` with the same name, and a flag of the program. Fields of kind `data` are not flags. */
   readonly option?: true
   /** The name of the flag; the key by default. */
   readonly flag?: string
 }
 
-/** What kind of value a field has. */
+/** The kind of value of a field. */
 export type Kind = keyof EntryValues
 
-/** What an entry holds for each kind of field. Text that is empty counts as absent. */
+/** The type of each kind of field in an entry. An empty string counts as absent. */
 export interface EntryValues {
   text: string | undefined
-  /** Of a file; a relative one starts at the folder of the kubeconfig. */
+  /** The path of a file, relative to the directory of the kubeconfig. */
   path: string | undefined
-  /** Text, in the kubeconfig as base64. */
+  /** A string that is base64-encoded in the kubeconfig. */
   data: string | undefined
   secret: Secret | undefined
   'secret data': Secret | undefined
@@ -91,7 +91,7 @@ export interface EntryValues {
   map: ReadonlyMap<string, readonly string[]>
 }
 
-/** What programs give for each kind of field. */
+/** The type of each kind of field in options. */
 export interface PlainValues {
   text: string
   path: string
@@ -103,10 +103,10 @@ export interface PlainValues {
   map: Readonly<Record<string, readonly string[]>>
 }
 
-/** The fields of a table as an entry holds them. */
+/** The fields of a table in an entry. */
 export type EntryOf<T extends FieldTable> = { readonly [N in keyof T]: EntryValues[T[N]['kind']] }
 
-/** The fields of a table as programs give them, each of which may be left out. */
+/** The fields of a table in options; all are optional. */
 export type PlainOf<T extends FieldTable> = {
   readonly [N in keyof T]?: PlainValues[T[N]['kind']] | undefined
 }
@@ -117,12 +117,12 @@ type OptionName<T extends FieldTable> = {
   [N in keyof T]: T[N] extends { readonly option: true } ? N : never
 }[keyof T]
 
-/** The names of the fields that are options of `connect()`. */
+/** Returns the names of the fields that are options of `connect()`. */
 export function optionNames<T extends FieldTable>(table: T): readonly OptionName<T>[] {
   return Object.keys(table).filter((name) => table[name]?.option) as OptionName<T>[]
 }
 
-/** The same members, but those that may be undefined are absent instead. */
+/** The same members, where those that may be undefined are optional. */
 export type Present<T, N extends keyof T = MaybeUndefined<T>> = Omit<T, N> & {
   readonly [K in N]?: Exclude<T[K], undefined>
 }

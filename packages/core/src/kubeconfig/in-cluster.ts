@@ -2,14 +2,14 @@ import type { Environment } from '../formats/plain-object.ts'
 import { NO_CLUSTER, NO_USER } from './kubeconfig.ts'
 import type { Selection } from './select-entries.ts'
 
-/** Where every pod finds its service account. */
+/** The directory in which a pod finds its service account. */
 export const SERVICE_ACCOUNT_FOLDER = '/var/run/secrets/kubernetes.io/serviceaccount'
 
-/** What was found in the service account's folder; an absent file is undefined. */
+/** The files found in the service account directory; a missing file is undefined. */
 export interface ServiceAccountFiles {
-  /** Path of the token, if there is a file (not a folder) at it. */
+  /** Path of the token, if it is a file and not a directory. */
   readonly tokenFile: string | undefined
-  /** Path of a pod certificate, key and chain in one file, to use in place of the token. */
+  /** Path of a pod certificate, with key and chain in one file, that replaces the token. */
   readonly credentialBundle?: string | undefined
   readonly caFile: string
   /** Content of the CA file. */
@@ -17,22 +17,22 @@ export interface ServiceAccountFiles {
   readonly namespace: string | undefined
 }
 
-/** A pod from whose inside the API server can be reached. */
+/** The in-cluster configuration of the pod that this process runs in. */
 export interface Pod {
   readonly selection: Selection
-  /** `POD_NAMESPACE`, else what the mounted file says. */
+  /** `POD_NAMESPACE`, or the content of the mounted file. */
   readonly namespace: string | undefined
 }
 
-/** Whether the environment is that of a pod, so that it is worth looking at the files. */
+/** Returns whether the environment is that of a pod, so that it may have service account files. */
 export function isInPod(env: Environment): boolean {
   return Boolean(env['KUBERNETES_SERVICE_HOST'] && env['KUBERNETES_SERVICE_PORT'])
 }
 
 /**
- * Describes the connection of the pod we run in, or undefined outside of one.
+ * Returns the in-cluster configuration; undefined outside a pod.
  *
- * A CA that cannot be read leaves the system's roots, as in client-go, but with a warning that is seen.
+ * If the CA file is unreadable, the system roots are used, as in client-go, and there is a warning.
  */
 export function inClusterConfig(env: Environment, files: ServiceAccountFiles): Pod | undefined {
   const { tokenFile, credentialBundle } = files
@@ -53,7 +53,9 @@ export function inClusterConfig(env: Environment, files: ServiceAccountFiles): P
           : { ...NO_USER, clientCertificate: credentialBundle, clientKey: credentialBundle },
       warnings: hasCa
         ? []
-        : [`The CA of the service account, ${files.caFile}, cannot be used; the system's are.`],
+        : [
+            `The CA file of the service account, ${files.caFile}, is unreadable or invalid; the system roots are used.`,
+          ],
       origin: 'in-cluster',
     },
   }

@@ -3,7 +3,7 @@ import { emptyEntry } from './field-reader.ts'
 import { CLUSTER_FIELDS, type EntryOf, USER_FIELDS } from './fields.ts'
 import type { Inline } from './inline-kubeconfig.ts'
 
-/** One or several kubeconfig files as plain, checked data; nothing is selected or resolved yet. */
+/** One or several kubeconfig files as parsed data. Entries are not selected, resolved or validated yet. */
 export interface Kubeconfig {
   readonly clusters: ReadonlyMap<string, ClusterEntry>
   readonly users: ReadonlyMap<string, UserEntry>
@@ -16,29 +16,29 @@ export interface Kubeconfig {
   readonly inline?: Inline
 }
 
-/** Data of other programs, by name, as it stood in the file. */
+/** Data of other programs by name, unchanged. */
 export type Extensions = ReadonlyMap<string, unknown>
 
-/** What every named entry has in common. */
+/** What all entries have in common. */
 interface Entry {
   readonly name: string
-  /** Absolute path of the file it stands in; undefined for entries made from flags or in a pod. */
+  /** Absolute path of its file; undefined for entries that come from options or from a pod. */
   readonly file: string | undefined
   /** Set if its kubeconfig was passed as text or object. */
   readonly inline?: Inline
   readonly extensions: Extensions
 }
 
-/** An entry of `clusters`, as written: paths may be relative, fields may contradict each other. */
+/** An entry of `clusters` as written: paths may be relative, and fields may contradict each other. */
 export interface ClusterEntry extends Entry, EntryOf<typeof CLUSTER_FIELDS> {}
 
-/** An entry of `users`, as written. */
+/** An entry of `users` as written. */
 export interface UserEntry extends Entry, EntryOf<typeof USER_FIELDS> {
   readonly authProvider: AuthProviderEntry | undefined
   readonly exec: ExecEntry | undefined
 }
 
-/** The `exec` stanza before its fields are checked against each other. */
+/** The `exec` stanza before validation. */
 export interface ExecEntry {
   readonly apiVersion: string | undefined
   readonly command: string | undefined
@@ -49,11 +49,11 @@ export interface ExecEntry {
   readonly interactiveMode: string | undefined
 }
 
-/** The `auth-provider` stanza; its values are secrets because tokens stand among them. */
+/** The `auth-provider` stanza; its values are secrets because some of them are tokens. */
 export interface AuthProviderEntry {
   readonly name: string
   readonly config: ReadonlyMap<string, Secret>
-  /** What is wrong with it, for who uses it; then not all of it was read. */
+  /** The error to throw if this user is selected; the config is then incomplete. */
   readonly problem?: Error
 }
 
@@ -66,10 +66,10 @@ export interface ContextEntry extends Entry {
 
 const UNNAMED: Entry = { name: '', file: undefined, extensions: new Map() }
 
-/** A cluster entry in which nothing is set. */
+/** A cluster entry without any field. */
 export const NO_CLUSTER: ClusterEntry = { ...UNNAMED, ...emptyEntry(CLUSTER_FIELDS) }
 
-/** A user entry in which nothing is set: the anonymous user. */
+/** A user entry without any field: the anonymous user. */
 export const NO_USER: UserEntry = {
   ...UNNAMED,
   ...emptyEntry(USER_FIELDS),
@@ -77,27 +77,27 @@ export const NO_USER: UserEntry = {
   exec: undefined,
 }
 
-/** Whether something is configured that fills the Authorization header without a plugin. */
+/** Returns whether a static method that sets the Authorization header is configured. */
 export function hasHeaderMethod(user: UserEntry): boolean {
   return [user.token, user.tokenFile, user.username].some((method) => method !== undefined)
 }
 
-/** Whether a client certificate is configured, with or without its key. */
+/** Returns whether a client certificate is configured, with or without its key. */
 export function hasCertificate(user: UserEntry): boolean {
   return user.clientCertificate !== undefined || user.clientCertificateData !== undefined
 }
 
-/** Whether a client key is configured. */
+/** Returns whether a client key is configured. */
 export function hasKey(user: UserEntry): boolean {
   return user.clientKey !== undefined || user.clientKeyData !== undefined
 }
 
-/** Whether something is configured that takes precedence over a plugin: client-go's rule. */
+/** Returns whether a static method is configured, which takes precedence over a plugin, as in client-go. */
 export function hasStaticMethod(user: UserEntry): boolean {
   return hasHeaderMethod(user) || (hasCertificate(user) && hasKey(user))
 }
 
-/** Whether the user is anything but anonymous. */
+/** Returns whether any authentication method is configured. */
 export function hasAnyMethod(user: UserEntry): boolean {
   return (
     hasHeaderMethod(user) ||
@@ -108,8 +108,8 @@ export function hasAnyMethod(user: UserEntry): boolean {
 }
 
 /**
- * Merges kubeconfigs in order of precedence, as kubectl does: of entries with one name the first wins, whole,
- * and so does the first `current-context` that is set. Fields of two files are never mixed in one entry.
+ * Merges kubeconfigs in order of precedence, as kubectl does: the first entry of each name wins, and so does the first
+ * `current-context` that is set. Entries of the same name are not merged.
  */
 export function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
   return {

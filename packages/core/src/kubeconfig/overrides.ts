@@ -17,7 +17,7 @@ import { type ClusterEntry, hasKey, type UserEntry } from './kubeconfig.ts'
 import type { Problem } from './problem.ts'
 import { isUsableProxy } from './validate.ts'
 
-/** What flags and options lay over the kubeconfig; named as kubectl's flags. */
+/** Options that override the kubeconfig, named like kubectl's flags. */
 export interface Overrides extends ClusterOverrides, OptionsOf<typeof USER_FIELDS> {
   readonly context?: string | undefined
   readonly cluster?: string | undefined
@@ -25,9 +25,9 @@ export interface Overrides extends ClusterOverrides, OptionsOf<typeof USER_FIELD
   readonly namespace?: string | undefined
 }
 
-/** What flags and options lay over a cluster entry. */
+/** Options that override a cluster entry. */
 export interface ClusterOverrides extends OptionsOf<typeof CLUSTER_FIELDS> {
-  /** The CA as PEM, in place of a file. */
+  /** The CA as PEM, instead of a file. */
   readonly certificateAuthorityData?: string | undefined
 }
 
@@ -42,10 +42,10 @@ export const OVERRIDE_NAMES: readonly (keyof Overrides)[] = [
 ]
 
 /**
- * Lays flags over a cluster entry.
+ * Applies options to a cluster entry.
  *
- * Trust is replaced whole: `insecure` drops the CA of the entry, a CA drops `insecure` and inline data. A new
- * server drops the entry's `tls-server-name`, which belonged to the old one.
+ * Trust settings are replaced as a whole: `insecureSkipTlsVerify` removes the CA of the entry, and a CA removes
+ * `insecure-skip-tls-verify` and inline data. A new server removes the `tls-server-name` of the old one.
  */
 export function applyClusterOverrides(entry: ClusterEntry, overrides: Overrides): ClusterEntry {
   const { server, insecureSkipTlsVerify, certificateAuthority, certificateAuthorityData } =
@@ -56,7 +56,7 @@ export function applyClusterOverrides(entry: ClusterEntry, overrides: Overrides)
     ...(replacesTrust && NO_TRUST),
     ...(server && { tlsServerName: undefined }),
   }
-  return { ...kept, ...layOver(CLUSTER_FIELDS, kept, overrides) }
+  return { ...kept, ...applyOptions(CLUSTER_FIELDS, kept, overrides) }
 }
 
 const NO_TRUST = {
@@ -66,23 +66,22 @@ const NO_TRUST = {
 } as const
 
 /**
- * Lays flags over a user entry.
+ * Applies options to a user entry.
  *
- * A token or a user name given by flag takes the place of every other method that ends in an Authorization
- * header. A client certificate of the entry stays, since it travels beside the header. Impersonation is merged
- * field by field, as in client-go.
+ * A token or user name replaces every other method that sets the Authorization header. A client certificate of the
+ * entry stays, because it does not use the header. Impersonation is merged field by field, as in client-go.
  */
 export function applyUserOverrides(entry: UserEntry, overrides: Overrides): UserEntry {
   const { token, username, password, clientCertificate, clientKey } = overrides
   const kept: UserEntry = {
     ...entry,
     ...((token || username || password) && NO_HEADER_METHOD),
-    // A password alone goes with the user name of the entry.
+    // Option password alone is combined with the user name of the entry.
     ...(!token && { username: entry.username, password: entry.password }),
     ...(clientCertificate && { clientCertificateData: undefined }),
     ...(clientKey && { clientKeyData: undefined }),
   }
-  return { ...kept, ...layOver(USER_FIELDS, kept, overrides) }
+  return { ...kept, ...applyOptions(USER_FIELDS, kept, overrides) }
 }
 
 const NO_HEADER_METHOD = {
@@ -94,21 +93,21 @@ const NO_HEADER_METHOD = {
   authProvider: undefined,
 } as const
 
-/** The options of a table, each over the value of the entry. */
-function layOver<T extends FieldTable>(
+/** Returns each option of a table, or the value of the entry if it is not set. */
+function applyOptions<T extends FieldTable>(
   table: T,
   entry: EntryOf<T>,
   overrides: PlainOf<T>,
 ): Pick<EntryOf<T>, keyof OptionsOf<T>> {
-  const laid: Record<string, unknown> = {}
+  const applied: Record<string, unknown> = {}
   for (const [name, { kind, option }] of Object.entries(table)) {
-    if (option) laid[name] = LAY_OVER[kind](overrides[name] as never, entry[name] as never)
+    if (option) applied[name] = APPLY[kind](overrides[name] as never, entry[name] as never)
   }
-  return laid as Pick<EntryOf<T>, keyof OptionsOf<T>>
+  return applied as Pick<EntryOf<T>, keyof OptionsOf<T>>
 }
 
-/** What counts, by kind of field: the given value, or the one of the entry. Empty text and an empty list give nothing. */
-const LAY_OVER: {
+/** Returns the option, or the value of the entry if the option is not set. An empty string or list counts as not set. */
+const APPLY: {
   readonly [K in Kind]: (given: PlainValues[K] | undefined, own: EntryValues[K]) => EntryValues[K]
 } = {
   text: (given, own) => given || own,
@@ -116,7 +115,7 @@ const LAY_OVER: {
   data: (given, own) => given || own,
   secret: (given, own) => (given ? new Secret(given) : own),
   'secret data': (given, own) => (given ? new Secret(given) : own),
-  // client-go cannot switch verification back on; an explicit `false` does it here.
+  // In client-go a flag cannot re-enable verification; here an explicit `false` does.
   boolean: (given, own) => given ?? own,
   list: (given, own) => (given?.length ? given : own),
   map: (given, own) => (given ? new Map([...own, ...Object.entries(given)]) : own),
@@ -125,9 +124,9 @@ const LAY_OVER: {
 type Found = Omit<Problem, 'isOption'> | false | '' | undefined
 
 /**
- * Lists what is wrong with options, so that no entry of a file is blamed for it.
+ * Returns all problems with options. They are checked separately, so that messages do not blame an entry of a file.
  *
- * @param user The user entry without them: it may have what an option needs.
+ * @param user The user entry without the options: it may have what an option requires.
  */
 export function overrideProblems(overrides: Overrides, user: UserEntry): readonly Problem[] {
   return [
@@ -142,24 +141,24 @@ function clusterOptions(overrides: Overrides): Found[] {
   return [
     server &&
       !isUsableServer(server) && {
-        what: 'option server is no http or https address of the form https://HOST:PORT',
-        remedy: 'Correct it, and keep user name and password out of the address.',
+        what: 'option server is not a valid http or https URL',
+        remedy: 'Write it as https://HOST:PORT, without user name and password.',
       },
     proxyUrl &&
       !isUsableProxy(new Secret(proxyUrl)) && {
-        what: 'option proxyUrl is no http, https or socks5 address',
+        what: 'option proxyUrl is not a valid http, https or socks5 URL',
         remedy: 'Write it as http://HOST:PORT, https://HOST:PORT or socks5://HOST:PORT.',
       },
     tlsServerName &&
       !/^[\w.:-]+$/.test(tlsServerName) && {
         what: 'option tlsServerName is neither a host name nor an IP address',
-        remedy: "Write a name that the server's certificate has.",
+        remedy: "Use a name from the server's certificate.",
       },
     overrides.insecureSkipTlsVerify === true &&
       certificateAuthority && {
-        what: 'option insecureSkipTlsVerify contradicts option certificateAuthority',
+        what: 'option insecureSkipTlsVerify cannot be combined with option certificateAuthority',
         remedy:
-          'Leave out option insecureSkipTlsVerify: with a certificate authority it is not needed.',
+          'Remove option insecureSkipTlsVerify; it is not needed with a certificate authority.',
       },
   ]
 }
@@ -169,23 +168,23 @@ function userOptions(overrides: Overrides, user: UserEntry): Found[] {
   return [
     token &&
       !isHeaderSafe(token) && {
-        what: 'option token has a character that no HTTP header can carry',
-        remedy: 'Remove line breaks and white space at its ends.',
+        what: 'option token contains a character that is not allowed in an HTTP header',
+        remedy: 'Remove line breaks, and spaces at its start and end.',
       },
     token &&
       (username || password) && {
-        what: `option token contradicts option ${username ? 'username' : 'password'}`,
-        remedy: 'Give a token, or a user name with its password.',
+        what: `option token cannot be combined with option ${username ? 'username' : 'password'}`,
+        remedy: 'Pass either a token, or a user name and password.',
       },
     username?.includes(':') && {
-      what: 'option username has a colon, which ends a user name in basic authentication',
+      what: 'option username contains a colon, which is not allowed in basic authentication',
       remedy: 'Correct the user name.',
     },
     clientCertificate &&
       !clientKey &&
       !hasKey(user) && {
-        what: 'option clientCertificate needs option clientKey: the user entry has no key',
-        remedy: 'Give the key of the certificate too.',
+        what: 'option clientCertificate requires option clientKey: the user entry has no key',
+        remedy: 'Pass the key of the certificate with option clientKey.',
       },
   ]
 }
@@ -202,15 +201,15 @@ function impersonationOptions(overrides: Overrides, user: UserEntry): Found[] {
   const isAlone = !as && user.as === undefined
   return given.flatMap(([name, each]): Found[] => [
     isAlone && {
-      what: `option ${name} needs option as: there is no user to impersonate`,
-      remedy: 'Say which user to impersonate too.',
+      what: `option ${name} requires option as: there is no user to impersonate`,
+      remedy: 'Pass the user to impersonate with option as.',
     },
-    each.some((value) => UNSENDABLE.test(value)) && {
-      what: `option ${name} has a character that no HTTP header can carry`,
+    each.some((value) => NOT_IN_HEADERS.test(value)) && {
+      what: `option ${name} contains a character that is not allowed in an HTTP header`,
       remedy: 'Remove line breaks and control characters.',
     },
   ])
 }
 
 /** Control characters. Letters beyond ASCII are sent as UTF-8. */
-const UNSENDABLE = /[^\t\x20-\x7e\x80-\uffff]/
+const NOT_IN_HEADERS = /[^\t\x20-\x7e\x80-\uffff]/

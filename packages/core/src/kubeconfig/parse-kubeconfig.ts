@@ -22,9 +22,9 @@ import type {
 import { quoteName } from './problem.ts'
 
 /**
- * Turns the text of a kubeconfig file into a kubeconfig.
+ * Parses the text of a kubeconfig file.
  *
- * @throws {KubeconfigSyntaxError} Names the line or the field; the text holds secrets and is never quoted.
+ * @throws {KubeconfigSyntaxError} `ERR_KUBECONFIG_SYNTAX` with the line or field; the text contains secrets and is never quoted.
  */
 export function parseKubeconfigText(text: string, file: string): Kubeconfig {
   return parseKubeconfig(readYaml(text, file), file)
@@ -48,22 +48,22 @@ function readYaml(text: string, file: string): unknown {
   try {
     return parseYaml(text)
   } catch (error) {
-    // Only a YamlError is known to hold no piece of the text.
-    const reason = error instanceof YamlError ? error.message : 'it cannot be read as YAML'
+    // The message of any other error may contain a part of the text.
+    const reason = error instanceof YamlError ? error.message : 'invalid YAML'
     throw new KubeconfigSyntaxError(file, reason, {
-      hint: 'Check that the file is a kubeconfig, and that its quotes and brackets are closed.',
+      hint: 'Check that the file is a kubeconfig, and that quotes and brackets are closed.',
     })
   }
 }
 
-/** What messages call configuration that came from no file. */
+/** The file name in messages for configuration that does not come from a file. */
 const NO_FILE = '<given>'
 
 /**
- * Turns parsed YAML into a kubeconfig.
+ * Converts parsed YAML into a kubeconfig.
  *
- * Types are checked everywhere, as client-go does by decoding the whole file; whether an entry makes sense is
- * checked only once it is selected. Secrets are boxed here, before anything else sees them.
+ * The types of all fields are checked, as in client-go, which decodes the whole file. Entries are validated only when
+ * they are selected. Secrets are wrapped in `Secret` here, before any other code sees them.
  *
  * @param file Absolute path of the file of origin; undefined when there is none.
  * @param inline Set if it was passed as text or object.
@@ -72,8 +72,8 @@ const NO_FILE = '<given>'
 export function parseKubeconfig(data: unknown, file?: string, inline?: Inline): Kubeconfig {
   const root = new FieldReader(data, kubeconfigErrors(file ?? NO_FILE))
   const origin = { file, ...(inline && { inline }) }
-  checkWord(root, 'apiVersion', 'v1')
-  checkWord(root, 'kind', 'Config')
+  checkConstant(root, 'apiVersion', 'v1')
+  checkConstant(root, 'kind', 'Config')
   return {
     clusters: parseNamedList(root, 'clusters', 'cluster', origin, parseCluster),
     users: parseNamedList(root, 'users', 'user', origin, parseUser),
@@ -85,13 +85,13 @@ export function parseKubeconfig(data: unknown, file?: string, inline?: Inline): 
   }
 }
 
-function checkWord(root: FieldReader, key: string, expected: string): void {
-  const word = root.text(key)
-  if (word === undefined || word === expected) return
+function checkConstant(root: FieldReader, key: string, expected: string): void {
+  const value = root.text(key)
+  if (value === undefined || value === expected) return
   throw root.error(
     key,
     `must be "${expected}"`,
-    'Check that the file is a kubeconfig and not some other Kubernetes manifest.',
+    'Check that the file is a kubeconfig and not another Kubernetes manifest.',
   )
 }
 
@@ -137,21 +137,22 @@ function parameter(config: FieldReader, key: string): Secret {
 }
 
 /**
- * The words of the specification are texts, and their values look like numbers: `slotId: 0` is the usual mistake.
+ * Reads the parameters of an external signer, which must be strings although many look like numbers, as in `slotId: 0`.
  *
- * It is told to who chooses this user. All others in the file have nothing to do with it.
+ * Such a mistake is an error only if this user is selected, so that the other users in the file stay usable.
  */
 function signerParameters(config: FieldReader): Omit<AuthProviderEntry, 'name'> {
-  const read = new Map<string, Secret>()
+  const parameters = new Map<string, Secret>()
   for (const key of config.keys()) {
     try {
-      read.set(key, parameter(config, key))
+      parameters.set(key, parameter(config, key))
     } catch (error) {
       if (!(error instanceof KubeconfigSyntaxError)) throw error
-      return { config: read, problem: new SignerConfigError(error.message, { hint: error.hint }) }
+      const problem = new SignerConfigError(error.message, { hint: error.hint })
+      return { config: parameters, problem }
     }
   }
-  return { config: read }
+  return { config: parameters }
 }
 
 function parseExec(user: FieldReader): ExecEntry | undefined {
@@ -179,9 +180,9 @@ interface EntryHead {
 }
 
 /**
- * Reads a list of `{ name, <inner>: … }` into a map.
+ * Converts a list of `{ name, <inner>: … }` into a map.
  *
- * Two entries of one name in one file are an error, as in client-go: which one counts would be a guess.
+ * As in client-go, two entries with the same name in one file are an error.
  */
 function parseNamedList<T>(
   root: FieldReader,
@@ -194,7 +195,7 @@ function parseNamedList<T>(
   const entries = new Map<string, T>()
   for (const [index, item] of root.mappings(list).entries()) {
     const name = item.text('name') ?? ''
-    refuseSecond(root, list, name, positions.get(name), index)
+    rejectDuplicate(root, list, name, positions.get(name), index)
     positions.set(name, index)
     const path = (): string =>
       name === '' ? item.pathOf('') : `${item.pathOf('')} ${quoteName(name)}`
@@ -203,10 +204,10 @@ function parseNamedList<T>(
   return entries
 }
 
-/** One for all entries without any. */
+/** Shared by all entries that have none. */
 const NONE: Extensions = new Map()
 
-/** Reads the `extensions` of a config or of an entry; their content is kept as it is. */
+/** Reads the `extensions` of a kubeconfig or of an entry; their content is kept unchanged. */
 function parseExtensions(owner: FieldReader): Extensions {
   const items = owner.mappings('extensions')
   if (items.length === 0) return NONE
@@ -214,16 +215,16 @@ function parseExtensions(owner: FieldReader): Extensions {
   const extensions = new Map<string, unknown>()
   for (const [index, item] of items.entries()) {
     const name = item.text('name') ?? ''
-    refuseSecond(owner, 'extensions', name, positions.get(name), index)
+    rejectDuplicate(owner, 'extensions', name, positions.get(name), index)
     const content = item.raw('extension')
-    // client-go does not count an extension without content as taken.
+    // In client-go, an extension without content may be followed by another of the same name.
     if (content !== undefined) positions.set(name, index)
     extensions.set(name, content ?? null)
   }
   return extensions
 }
 
-function refuseSecond(
+function rejectDuplicate(
   owner: FieldReader,
   list: string,
   name: string,

@@ -7,7 +7,7 @@ import type { AuthProviderEntry, ClusterEntry, UserEntry } from './kubeconfig.ts
 import type { Overrides } from './overrides.ts'
 import { describeEntry, type Problem } from './problem.ts'
 
-/** What this layer needs of `node:path`, so that it works for either kind of system. */
+/** The functions of `node:path` that are needed here, for Unix or Windows. */
 export interface Paths {
   readonly separator: string
   isAbsolute(path: string): boolean
@@ -15,17 +15,17 @@ export interface Paths {
   dirname(path: string): string
 }
 
-/** Makes the paths of a cluster entry absolute: relative ones start at the folder of its file, or at `cwd`. */
+/** Makes the paths of a cluster entry absolute. They are relative to the directory of its file, or to `cwd`. */
 export function resolveClusterPaths(entry: ClusterEntry, cwd: string, paths: Paths): ClusterEntry {
   const base = baseOf(entry, cwd, paths)
   return base === undefined ? entry : resolveFields(CLUSTER_PATHS, entry, base, paths)
 }
 
 /**
- * Makes the paths of a user entry absolute, `exec.command` included if it is a path at all.
+ * Makes the paths of a user entry absolute, including `exec.command` if it is a path.
  *
- * A plain name such as `aws` stays as it is and is looked up in PATH; `./aws` is a file beside the kubeconfig
- * and never a lookup. Arguments of the plugin are not touched.
+ * A name such as `aws` does not change and is looked up in PATH; `./aws` is a file beside the kubeconfig and is never
+ * looked up. Arguments of the plugin do not change.
  */
 export function resolveUserPaths(entry: UserEntry, cwd: string, paths: Paths): UserEntry {
   const base = baseOf(entry, cwd, paths)
@@ -102,7 +102,7 @@ export function resolveOverridePaths(overrides: Overrides, cwd: string, paths: P
   return resolveFields(ALL_PATHS, overrides, cwd, paths)
 }
 
-/** The names of the fields that are paths: once, because a kubeconfig may have ten thousand entries. */
+/** The names of the fields that are paths, computed once because a kubeconfig may have 10,000 entries. */
 const CLUSTER_PATHS = pathsIn(CLUSTER_FIELDS)
 const USER_PATHS = pathsIn(USER_FIELDS)
 const ALL_PATHS = [...CLUSTER_PATHS, ...USER_PATHS]
@@ -135,7 +135,7 @@ function baseOf(
   return file === undefined ? cwd : paths.dirname(absolute(file, cwd, paths) ?? file)
 }
 
-/** client-go leaves the CA of an issuer to the current folder, as the only path in a kubeconfig. */
+/** In client-go, the CA of an issuer is the only path in a kubeconfig that is relative to the working directory. */
 function resolveProvider(
   provider: AuthProviderEntry | undefined,
   base: string,
@@ -143,8 +143,8 @@ function resolveProvider(
 ): AuthProviderEntry | undefined {
   if (provider === undefined) return undefined
   const config = new Map(provider.config)
-  const resolve = (key: string, how: typeof absolute): void => {
-    const path = how(provider.config.get(key)?.expose(), base, paths)
+  const resolve = (key: string, resolvePath: typeof absolute): void => {
+    const path = resolvePath(provider.config.get(key)?.expose(), base, paths)
     if (path) config.set(key, new Secret(path))
   }
   for (const [key, kind] of providerPaths(provider)) {
@@ -179,9 +179,9 @@ function absolute(path: string | undefined, base: string, paths: Paths): string 
 }
 
 /**
- * Splits the value of KUBECONFIG into paths: empty elements are skipped, repeated ones counted once.
+ * Splits the value of KUBECONFIG into paths, without empty and repeated ones.
  *
- * @param separator `:`, or `;` on Windows, where quotes protect a separator inside a path.
+ * @param separator `:`, or `;` on Windows, where a quoted path may contain the separator.
  */
 export function splitKubeconfigList(value: string, separator: string): readonly string[] {
   const elements = separator === ';' ? splitQuoted(value) : value.split(separator)
@@ -192,19 +192,20 @@ function splitQuoted(value: string): readonly string[] {
   return (value.match(/(?:"[^"]*"|[^;])+/g) ?? []).map((element) => element.replaceAll('"', ''))
 }
 
-/** What is known about a folder that could be the home. */
+/** The state of a directory that may be the home directory. */
 export interface FolderFacts {
   readonly exists: boolean
   readonly writable: boolean
-  /** Whether `.kube\config` is in it. */
+  /** Whether it contains `.kube\config`. */
   readonly hasKubeconfig: boolean
 }
 
 /**
- * Finds the home folder on Windows by client-go's rule, so that both find the same kubeconfig.
+ * Returns the home directory on Windows by client-go's rules, so that both use the same kubeconfig.
  *
- * The first that has a kubeconfig wins, in the order HOME, HOMEDRIVE with HOMEPATH, USERPROFILE. If none has,
- * USERPROFILE comes second, and the first writable folder wins, else the first that exists, else the first set.
+ * The first directory with a kubeconfig wins, in the order HOME, HOMEDRIVE with HOMEPATH, USERPROFILE. Without any, the
+ * order is HOME, USERPROFILE, HOMEDRIVE with HOMEPATH, and the first writable directory wins, then the first that
+ * exists, then the first that is set.
  */
 export function windowsHome(
   env: Environment,

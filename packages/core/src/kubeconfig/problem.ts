@@ -2,20 +2,21 @@ import { KubeconfigInvalidError } from '../errors/index.ts'
 import { showControlCharacters } from '../secret/scrub.ts'
 import { GIVEN_KUBECONFIG, type Inline } from './inline-kubeconfig.ts'
 
-/** Something that makes a selected entry unusable. */
+/** A problem that makes a selected entry or an option invalid. */
 export interface Problem {
-  /** What is wrong, with entry and file; lower case, no final stop. */
+  /** What is wrong, with entry and file, as a part of a message: lower case, no final stop. */
   readonly what: string
-  /** What to do about it; an imperative sentence. */
+  /** What to do about it, as an imperative sentence. */
   readonly remedy: string
-  /** Set when an option is at fault, and no entry of a file. */
+  /** Set if the problem is in an option, not in an entry of a file. */
   readonly isOption?: boolean
 }
 
 /**
- * Reports all problems at once, so that a file needs one correction and not several. Wrong options come first.
+ * Throws one error for all problems, so that the user can correct them at once. If options have problems, only those
+ * are reported.
  *
- * @throws {KubeconfigInvalidError} When there is any.
+ * @throws {KubeconfigInvalidError} `ERR_KUBECONFIG_INVALID` if there is any problem.
  */
 export function throwProblems(problems: readonly Problem[]): void {
   if (problems.length === 0) return
@@ -30,15 +31,15 @@ export function throwProblems(problems: readonly Problem[]): void {
   )
 }
 
-const LONGEST_SHOWN = 120
+const MAX_SHOWN_NAME = 120
 
-/** Puts a name from a file in quotes for a message: on one line, without control characters, cut when long. */
+/** Quotes a name from a file for a message: on one line, without control characters, at most 120 characters. */
 export function quoteName(name: string): string {
-  const shown = name.length > LONGEST_SHOWN ? `${name.slice(0, LONGEST_SHOWN)}…` : name
+  const shown = name.length > MAX_SHOWN_NAME ? `${name.slice(0, MAX_SHOWN_NAME)}…` : name
   return showControlCharacters(JSON.stringify(shown))
 }
 
-/** Names an entry and its file, for messages: `user "prod" in "/home/ann/.kube/config"`. */
+/** Describes an entry and its file for messages: `user "prod" in "/home/ann/.kube/config"`. */
 export function describeEntry(
   kind: 'cluster' | 'user' | 'context',
   entry: {
@@ -51,6 +52,6 @@ export function describeEntry(
   if (entry.file !== undefined)
     return `${kind} ${quoteName(entry.name)} in ${quoteName(entry.file)}`
   return entry.name === ''
-    ? `the ${kind} given by flags or environment`
+    ? `the ${kind} from options or environment`
     : `${kind} ${quoteName(entry.name)}`
 }

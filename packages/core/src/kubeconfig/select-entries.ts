@@ -16,7 +16,7 @@ import {
 import type { Overrides } from './overrides.ts'
 import { describeEntry, type Problem, quoteName, throwProblems } from './problem.ts'
 
-/** The entries one connection is made of, as they stand in their files. */
+/** The selected entries of a connection, as written in their files. */
 export interface Selection {
   readonly context: ContextEntry | undefined
   readonly cluster: ClusterEntry
@@ -26,15 +26,15 @@ export interface Selection {
 }
 
 /**
- * Chooses context, cluster and user: a flag comes first, then what the context says.
+ * Selects context, cluster and user: an option takes precedence over the context.
  *
- * A name that leads nowhere is an error. (client-go makes a missing user of a context anonymous, and takes a
- * missing cluster for "no configuration".) Only when flags give all that the entry would have given is it a warning.
+ * A name without an entry is an error. (In client-go, a missing user is anonymous, and a missing cluster counts as no
+ * configuration.) It is only a warning if options replace the whole entry.
  *
- * @throws {ContextNotFoundError}
- * @throws {ClusterNotFoundError}
- * @throws {UserNotFoundError}
- * @throws {KubeconfigEmptyError} When neither a context nor flags say which cluster.
+ * @throws {ContextNotFoundError} `ERR_CONTEXT_NOT_FOUND`
+ * @throws {ClusterNotFoundError} `ERR_CLUSTER_NOT_FOUND`
+ * @throws {UserNotFoundError} `ERR_USER_NOT_FOUND`
+ * @throws {KubeconfigEmptyError} `ERR_KUBECONFIG_EMPTY` if neither a context nor an option selects a cluster.
  */
 export function selectEntries(
   config: Kubeconfig,
@@ -60,7 +60,7 @@ function selectContext(config: Kubeconfig, overrides: Overrides): ContextEntry |
   const files =
     config.inline === undefined ? config.files.map(quoteName).join(', ') : GIVEN_KUBECONFIG
   throw new ContextNotFoundError(name, known, {
-    hint: `Correct current-context in ${files}, or pass --context${listed(known)}.`,
+    hint: `Correct current-context in ${files}, or pass option context${listed(known)}.`,
   })
 }
 
@@ -76,8 +76,8 @@ function selectUser(
   if (name === undefined) return NO_USER
   const known = [...config.users.keys()]
   const what = missing('user', name, overrides.user ? 'option user' : context)
-  if (overrides.user || !hasCredentialFlag(overrides)) throw new UserNotFoundError(what, known)
-  warnings.push(`The ${what}; the credentials given by flags are used.`)
+  if (overrides.user || !hasCredentialOption(overrides)) throw new UserNotFoundError(what, known)
+  warnings.push(`The ${what}; the credentials from options are used.`)
   return NO_USER
 }
 
@@ -96,7 +96,7 @@ function selectCluster(
   const what = missing('cluster', name, overrides.cluster ? 'option cluster' : context)
   const known = [...config.clusters.keys()]
   if (overrides.cluster || !overrides.server) throw new ClusterNotFoundError(what, known)
-  warnings.push(`The ${what}; the server given by a flag is used.`)
+  warnings.push(`The ${what}; option server is used.`)
   return NO_CLUSTER
 }
 
@@ -104,15 +104,15 @@ function noCluster(config: Kubeconfig, context: ContextEntry | undefined, looked
   if (context !== undefined) {
     throwProblems([
       {
-        what: `${describeEntry('context', context)} names no cluster`,
-        remedy: 'Add a cluster to the context, or pass --cluster or --server.',
+        what: `${describeEntry('context', context)} has no cluster`,
+        remedy: 'Add a cluster to the context, or pass option cluster or option server.',
       },
     ])
   }
   const contexts = [...config.contexts.keys()]
   if (contexts.length === 0) return new KubeconfigEmptyError(looked)
-  return new KubeconfigEmptyError(`no context is chosen in ${describeFiles(config)}`, {
-    hint: `Pass --context, or run kubectl config use-context NAME${listed(contexts)}.`,
+  return new KubeconfigEmptyError(`current-context is not set in ${describeFiles(config)}`, {
+    hint: `Pass option context, or run kubectl config use-context NAME${listed(contexts)}.`,
   })
 }
 
@@ -122,16 +122,16 @@ function missing(kind: string, name: string, by: ContextEntry | string | undefin
   return `${kind} ${quoteName(name)}${named} does not exist`
 }
 
-function hasCredentialFlag(overrides: Overrides): boolean {
+function hasCredentialOption(overrides: Overrides): boolean {
   return Boolean(overrides.token || overrides.username || overrides.clientCertificate)
 }
 
-const SHOWN_NAMES = 8
+const MAX_SHOWN_NAMES = 8
 
 function listed(names: readonly string[]): string {
   if (names.length === 0) return ''
-  const more = names.length > SHOWN_NAMES ? ', …' : ''
-  return ` (known: ${names.slice(0, SHOWN_NAMES).map(quoteName).join(', ')}${more})`
+  const more = names.length > MAX_SHOWN_NAMES ? ', …' : ''
+  return ` (available: ${names.slice(0, MAX_SHOWN_NAMES).map(quoteName).join(', ')}${more})`
 }
 
 function describeFiles(config: Kubeconfig): string {
@@ -140,45 +140,47 @@ function describeFiles(config: Kubeconfig): string {
   return config.files.map(quoteName).join(', ')
 }
 
-const LONGEST_LABEL = 63
+/** The maximum length of a DNS-1123 label. */
+const MAX_LABEL_LENGTH = 63
 
-/** Where a namespace may come from, first wins; `default` is the last resort. */
+/** The sources of the namespace, in order of precedence; `default` if none is set. */
 export interface NamespaceChoices {
-  readonly flag: string | undefined
+  readonly option: string | undefined
   readonly context: Selection['context']
-  /** The namespace of the pod we run in. */
+  /** The namespace of the pod that this process runs in. */
   readonly pod: string | undefined
 }
 
-/** Chooses the namespace, and says so if it cannot be one. */
-export function chooseNamespace({ flag, context, pod }: NamespaceChoices): {
+/** Returns the namespace, and a problem if its name is invalid. */
+export function chooseNamespace({ option, context, pod }: NamespaceChoices): {
   readonly namespace: string
   readonly problems: readonly Problem[]
 } {
-  const flagged = stripNamespacePrefix(flag ?? '')
-  if (flagged) {
-    const { namespace, problems } = checked(flagged, 'option namespace')
-    return { namespace, problems: problems.map((each) => ({ ...each, isOption: true })) }
+  const given = stripNamespacePrefix(option ?? '')
+  if (given) {
+    const { namespace, problems } = validated(given, 'option namespace')
+    return { namespace, problems: problems.map((problem) => ({ ...problem, isOption: true })) }
   }
   if (context?.namespace) {
-    return checked(context.namespace, `the namespace of ${describeEntry('context', context)}`)
+    return validated(context.namespace, `the namespace of ${describeEntry('context', context)}`)
   }
-  if (pod) return checked(pod, 'the namespace of the pod (POD_NAMESPACE or the mounted file)')
+  if (pod) return validated(pod, 'the namespace of the pod (POD_NAMESPACE or the mounted file)')
   return { namespace: 'default', problems: [] }
 }
 
-/** Removes `ns/`, `namespace/` or `namespaces/`, which kubectl accepts before the name. */
+/** Removes the prefix `ns/`, `namespace/` or `namespaces/`, which kubectl accepts. */
 export function stripNamespacePrefix(namespace: string): string {
   return namespace.replace(/^(?:ns|namespaces?)\//i, '')
 }
 
-function checked(namespace: string, where: string) {
-  if (namespace.length <= LONGEST_LABEL && /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/.test(namespace)) {
+function validated(namespace: string, where: string) {
+  if (namespace.length <= MAX_LABEL_LENGTH && /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/.test(namespace)) {
     return { namespace, problems: [] }
   }
   const problem: Problem = {
     what: `${where} is not a DNS-1123 label`,
-    remedy: 'Use at most 63 lower case letters, digits and dashes, with no dash at either end.',
+    remedy:
+      'Use at most 63 lower-case letters, digits and dashes, without a dash at the start or end.',
   }
   return { namespace, problems: [problem] }
 }

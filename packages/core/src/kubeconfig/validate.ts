@@ -13,7 +13,7 @@ import { describeEntry, type Problem, quoteName } from './problem.ts'
 
 const PROXY_SCHEMES: readonly string[] = ['http:', 'https:', 'socks5:']
 
-/** Lists what makes the selected cluster unusable, flags included. */
+/** Returns all problems of the selected cluster, with options applied. */
 export function clusterProblems(cluster: ClusterEntry): readonly Problem[] {
   const entry = describeEntry('cluster', cluster)
   const problems: Problem[] = []
@@ -21,11 +21,11 @@ export function clusterProblems(cluster: ClusterEntry): readonly Problem[] {
     problems.push({ what: `${entry} ${what}`, remedy })
   }
   if (cluster.server === undefined) {
-    add('has no server', 'Add the line "server: https://HOST:PORT" to it, or pass --server.')
+    add('has no server', 'Add the line "server: https://HOST:PORT" to it, or pass option server.')
   } else if (!isUsableServer(cluster.server)) {
     add(
-      'has a server that is no http or https address of the form https://HOST:PORT',
-      'Correct it, and keep user name and password out of the address.',
+      'has a server that is not a valid http or https URL',
+      'Write server as https://HOST:PORT, without user name and password.',
     )
   }
   const { certificateAuthority: file, certificateAuthorityData: data } = cluster
@@ -38,25 +38,25 @@ export function clusterProblems(cluster: ClusterEntry): readonly Problem[] {
   if (cluster.insecureSkipTlsVerify && (file !== undefined || data !== undefined)) {
     add(
       'has both insecure-skip-tls-verify and a certificate authority',
-      'Remove insecure-skip-tls-verify: with a certificate authority it is not needed.',
+      'Remove insecure-skip-tls-verify; it is not needed with a certificate authority.',
     )
   }
   if (cluster.proxyUrl !== undefined && !isUsableProxy(cluster.proxyUrl)) {
     add(
-      'has a proxy-url that is no http, https or socks5 address',
+      'has a proxy-url that is not a valid http, https or socks5 URL',
       'Write proxy-url as http://HOST:PORT, https://HOST:PORT or socks5://HOST:PORT.',
     )
   }
   return problems
 }
 
-/** Whether requests can be sent through it, as far as its form tells. */
+/** Returns whether a proxy URL is valid and has a supported scheme. */
 export function isUsableProxy(proxyUrl: Secret): boolean {
   const url = tryParseUrl(proxyUrl.expose())
   return url !== undefined && PROXY_SCHEMES.includes(url.protocol) && url.hostname !== ''
 }
 
-/** Lists what makes the selected user unusable, flags included. */
+/** Returns all problems of the selected user, with options applied. */
 export function userProblems(user: UserEntry): readonly Problem[] {
   const entry = describeEntry('user', user)
   return [
@@ -68,7 +68,7 @@ export function userProblems(user: UserEntry): readonly Problem[] {
 }
 
 function certificateProblems(user: UserEntry): Problem[] {
-  // As in client-go, a key without a certificate is not looked at.
+  // As in client-go, a key without a certificate is ignored.
   if (!hasCertificate(user)) return []
   const problems: Problem[] = []
   if (user.clientCertificate !== undefined && user.clientCertificateData !== undefined) {
@@ -91,8 +91,8 @@ function methodProblems(user: UserEntry): Problem[] {
   const hasBasic = user.username !== undefined || user.password !== undefined
   if (user.token !== undefined && hasBasic) {
     problems.push({
-      what: 'has both a token and a user name or password (basic)',
-      remedy: 'Keep one of token and username with password.',
+      what: 'has both a token and a user name or password',
+      remedy: 'Keep either token, or username and password.',
     })
   }
   if (user.exec !== undefined && user.authProvider !== undefined) {
@@ -106,8 +106,8 @@ function impersonationProblems(user: UserEntry): Problem[] {
   if (user.as !== undefined || !hasMore) return []
   return [
     {
-      what: 'asks to impersonate a uid, groups or extra values without a user',
-      remedy: 'Add "as" (the flag --as) with the user to impersonate, or remove the others.',
+      what: 'impersonates a uid, groups or extra values without a user',
+      remedy: 'Add the user to impersonate ("as", or option as), or remove the other fields.',
     },
   ]
 }
@@ -116,7 +116,7 @@ function both(one: string, other: string): Problem {
   return { what: `has both ${one} and ${other}`, remedy: `Remove one of ${one} and ${other}.` }
 }
 
-/** Lists what makes the `exec` stanza of a user unusable; `what` continues the name of the entry. */
+/** Returns all problems of the `exec` stanza of a user; `what` follows the description of the entry. */
 export function execProblems(user: UserEntry): readonly Problem[] {
   const { exec } = user
   if (exec === undefined) return []
@@ -142,7 +142,7 @@ function commandProblems(exec: ExecEntry): Problem[] {
 }
 
 function versionProblems({ apiVersion }: ExecEntry, user: UserEntry): Problem[] {
-  // A version we do not speak matters only if the plugin will be asked.
+  // An unsupported version is a problem only if the plugin is used.
   if (apiVersion !== undefined && (isApiVersion(apiVersion) || hasStaticMethod(user))) return []
   return [
     {
@@ -158,7 +158,7 @@ function versionProblems({ apiVersion }: ExecEntry, user: UserEntry): Problem[] 
 function modeProblems({ apiVersion, interactiveMode }: ExecEntry): Problem[] {
   const remedy = `Set exec.interactiveMode to one of ${INTERACTIVE_MODES.join(', ')}.`
   if (interactiveMode === undefined) {
-    // Only v1 asks for it; an unknown version has a problem of its own.
+    // Only v1 requires it; an unknown version has its own problem.
     if (apiVersion !== API_VERSIONS[0]) return []
     return [{ what: 'has a v1 exec plugin without an interactiveMode', remedy }]
   }

@@ -12,24 +12,24 @@ import {
 import type { Overrides } from './overrides.ts'
 import { describeEntry } from './problem.ts'
 
-/** What the warnings are about. */
-export interface Scene {
-  /** The user as the file has it, before flags. */
+/** The entries and options that the warnings are about. */
+export interface ConnectionParts {
+  /** The user entry without options. */
   readonly entry: UserEntry
-  /** The user with flags applied. */
+  /** The user with options applied. */
   readonly user: UserEntry
   readonly cluster: ClusterEntry
-  /** The address that requests will go to. */
+  /** The normalized address of the server. */
   readonly server: string
   readonly overrides: Overrides
 }
 
-/** Says in sentences what is odd about a connection that works, above all what is configured but not used. */
-export function describeOddities(scene: Scene): readonly string[] {
-  return [...serverOddities(scene), ...methodOddities(scene), ...certificateOddities(scene)]
+/** Returns warnings about a valid connection as sentences, mainly about settings that are not used. */
+export function connectionWarnings(parts: ConnectionParts): readonly string[] {
+  return [...serverWarnings(parts), ...methodWarnings(parts), ...certificateWarnings(parts)]
 }
 
-function serverOddities({ user, cluster, server, overrides }: Scene): string[] {
+function serverWarnings({ user, cluster, server, overrides }: ConnectionParts): string[] {
   const warnings: string[] = []
   const scheme = server.startsWith('https:') ? 'https' : 'http'
   const target = overrides.server
@@ -41,47 +41,47 @@ function serverOddities({ user, cluster, server, overrides }: Scene): string[] {
   if (scheme === 'http' && hasAnyMethod(user)) {
     warnings.push(
       `${target} uses http, so the credentials of ${describeEntry('user', user)} are not sent. ` +
-        'Change the address to https:// to log in.',
+        'Change the address to https:// to authenticate.',
     )
   }
   return warnings
 }
 
-function methodOddities({ entry, user, overrides }: Scene): string[] {
+function methodWarnings({ entry, user, overrides }: ConnectionParts): string[] {
   const warnings: string[] = []
-  const who = describeEntry('user', user)
-  // A plugin that flags put aside was put aside on purpose.
+  const entryName = describeEntry('user', user)
+  // Options that replace the plugin do so on purpose.
   if (user.exec !== undefined && hasStaticMethod(entry)) {
     warnings.push(
-      `The exec plugin of ${who} is not used, because the entry also has a token, a user name or a client certificate.`,
+      `The exec plugin of ${entryName} is not used, because the entry also has a token, a user name or a client certificate.`,
     )
   }
   if (user.authProvider !== undefined && hasHeaderMethod(user)) {
     warnings.push(
-      `The auth-provider of ${who} is not used, because the entry also has a token or a user name.`,
+      `The auth-provider of ${entryName} is not used, because the entry also has a token or a user name.`,
     )
   } else if (user.authProvider?.name === EXTERNAL_SIGNER && hasStaticMethod(user)) {
     warnings.push(
-      `The external signer of ${who} is not used, because there is also a client certificate with its key.`,
+      `The external signer of ${entryName} is not used, because the entry also has a client certificate and key.`,
     )
   }
   if (user.password !== undefined && user.username === undefined) {
-    const what = overrides.password ? 'Option password' : `The password of ${who}`
+    const what = overrides.password ? 'Option password' : `The password of ${entryName}`
     warnings.push(`${what} is not used, because there is no user name.`)
   }
   return warnings
 }
 
-function certificateOddities({ entry, user, overrides }: Scene): string[] {
-  const who = describeEntry('user', user)
+function certificateWarnings({ entry, user, overrides }: ConnectionParts): string[] {
+  const entryName = describeEntry('user', user)
   if (hasKey(user) && !hasCertificate(user)) {
-    const what = overrides.clientKey ? 'Option clientKey' : `The client key of ${who}`
+    const what = overrides.clientKey ? 'Option clientKey' : `The client key of ${entryName}`
     return [`${what} is not used, because there is no client certificate.`]
   }
   if (overrides.token && hasCertificate(entry) && !overrides.clientCertificate) {
     return [
-      `The client certificate of ${who} is sent beside the token given by a flag; ` +
-        'the server may go by the certificate.',
+      `The client certificate of ${entryName} is sent in addition to option token; ` +
+        'the server may prefer the certificate.',
     ]
   }
   return []

@@ -1,11 +1,11 @@
-/** Time for the engine. */
+/** Time and timers. */
 export interface Clock {
-  /** Wall-clock time in milliseconds since the epoch. It may jump. */
+  /** Returns the wall-clock time in milliseconds since the epoch. It may jump. */
   now(): number
-  /** Calls back once after the given time, without keeping the process alive. Returns how to cancel it. */
+  /** Starts a timer that does not keep the process alive. Returns a function that cancels it. */
   after(milliseconds: number, callback: () => void): () => void
-  /** The same for a time that somebody waits for: the process stays alive until then. */
+  /** Starts a timer that keeps the process alive, for a time that a caller waits for. Returns a function that cancels it. */
   awaited(milliseconds: number, callback: () => void): () => void
-  /** Reads an HTTP date, to milliseconds since the epoch; NaN if it is none. */
+  /** Parses an HTTP date into milliseconds since the epoch; returns NaN if it is invalid. */
   parseDate(text: string): number
 }

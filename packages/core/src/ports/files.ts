@@ -1,7 +1,7 @@
-/** Reads files for the pure layers. Errors carry Node's `code` (`ENOENT`, `EACCES`, …). */
+/** Reads files for the pure layers. Errors have Node's `code` (`ENOENT`, `EACCES`, …). */
 export interface Files {
-  /** @throws An error with `code`. */
+  /** @throws {Error} With a `code`. */
   read(path: string): Promise<string>
-  /** Calls back when the file was written, replaced or removed. Returns how to stop. */
+  /** Calls back when the file is written, replaced or removed. Returns a function that stops watching. */
   watch(path: string, onChange: () => void): () => void
 }

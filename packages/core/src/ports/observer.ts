@@ -3,27 +3,28 @@ import type { CredentialError, LoginOutcome, UnexpectedError } from '../errors/i
 import type { Reason } from '../lifecycle/state.ts'
 
 /**
- * Where a vault's label keeps how to ask what the vault is doing right now; a symbol all copies of this
- * package know. It is for those who count: an event for every request that waits would be too many.
+ * The key of a function in a vault's label that returns its current load; the same symbol in all copies of this package.
+ *
+ * It exists for gauges: an event for every waiting request would be too many.
  */
 export const VAULT_LOAD = Symbol.for('kubecred/load/1')
 
-/** What a vault is doing right now. */
+/** The current load of a vault. */
 export interface VaultLoad {
-  /** Requests that wait for a login. */
+  /** Number of requests that wait for a login. */
   readonly waiting: number
-  /** Logins that are left alone because a server refused them. */
+  /** Number of logins that are excluded because a server refused them. */
   readonly excluded: number
   readonly isFrozen: boolean
 }
 
-/** Why a login handler is asked: as for every source, or because nothing is left of anybody's. */
+/** Why a login handler is called: a reason that every source has, or `depleted` if no handler has a usable login left. */
 export type LoginCause = Reason | 'depleted'
 
 /**
- * A source in a few words for people: no secret, no arguments.
+ * Describes a source for users and metrics, without secrets and arguments.
  *
- * All events of one keeper carry the same object, which tells it from others of the same name.
+ * All events of one keeper have the same object, which distinguishes it from other sources with the same name.
  */
 export interface SourceLabel {
   readonly kind:
@@ -47,28 +48,28 @@ export interface Validity {
   readonly notAfter: number
 }
 
-/** How it went to read a CA file again, in the words of client-go's metric. */
+/** The result of reloading a CA file, in the terms of client-go's metric. */
 export type AuthorityReload =
   | { readonly result: 'success'; readonly reason: 'updated' | 'unchanged' }
   | { readonly result: 'failure'; readonly reason: 'read_error' | 'empty' | 'ca_parse_error' }
 
-/** What a credential is made of; nothing at all is anonymous. */
+/** A part of a credential. A credential without any part is anonymous. */
 export type CredentialPart = 'token' | 'certificate' | 'basic'
 
-/** What became of a plugin's process. */
+/** How the process of a plugin ended. */
 export interface ProcessEnd {
-  /** False when the operating system would not start it. */
+  /** False if the operating system could not start it. */
   readonly isStarted: boolean
-  /** Undefined when it did not end by itself but by a signal or one of our limits. */
+  /** Undefined if it was terminated by a signal or by one of our limits. */
   readonly exitStatus: number | undefined
-  /** From its start: the time it waited for a place is not in it. */
+  /** The duration from its start; without any wait for the process limit. */
   readonly tookMs: number
 }
 
 /**
- * Everything worth watching. None of it carries a secret.
+ * An event in the life of a credential. Events never contain secrets.
  *
- * Observers receive it, and subscribers of the channel `kubecred:event` of `node:diagnostics_channel`.
+ * They are sent to observers, and to subscribers of the channel `kubecred:event` of `node:diagnostics_channel`.
  */
 export type CredentialEvent = { readonly source: SourceLabel } & (
   | { readonly type: 'run-started'; readonly reason: Reason; readonly ahead: boolean }
@@ -76,16 +77,16 @@ export type CredentialEvent = { readonly source: SourceLabel } & (
       readonly type: 'run-succeeded'
       readonly reason: Reason
       readonly tookMs: number
-      /** Whether it is the credential we held already. */
+      /** Whether the new credential equals the previous one. */
       readonly isSame: boolean
-      /** Undefined when the credential has no end. */
+      /** Undefined if the credential has no known expiry. */
       readonly expiresAt: number | undefined
       readonly holds: readonly CredentialPart[]
-      /** Absent when the source needs no process. */
+      /** Absent if the source does not run a process. */
       readonly process?: ProcessEnd
-      /** Validity of the certificate, where there is one. */
+      /** The validity of the certificate, if there is one. */
       readonly certificate?: Validity
-      /** The certificate that was in use before, when it is not the same. */
+      /** The validity of the previous certificate, if it was another one. */
       readonly replaced?: Validity
     }
   | {
@@ -94,86 +95,87 @@ export type CredentialEvent = { readonly source: SourceLabel } & (
       readonly tookMs: number
       readonly error: CredentialError
       readonly nextTryAt: number
-      /** Absent when it did not come to a process: none was found, none was allowed, none was needed. */
+      /** Absent if no process ran: the program was not found or not allowed, or the source needs none. */
       readonly process?: ProcessEnd
     }
-  /** A program has a place and starts now. An interactive one has the terminal until it ends. */
+  /** A program starts now. An interactive one has the terminal until it ends. */
   | { readonly type: 'plugin-started'; readonly isInteractive: boolean }
   | { readonly type: 'plugin-ended'; readonly process: ProcessEnd }
   | { readonly type: 'plugin-stderr'; readonly text: string }
   | { readonly type: 'policy'; readonly verdict: 'allowed' | 'denied'; readonly command: string }
   | {
       readonly type: 'refused'
-      /** 0 when nothing was sent, because the server could not be trusted. */
+      /** The HTTP status; 0 if nothing was sent because the certificate of the server could not be verified. */
       readonly status: number
-      /** The server that a login named; absent where the connection has one server only. */
+      /** The server of the login; absent if the connection has only one server. */
       readonly server?: string
-      /** Until when a vault leaves the login alone. */
+      /** Until when a vault excludes the login. */
       readonly excludedUntil?: number
     }
   | { readonly type: 'retried'; readonly method: string; readonly path: string }
   | { readonly type: 'retired' }
-  /** The first event an observer gets: a connection with it uses this keeper, which may be in use already. */
+  /** The first event for an observer: its connection uses this keeper, which may already be in use by others. */
   | { readonly type: 'borrowed'; readonly certificate?: Validity | undefined }
-  /** The last one: no connection with this observer uses it any more. */
+  /** The last event for an observer: its connections no longer use this keeper. */
   | { readonly type: 'released' }
   | { readonly type: 'warning'; readonly message: string }
-  /** The CA file of a cluster was read again, because it changed. After a failure its last good content stays in use. */
+  /** The CA file of a cluster changed and was reloaded. After a failure, its last valid content stays in use. */
   | ({ readonly type: 'ca-reload' } & AuthorityReload)
-  /** Something failed that is no `CredentialError`: a mistake in this package, or in what was given to it. */
+  /** An error that is not a `CredentialError`: a bug in this package, or in code that was passed to it. */
   | ({ readonly type: 'unexpected-error' } & UnexpectedError)
-  /** A signer wants the person to do something, such as to touch the device. Shown until `prompt-ended`. */
+  /** A signer asks the user to do something, such as to touch the device. Show it until `prompt-ended`. */
   | { readonly type: 'user-prompt'; readonly text: string }
-  /** What the last prompt was for is done, or will not be done any more. */
+  /** The last prompt was answered or is no longer needed. */
   | { readonly type: 'prompt-ended' }
-  /** A key that is elsewhere has signed a handshake. */
+  /** A signing key has signed a TLS handshake. */
   | { readonly type: 'signed'; readonly scheme: SignatureScheme; readonly tookMs: number }
   | {
       readonly type: 'sign-failed'
       readonly scheme: SignatureScheme
       readonly tookMs: number
-      /** Undefined when nobody waited for the signature any more. */
+      /** Undefined if the caller had given up. */
       readonly error: CredentialError | undefined
     }
-  /** A login handler gave something that can be used. Its source names the handler. */
+  /** A login handler returned a usable credential. `source` names the handler. */
   | {
       readonly type: 'logged-in'
       readonly reason: LoginCause
       readonly server: string
       readonly attempts: number
-      /** From the first attempt until files were read and a plugin had answered. */
+      /** The duration from the first attempt, including files that were read and a plugin that was run. */
       readonly tookMs: number
-      /** Undefined when it has no end. */
+      /** Undefined if it has no known expiry. */
       readonly expiresAt: number | undefined
       readonly holds: readonly CredentialPart[]
       readonly priority: number
-      /** Whom requests with it act as. */
+      /** The user that its requests impersonate. */
       readonly as?: string
     }
-  /** A login handler failed, and will be asked again within the same login. */
+  /** A login handler failed, and will be called again within the same login. */
   | {
       readonly type: 'login-retried'
       readonly outcome: LoginOutcome
       readonly nextTryAt?: number
     }
-  /** What a handler gave has ended, and is no longer used. */
+  /** The credential of a handler has expired and is no longer used. */
   | { readonly type: 'expired'; readonly server: string; readonly expiresAt: number }
-  /** A handler wrote this for people. */
+  /** A handler wrote a log message. */
   | {
       readonly type: 'log'
       readonly level: 'debug' | 'info' | 'warn' | 'error'
       readonly message: string
-      /** Of the login in which it was written. */
+      /** The reason of the login in which it was written. */
       readonly reason?: LoginCause
     }
-  /** The last credential that could be used has been refused or has ended: all handlers are asked to log in. */
+  /** The last usable credential was refused or has expired: all handlers are called to log in. */
   | { readonly type: 'depleted' }
-  /** Requests wait for a login from now on. */
+  /** Requests now wait for a login. */
   | { readonly type: 'frozen' }
-  /** They go on. */
+  /** Waiting requests continue. */
   | { readonly type: 'thawed'; readonly frozenMs: number }
-  /** A request failed because no handler could log in, or none did in time. */
+  /** A request failed because no handler logged in, or none did in time. */
   | { readonly type: 'failed'; readonly error: CredentialError }
 )
 
+/** A function that receives events. Errors it throws are ignored. */
 export type Observer = (event: CredentialEvent) => void

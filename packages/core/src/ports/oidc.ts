@@ -1,39 +1,43 @@
 import type { OidcConfig } from '../kubeconfig/connection.ts'
 import type { Secret } from '../secret/secret.ts'
 
-/** The tokens of a login, as a kubeconfig has them. */
+/** The tokens of a login, as stored in a kubeconfig. */
 export interface OidcTokens {
   readonly idToken?: Secret
   readonly refreshToken?: Secret
 }
 
-/** What a refresh gave. */
+/** The result of a refresh. */
 export interface OidcGrant {
   readonly idToken: Secret
-  /** Absent when the old one stays good. */
+  /** Absent if the old one stays valid. */
   readonly refreshToken?: Secret
 }
 
-/** The issuer of tokens, somewhere on the network. */
+/** The client of an OpenID Connect issuer. */
 export interface OidcIssuer {
-  /** @throws {CredentialError} */
+  /**
+   * Exchanges a refresh token for new tokens.
+   *
+   * @throws {CredentialError} `ERR_OIDC_REFUSED`, `ERR_OIDC_UNREACHABLE` or `ERR_OIDC_CONFIG`
+   */
   refresh(config: OidcConfig, refreshToken: Secret, signal: AbortSignal): Promise<OidcGrant>
 }
 
-/** The user entry that the tokens came from. */
+/** The kubeconfig user entry that the tokens were read from. */
 export interface OidcEntry {
-  /** For messages: `user "jane" in "/home/jane/.kube/config"`. */
+  /** For messages, such as `user "jane" in "/home/jane/.kube/config"`. */
   readonly where: string
-  /** Whether new tokens are written into it. */
+  /** Whether new tokens are written to it. */
   readonly isSaved: boolean
   /** Whether it stands in a file; false if the kubeconfig was passed as text or object. */
   readonly hasFile: boolean
   /** The tokens it has now; undefined when it cannot be read or is no longer about this login. */
   read(): Promise<OidcTokens | undefined>
   /**
-   * Writes new tokens, if the entry still has the refresh token that is expected there.
+   * Writes new tokens if the entry still has the expected refresh token.
    *
-   * @throws {Error} With a message for people.
+   * @throws {Error} With a message for the user.
    */
   save(tokens: OidcTokens, expected: OidcTokens): Promise<'saved' | 'changed'>
 }

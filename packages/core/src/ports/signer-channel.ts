@@ -1,74 +1,75 @@
 import type { SignerAddress } from '../kubeconfig/external-signer-config.ts'
 import type { RunFailure } from './programs.ts'
 
-/** How a conversation with a signer ended. */
+/** How a channel to a signer ended. */
 export interface ChannelEnd {
-  /** For people, continuing the name of the signer: `ended with status 1`. */
+  /** For messages, after the name of the signer: `ended with status 1`. */
   readonly how: string
-  /** Undefined for a socket, and for a process that a signal ended. */
+  /** Undefined for a socket, and for a process terminated by a signal. */
   readonly exitStatus?: number | undefined
-  /** Whether it closed in order: it had nothing more to say, and was not asked anything more. */
+  /** Whether it closed cleanly: it had no open request and no incomplete output. */
   readonly isClean: boolean
   readonly tookMs: number
-  /** The last part of standard error, as printed. Scrub it before showing. */
+  /** The end of standard error, not scrubbed. */
   readonly stderrTail: string
 }
 
-/** Whoever talks with a signer. */
+/** Receives the output and the end of a channel. */
 export interface ChannelListener {
   onOutput(bytes: Uint8Array): void
-  /** Called once; nothing comes after it. */
+  /** Called once, as the last call. */
   onEnd(end: ChannelEnd): void
 }
 
-/** A signer that can be talked to: a process of ours, or somebody at the other end of a socket. */
+/** A connection to a running signer: a child process, or a process that listens on a socket. */
 export interface SignerChannel {
-  /** Whether a person can be asked through it: our terminal for a process, its own business for a socket. */
+  /** Whether the signer can prompt the user: a child process needs our terminal, a socket's process has its own means. */
   readonly canAsk: boolean
-  /** Writes one request. When nobody reads it any more, the end will say so. */
+  /** Writes one request. If the signer is gone, `onEnd` reports it. */
   send(line: string): void
-  /** Says whether somebody waits for it: only then it keeps this process alive. The place it started with is given back. */
+  /** Sets whether a caller waits for the signer: only then it keeps this process alive. Releases its slot in the process limit. */
   hold(isAwaited: boolean): void
-  /** Ends it, at once or in order: then it is told first that nothing more comes. Resolves when it is gone. */
+  /** Ends the signer, at once or after closing its input. Resolves when it is gone. */
   end(how: 'in-order' | 'now'): Promise<void>
-  /** The last part of standard error so far, as printed. */
+  /** Returns the end of standard error so far, not scrubbed. */
   stderrTail(): string
 }
 
+/** A signer program to start. */
 export interface SignerStart {
   /** Becomes argv[0]. */
   readonly command: string
-  /** The file that was checked. */
+  /** The file that was located and allowed by the policy. */
   readonly path: string
-  /** Holds the first request, which is a secret. */
+  /** Contains the first request, which is a secret. */
   readonly env: Readonly<Record<string, string>>
-  /** Whether standard input and error are the terminal itself. */
+  /** Whether it inherits standard input and standard error, which are the terminal. */
   readonly interactive: boolean
-  /** Called when there is a place for it, just before it starts. */
+  /** Called just before the process starts, after any wait for the process limit. */
   readonly onStart?: () => void
-  /** Receives standard error as it comes, where it is not the terminal. */
+  /** Receives standard error while the signer runs, unless it is inherited. */
   readonly onStderr: (text: string) => void
   readonly signal: AbortSignal
 }
 
-/** Opens conversations with signers. */
+/** Opens channels to signers. */
 export interface SignerChannels {
-  /** Starts a program when there is a place for it. Never rejects. */
+  /** Starts a program as soon as the process limit allows it. Never rejects. */
   start(start: SignerStart, listener: ChannelListener): Promise<SignerChannel | RunFailure>
   /**
-   * Connects to a signer that the user started, if no other user could have put it there.
+   * Connects to a signer that the user started, if no other user can have created its socket.
    *
-   * @throws {SignerSocketError}
+   * @throws {SignerSocketError} `ERR_SIGNER_SOCKET`
    */
   dial(at: SignerAddress, listener: ChannelListener, signal: AbortSignal): Promise<SignerChannel>
 }
 
-/** One after the other, in the order they came. */
+/** A mutex that serves callers in the order of their calls. */
 export interface SerialQueue {
   /**
-   * Resolves with a function that ends the turn.
+   * Waits for the turn of the caller, and resolves with a function that ends it.
    *
-   * @throws The signal's reason, when it is aborted first.
+   * @throws The reason of the signal, if it is aborted first.
    */
   take(signal: AbortSignal): Promise<() => void>
 }

@@ -1,5 +1,5 @@
-/** The person who could be asked. */
+/** The terminal of the user. */
 export interface Terminal {
-  /** Whether standard input is a terminal right now. */
+  /** Returns whether standard input is currently a terminal. */
   isTerminal(): boolean
 }

@@ -1,27 +1,27 @@
 import type { Secret } from './secret.ts'
 
-/** Shorter values are too common to search for: removing every "a" would hide the message, not the secret. */
-const SHORTEST_KNOWN_SECRET = 6
+/** Shorter values are not removed: they are so common that the message would become unreadable. */
+const MIN_SECRET_LENGTH = 6
 const MARK = '[secret]'
 
-/** Shapes of credentials that may appear in text nobody told us about. */
-const SHAPES: readonly RegExp[] = [
+/** Patterns of credentials that are not known beforehand. */
+const PATTERNS: readonly RegExp[] = [
   /-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|$)/g,
   /\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?/g,
   /\bk8s-aws-v1\.[\w-]{16,}/g,
   /\b(?:ya29|ghp|gho|ghs|glpat|xox[abp]|dop_v1)[._-][\w.-]{12,}/g,
   /\b((?:bearer|basic)\s+)[\w.~+/=-]{8,}/gi,
   /("(?:token|access_token|id_token|refresh_token|client_secret|password|clientKeyData)"\s*:\s*")[^"]+/gi,
-  // "could not get token: could not …" is prose, and what stands there is the reason.
+  // In "could not get token: could not …", the text after the colon is the reason and stays.
   /(?<![a-z0-9])((?:password|passwd|secret|token|(?:api|access|private)[_-]?key|pin) ?[=:]\s*)(?!(?:could|cannot|failed|invalid|unable|error|missing|expired|with|there|this|from)\s)[^\s"',;&]{4,}/gi,
   /(:\/\/[^\s/:@]*:)[^\s/@]+(?=@)/g,
 ]
 
-/** Removes secrets from text that is about to be shown: the ones we know, and what looks like one. */
+/** Removes known secrets and everything that looks like a credential from text that is about to be shown. */
 export function scrub(text: string, known: Iterable<Secret> = []): string {
   let shown = hideSecrets(text, known)
-  for (const shape of SHAPES) {
-    shown = shown.replace(shape, (...match: unknown[]) =>
+  for (const pattern of PATTERNS) {
+    shown = shown.replace(pattern, (...match: unknown[]) =>
       typeof match[1] === 'string' ? `${match[1]}${MARK}` : MARK,
     )
   }
@@ -29,23 +29,23 @@ export function scrub(text: string, known: Iterable<Secret> = []): string {
 }
 
 /**
- * Removes known secrets from text, also where they are percent-encoded, in base64 or escaped as in JSON.
+ * Removes known secrets from text, also if they are percent-encoded, base64-encoded or escaped as in JSON.
  *
- * The longest comes first, so that a secret which contains another leaves nothing behind.
+ * Longer secrets are removed first, so that nothing remains of a secret that contains another.
  */
 export function hideSecrets(text: string, known: Iterable<Secret>): string {
   const values = [...known]
     .flatMap((secret) => [secret.expose(), ...secret.expose().split(/\r?\n/)])
-    .filter((value) => value.length >= SHORTEST_KNOWN_SECRET)
-    .flatMap(writtenForms)
+    .filter((value) => value.length >= MIN_SECRET_LENGTH)
+    .flatMap(encodingsOf)
     .sort((a, b) => b.length - a.length)
   let shown = text
   for (const value of new Set(values)) shown = shown.replaceAll(value, MARK)
   return shown
 }
 
-/** A value as it is, and as a program may write it that repeats what it was sent. */
-function writtenForms(value: string): readonly string[] {
+/** Returns the value itself and every encoding in which a program may repeat it. */
+function encodingsOf(value: string): readonly string[] {
   const bytes = new TextEncoder().encode(value)
   const upper = [...bytes].map(percentEncoded).join('')
   const lower = upper.replace(/%[0-9A-F]{2}/g, (each) => each.toLowerCase())
@@ -54,7 +54,7 @@ function writtenForms(value: string): readonly string[] {
     value,
     upper,
     lower,
-    // A URL in the query of another.
+    // Encoded twice: a URL in the query of another URL.
     upper.replaceAll('%', '%25'),
     upper.replaceAll('%20', '+'),
     JSON.stringify(value).slice(1, -1),
@@ -63,7 +63,7 @@ function writtenForms(value: string): readonly string[] {
   ]
 }
 
-/** As `encodeURIComponent` does it, which throws for half a surrogate pair. */
+/** Works like `encodeURIComponent`, which throws for an unpaired surrogate. */
 function percentEncoded(byte: number): string {
   const character = String.fromCharCode(byte)
   if (/[\w.!~*'()-]/.test(character)) return character
@@ -71,9 +71,9 @@ function percentEncoded(byte: number): string {
 }
 
 /**
- * The characters of base64 that depend on these bytes alone, wherever they stand in a longer value.
+ * Returns the base64 characters that depend only on these bytes, wherever the bytes are in a longer value.
  *
- * @param before How many bytes more than a multiple of three stand before them.
+ * @param before The number of preceding bytes, modulo three.
  */
 function insideBase64(bytes: Uint8Array, before: number): string {
   const length = before + bytes.length
@@ -84,11 +84,11 @@ function insideBase64(bytes: Uint8Array, before: number): string {
 }
 
 /**
- * Makes control characters visible, as kubectl does with install hints: an escape sequence in text
- * from a file must not steer the reader's terminal. Tabs and line breaks stay.
+ * Makes control characters visible, as kubectl does in install hints, so that text from a file or a program cannot
+ * control the user's terminal. Tabs and line breaks stay.
  */
 export function showControlCharacters(text: string): string {
-  // Most text, and much faster.
+  // The common case, and much faster.
   if (/^[\t\n\x20-\x7e]*$/.test(text)) return text
   return text.replace(/[^\p{L}\p{M}\p{N}\p{P}\p{S}\p{Z}\t\n\v\f\r]/gu, (character) => {
     const code = character.codePointAt(0) ?? 0

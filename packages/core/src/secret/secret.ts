@@ -1,11 +1,16 @@
 const INSPECT = Symbol.for('nodejs.util.inspect.custom')
-const SHOWN = '[secret]'
+const REDACTED = '[secret]'
 
 /**
- * A box around a value that must not be shown.
+ * A wrapper around a value that must not be shown.
  *
- * Printing, inspecting, serialising or concatenating it gives `[secret]`; `expose()` is the only way
- * out, so that every place where a secret leaves its box can be found by searching for one word.
+ * Printing, inspecting, serializing or concatenating it gives `[secret]`. `expose()` is the only way to read the value,
+ * so that every place that does so can be found by searching for one word.
+ *
+ * @example
+ * const token = new Secret('abc')
+ * console.log(`token: ${token}`) // token: [secret]
+ * headers.set('authorization', `Bearer ${token.expose()}`)
  */
 export class Secret {
   readonly #value: string
@@ -14,20 +19,20 @@ export class Secret {
     this.#value = value
   }
 
-  /** Hands out the value. Use it only where it goes on the wire or into a child process. */
+  /** Returns the value. Call it only where the value is sent to a server or a child process. */
   expose(): string {
     return this.#value
   }
 
   toString(): string {
-    return SHOWN
+    return REDACTED
   }
 
   toJSON(): string {
-    return SHOWN
+    return REDACTED
   }
 
   [INSPECT](): string {
-    return SHOWN
+    return REDACTED
   }
 }

@@ -94,7 +94,7 @@ describe.runIf(hasOpenssl).each(['pool', 'https'] as const)(
       await using cluster = await connect({ kubeconfig, server: url, ...options })
       await expect(cluster.fetch('/version')).rejects.toMatchObject({
         code: 'ERR_CERTIFICATE_REFUSED',
-        message: `${url} wants a client certificate, and was sent none (certificate required)`,
+        message: `${url} requires a client certificate, but none was sent (certificate required)`,
       })
     })
 
@@ -108,7 +108,7 @@ describe.runIf(hasOpenssl).each(['pool', 'https'] as const)(
       await using cluster = await connect({ kubeconfig, server: url, ...options })
       await expect(cluster.fetch('/version')).rejects.toMatchObject({
         code: 'ERR_CERTIFICATE_REFUSED',
-        message: expect.stringMatching(/refused our client certificate \(\w/),
+        message: expect.stringMatching(/rejected the client certificate \(\w/),
       })
       expect(cluster.status().credential.runs).toBe(2)
     })

@@ -68,7 +68,7 @@ describe.each(['pool', 'https', 'http2'] as const)(
       await using wrong = await connect({ kubeconfig, transport, tlsServerName: 'other.example' })
       await expect(wrong.fetch('/version')).rejects.toMatchObject({
         code: 'ERR_SERVER_UNTRUSTED',
-        message: expect.stringContaining('it is for another name'),
+        message: expect.stringContaining('certificate is not valid for this host name'),
       })
       expect(sandbox.requests).toHaveLength(1)
     })
@@ -105,7 +105,7 @@ describe.each(['pool', 'https', 'http2'] as const)(
       })
       await expect(cluster.fetch('/version')).rejects.toMatchObject({
         code: 'ERR_SERVER_UNREACHABLE',
-        message: `no answer from https://127.0.0.1:${port}: connection refused`,
+        message: `connection to https://127.0.0.1:${port} failed: connection refused`,
       })
     })
 

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { describe, expect, it, vi } from 'vitest'
 import * as agent from '../../src/errors/agent-errors.ts'
 import * as errors from '../../src/errors/index.ts'
@@ -11,7 +12,7 @@ import * as transport from '../../src/errors/transport-errors.ts'
 
 const { CODES, CredentialError, isCredentialError } = errors
 
-/** One of each, in the ways they can be made. */
+/** One instance of each class. */
 const EVERY: readonly errors.AnyCredentialError[] = [
   new errors.KubeconfigNotFoundError('/k'),
   new errors.KubeconfigUnreadableError('/k', 'it is a folder'),
@@ -54,9 +55,9 @@ const EVERY: readonly errors.AnyCredentialError[] = [
   new errors.SignatureInvalidError('wrong'),
   new errors.SignedTooLateError('too late'),
   new errors.HandshakeNotSignedError('not signed'),
-  new errors.ProxyFailedError('http://p:3128', 'wants a user and a password (407)'),
+  new errors.ProxyFailedError('http://p:3128', 'requires authentication (407)'),
   new errors.ServerUnreachableError('https://k', 'connection refused'),
-  new errors.ServerUntrustedError('https://k', 'it has expired'),
+  new errors.ServerUntrustedError('https://k', 'certificate has expired'),
   new errors.CertificateRefusedError('https://k', 'bad certificate'),
   new errors.TooManyStreamsError('too many'),
   new errors.ForeignOriginError('elsewhere'),
@@ -67,10 +68,7 @@ const EVERY: readonly errors.AnyCredentialError[] = [
   new errors.ServerResponseInvalidError('https://h', 'a SelfSubjectReview'),
   new errors.SystemExhaustedError('EMFILE', 'too many files are open'),
   new errors.UpgradeRefusedError(403, 'pods "web" is forbidden'),
-  new errors.LoginError(
-    [{ handler: 'corp', result: 'nothing', attempts: 1 }],
-    'nobody is logged in',
-  ),
+  new errors.LoginError([{ handler: 'corp', result: 'nothing', attempts: 1 }], 'login failed'),
   new errors.ConnectionInfoError(['server is missing']),
   new errors.LoginQueueFullError(10),
   new errors.LoginToolFailedError('kubectl', 'failed with exit code 1'),
@@ -80,33 +78,33 @@ const EVERY: readonly errors.AnyCredentialError[] = [
   new errors.SignRequestError('digest', 'is empty'),
 ]
 
-describe('the codes', () => {
+describe('error codes', () => {
   const all = Object.entries(CODES)
 
-  it('have exit statuses from 10 to 99, each its own', () => {
+  it('have unique exit statuses from 10 to 99', () => {
     const statuses = all.map(([, { exit }]) => exit)
     expect(statuses.every((exit) => Number.isInteger(exit) && exit >= 10 && exit <= 99)).toBe(true)
     expect(new Set(statuses).size).toBe(statuses.length)
   })
 
-  it('are in the order of their exit statuses, one range for each group', () => {
+  it('are sorted by exit status, with one range per group', () => {
     const statuses = all.map(([, { exit }]) => exit)
     expect(statuses).toEqual([...statuses].sort((a, b) => a - b))
   })
 
-  it.each(all)('%s says what it means and what to do, in sentences', (code, { means, remedy }) => {
+  it.each(all)('%s has a meaning and a remedy, both full sentences', (code, { means, remedy }) => {
     expect(code).toMatch(/^ERR_[A-Z_]+[A-Z]$/)
     expect(means).toMatch(/^[A-Z].*\.$/)
     expect(remedy).toMatch(/^[A-Z].*\.$/)
   })
 
-  it('each have a class', () => {
+  it('have one class each', () => {
     expect([...new Set(EVERY.map(({ code }) => code))].sort()).toEqual(Object.keys(CODES).sort())
   })
 })
 
-describe('the classes', () => {
-  it('are all among those tested here', () => {
+describe('error classes', () => {
+  it('are all covered by this test', () => {
     const made = new Set(EVERY.map((error) => error.constructor))
     const declared = [agent, kit, kubeconfig, login, oidc, plugin, signer, transport]
       .flatMap((module) => Object.values<unknown>(module))
@@ -120,14 +118,14 @@ describe('the classes', () => {
     expect(EVERY.filter((error) => !exported.has(error.constructor))).toEqual([])
   })
 
-  it('have a code each', () => {
+  it('have one code each', () => {
     const codes = EVERY.map(({ code }) => code)
     expect(new Set(codes).size).toBe(codes.length)
   })
 })
 
 describe.each(EVERY.map((error) => [error.name, error] as const))('%s', (name, error) => {
-  it('is an error with a code of the table', () => {
+  it('is an Error with a code from the table', () => {
     expect(error).toBeInstanceOf(CredentialError)
     expect(error).toBeInstanceOf(Error)
     expect(Object.hasOwn(CODES, error.code)).toBe(true)
@@ -136,18 +134,18 @@ describe.each(EVERY.map((error) => [error.name, error] as const))('%s', (name, e
     expect(error.name).toBe(error.constructor.name)
   })
 
-  it('has a message that fits after a code, and a hint that is a sentence', () => {
+  it('has a lower-case message without a final stop, and a hint that is a sentence', () => {
     expect(error.message).toMatch(/^[^A-Z].*[^.]$/)
     expect(error.hint).toMatch(/^[A-Z].*\.$/)
   })
 
-  it('is recognised as ours', () => {
+  it('is recognized by isCredentialError', () => {
     expect(isCredentialError(error)).toBe(true)
   })
 })
 
 describe('an error', () => {
-  it('has the hint of its code unless it knows a better one', () => {
+  it('has the remedy of its code as the hint by default', () => {
     expect(new errors.TimedOutError('x').hint).toBe(CODES.ERR_TIMED_OUT.remedy)
     expect(new errors.TimedOutError('x', { hint: 'Wait.' }).hint).toBe('Wait.')
   })
@@ -158,7 +156,7 @@ describe('an error', () => {
     expect('cause' in new errors.NotSupportedError('x')).toBe(false)
   })
 
-  it('of a plugin carries what is known about the run', () => {
+  it('about a plugin has the details of the run', () => {
     const error = new errors.PluginExitedError('aws', 255, { tookMs: 12, stderrTail: 'log in' })
     expect(error).toMatchObject({
       command: 'aws',
@@ -166,21 +164,59 @@ describe('an error', () => {
       tookMs: 12,
       stderrTail: 'log in',
     })
-    expect(error.message).toBe('credential plugin "aws" failed with exit code 255')
+    expect(error.message).toBe('credential plugin "aws" failed with exit code 255: log in')
   })
 
-  it('lists the names one could have meant, but not hundreds', () => {
+  it('lists existing names in the hint, at most eight', () => {
     const names = Array.from({ length: 100 }, (_, index) => `c${index}`)
     expect(new errors.ContextNotFoundError('x', names).hint).toMatch(/"c7" and 92 more\.$/)
     expect(new errors.ContextNotFoundError('x', []).hint).toContain('it has none')
   })
 })
 
-// Node itself loads what the matrix has installed: there resetModules makes no copy.
+describe('an error that is printed', () => {
+  const error = new errors.PluginExitedError('aws', 255, { tookMs: 12, cause: new Error('why') })
+  error.nextTryAt = 1_700_000_000_000
+
+  it('shows code, hint and nextTryAt in inspect, and in a crash, which ignores custom inspection', () => {
+    for (const customInspect of [true, false]) {
+      const text = inspect(error, { customInspect })
+      expect(text).toMatch(
+        /^PluginExitedError: credential plugin "aws" failed with exit code 255\n/,
+      )
+      expect(text).toContain("code: 'ERR_PLUGIN_EXITED'")
+      expect(text).toContain(`hint: '${error.hint}'`)
+      expect(text).toContain('nextTryAt: 1700000000000')
+      expect(text).not.toContain('undefined')
+    }
+  })
+
+  it('has the same fields in JSON, with the message and without stack and cause', () => {
+    expect(JSON.parse(JSON.stringify(error))).toEqual({
+      name: 'PluginExitedError',
+      message: error.message,
+      code: 'ERR_PLUGIN_EXITED',
+      hint: error.hint,
+      nextTryAt: 1_700_000_000_000,
+      command: 'aws',
+      exitStatus: 255,
+      tookMs: 12,
+    })
+  })
+
+  it.each(EVERY.map((each) => [each.name, each] as const))('%s has no empty fields', (_, each) => {
+    const own = Object.getOwnPropertyNames(each)
+    expect(own).toEqual(expect.arrayContaining(['code', 'hint']))
+    expect(own.filter((name) => each[name as keyof typeof each] === undefined)).toEqual([])
+    expect(inspect(each)).not.toContain('undefined')
+  })
+})
+
+// With an installed library, Node loads the modules itself, and resetModules makes no copy.
 const isInstalled = process.env['KUBECRED_INSTALLED'] !== undefined
 
 describe.skipIf(isInstalled)('an error of another copy of this package', () => {
-  it('is recognised by its brand, where instanceof cannot', async () => {
+  it('is recognized by its brand, where instanceof fails', async () => {
     vi.resetModules()
     const copy = await import('../../src/errors/index.ts')
     const theirs = new copy.ClosedError()
@@ -189,7 +225,7 @@ describe.skipIf(isInstalled)('an error of another copy of this package', () => {
   })
 
   it.each([null, undefined, 'ERR_CLOSED', 1, {}, new Error('x'), { code: 'ERR_CLOSED' }])(
-    'is not taken for one: %o',
+    'is not confused with %o',
     (value) => {
       expect(isCredentialError(value)).toBe(false)
     },

@@ -14,6 +14,6 @@ it.each([
   ['x', undefined],
   ['deploy', undefined],
   ['', undefined],
-])('the closest name of %j is %j', (typed, expected) => {
+])('the closest name to %j is %j', (typed, expected) => {
   expect(closestName(typed, NAMES)).toBe(expected)
 })

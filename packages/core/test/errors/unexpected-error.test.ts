@@ -5,14 +5,14 @@ import { isProgramError } from '../../src/errors/unexpected-error.ts'
 import { Secret } from '../../src/secret/secret.ts'
 
 describe('an unexpected error', () => {
-  it('is described without known secrets and what looks like one', () => {
+  it('is described without known secrets, and without what looks like a secret', () => {
     const error = new TypeError('near abcdef-123456\nand Bearer 0123456789abcdef')
     const { message, stack } = describeUnexpected(error, [new Secret('abcdef-123456')])
     expect(message).toBe('TypeError: near [secret] and Bearer [secret]')
     expect(stack).toMatch(/^TypeError: near \[secret\]\nand Bearer \[secret\]\n {4}at .*test/)
   })
 
-  it('has an id that depends on what is shown only', () => {
+  it('has an id that depends only on the text that is shown', () => {
     const error = new Error('near first-secret')
     const copy = new Error('near other-secret')
     copy.stack = error.stack?.replace('first-secret', 'other-secret') ?? ''
@@ -24,15 +24,15 @@ describe('an unexpected error', () => {
   })
 
   it.each([
-    ['a text', 'token=abcdef123456', '"token=[secret]" was thrown'],
+    ['a string', 'token=abcdef123456', '"token=[secret]" was thrown'],
     ['an object', { token: 'abcdef123456' }, 'a value of type object was thrown'],
-    ['nothing', undefined, 'a value of type undefined was thrown'],
+    ['undefined', undefined, 'a value of type undefined was thrown'],
     ['null', null, 'null was thrown'],
-  ])('may be %s', (_, thrown, text) => {
+  ])('can be %s', (_, thrown, text) => {
     expect(describeUnexpected(thrown)).toMatchObject({ message: text, stack: text })
   })
 
-  it('may be one that cannot be read', () => {
+  it('can have getters that throw', () => {
     const hostile = new Error('x')
     Object.defineProperty(hostile, 'stack', {
       get() {
@@ -44,10 +44,10 @@ describe('an unexpected error', () => {
         throw new Error('no')
       },
     })
-    expect(describeUnexpected(hostile).stack).toBe('an error that cannot be read')
+    expect(describeUnexpected(hostile).stack).toBe('an unreadable error')
   })
 
-  it('is cut where it is long, and where it is its own cause', () => {
+  it('is cut to its maximum length, also if it is its own cause', () => {
     const error = new Error('x'.repeat(1_000_000))
     error.cause = error
     const { message, stack } = describeUnexpected(error)
@@ -55,7 +55,7 @@ describe('an unexpected error', () => {
     expect(stack.length).toBeLessThanOrEqual(8_000)
   })
 
-  it('does not steer a terminal', () => {
+  it('contains no control characters', () => {
     expect(describeUnexpected(new Error('\u001b[2J')).stack).not.toContain('\u001b')
   })
 })
@@ -67,6 +67,6 @@ it.each([
   [Object.assign(new Error('reset'), { code: 'ECONNRESET' }), false],
   [new PluginExitedError('plugin', { exitStatus: 1, stderrTail: '' } as never), false],
   [undefined, false],
-])('a program error has no code: %s', (error, expected) => {
+])('is recognized as a bug only if it has no code: %s', (error, expected) => {
   expect(isProgramError(error)).toBe(expected)
 })

@@ -42,8 +42,8 @@ describe('editYamlList', () => {
     ['null', '      args: null\n', 'same'],
     ['no value', '      args:\n', 'same'],
     ['an empty list', '      args: []\n', 'exact'],
-    ['Windows line ends', '      args:\r\n      - eks\r\n      - get-token\r\n', 'exact'],
-  ])('puts items in front of %s, and takes them away', (_, args, back) => {
+    ['lines with CRLF', '      args:\r\n      - eks\r\n      - get-token\r\n', 'exact'],
+  ])('inserts items before %s, and removes them again', (_, args, back) => {
     const text = around(args)
     const old = (argsOf(text) as string[] | null | undefined) ?? []
     const edited = insert(text)
@@ -59,10 +59,10 @@ describe('editYamlList', () => {
     ['an alias', 'a: &l [x]\nusers:\n- {name: u, user: {exec: {command: c, args: *l}}}\n'],
     ['a merged mapping', 'a: &e {args: [x]}\nusers:\n- name: u\n  user:\n    exec: *e\n'],
   ])('does not touch %s', (_, text) => {
-    expect(() => insert(text)).toThrow(/cannot be edited|written out|no place/)
+    expect(() => insert(text)).toThrow(/cannot be edited|not a mapping|no position/)
   })
 
-  it('keeps any text whole', () => {
+  it('keeps any string intact', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'binary' }), { maxLength: 4 }), (items) => {
         const safe = items.filter((item) => Buffer.from(item).toString() === item)

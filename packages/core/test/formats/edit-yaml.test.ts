@@ -5,7 +5,7 @@ import { parseYaml } from '../../src/formats/yaml.ts'
 
 const PATH = ['users', { named: 'u' }, 'user', 'config'] as const
 
-/** A document with this text as the config of `u`, among other things that must stay. */
+/** A document with this text as the config of user `u`, among other data that must not change. */
 function around(config: string): string {
   return `# mine\nusers:\n- name: other # keep\n  user: {config: {id: "x"}}\n-   name: u\n    user:\n      config:${config}\nlast:   [ 1,  2 ] # odd spaces\n`
 }
@@ -59,35 +59,35 @@ describe('a value is added', () => {
     expect(editYaml(around(before), PATH, { id: 'new' })).toBe(around(after))
   })
 
-  it('with the line breaks of Windows', () => {
+  it('with CRLF line breaks', () => {
     const text = around('\n        b: 1').replaceAll('\n', '\r\n')
     const edited = editYaml(text, PATH, { id: 'new' })
     expect(edited).toBe(around('\n        id: "new"\n        b: 1').replaceAll('\n', '\r\n'))
   })
 })
 
-it('a JWT stands without quotes, as kubectl writes it', () => {
+it('a JWT is written without quotes, as kubectl does', () => {
   const edited = editYaml(around('\n        id: old'), PATH, { id: 'eyJhbGciOi.eyJzdWIi.c2ln' })
   expect(edited).toBe(around('\n        id: eyJhbGciOi.eyJzdWIi.c2ln'))
 })
 
-it('a document in JSON stays JSON, whatever the value', () => {
+it('a JSON document stays JSON, whatever the value', () => {
   const text = JSON.stringify({ users: [{ name: 'u', user: { config: { id: 'old' } } }] })
   const value = 'bell \u0007, no-break space \u00a0, \u{1f600}'
   const edited = JSON.parse(editYaml(text, PATH, { id: value, refresh: value }))
   expect(edited.users[0].user.config).toEqual({ id: value, refresh: value })
 })
 
-describe('a text that cannot be edited in place is refused', () => {
+describe('a document that cannot be edited in place is rejected:', () => {
   const shared = 'base: &b\n  id: x\nusers:\n- name: u\n  user:\n    config: *b\n'
   it.each([
     ['an alias for the whole mapping', shared],
     ['a mapping that others use', shared.replace('*b', '&c {id: a}\nmore: *c').replace('&b', '')],
     ['no such user', 'users:\n- name: v\n'],
-    ['no mapping', 'users:\n- name: u\n  user: {config: 7}\n'],
+    ['a scalar instead of a mapping', 'users:\n- name: u\n  user: {config: 7}\n'],
     ['a value that is a list', 'users:\n- name: u\n  user: {config: {id: &x [1]}}\nmore: *x\n'],
-    ['nothing', ''],
-    ['no YAML', '{'],
+    ['an empty document', ''],
+    ['invalid YAML', '{'],
   ])('%s', (_, text) => {
     expect(() => editYaml(text, PATH, { id: 'marked-secret' })).toThrow(
       expect.objectContaining({
@@ -98,7 +98,7 @@ describe('a text that cannot be edited in place is refused', () => {
   })
 })
 
-it('any text of any style becomes the new one, and nothing else changes', () => {
+it('a value in any style is replaced, and nothing else changes', () => {
   const printable = fc.string({ minLength: 1, unit: 'grapheme-ascii' })
   fc.assert(
     fc.property(printable, printable, fc.boolean(), (old, value, isQuoted) => {

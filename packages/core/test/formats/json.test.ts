@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { encodeJson } from '../../src/formats/json.ts'
 
-describe('plain data is written as JSON', () => {
-  it('as JSON.stringify writes it', () => {
+describe('encodeJson', () => {
+  it('writes what JSON.stringify writes', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         expect(encodeJson(value)).toBe(JSON.stringify(value))
@@ -19,11 +19,11 @@ describe('plain data is written as JSON', () => {
     [undefined, 'null'],
     [Number.NaN, 'null'],
     [{ 'a"b': '\n' }, '{"a\\"b":"\\n"}'],
-  ])('%o becomes %s', (value, text) => {
+  ])('encodes %o as %s', (value, text) => {
     expect(encodeJson(value)).toBe(text)
   })
 
-  it('on one line, whatever it holds', () => {
+  it('writes one line, whatever the data', () => {
     fc.assert(
       fc.property(fc.jsonValue({ noUnicodeString: false }), (value) => {
         expect(encodeJson(value)).not.toMatch(/[\r\n]/)

@@ -7,27 +7,24 @@ const token = (claims: unknown): string => `${encode({ alg: 'none' })}.${encode(
 describe('the expiry of a JWT', () => {
   it.each([
     ['whole seconds', { exp: 1_800_000_000 }, 1_800_000_000_000],
-    ['parts of a second', { exp: 1.5 }, 1500],
-    ['letters of all kinds beside it', { exp: 2, name: 'Zoë ÿ >>>???' }, 2000],
+    ['a fraction of a second', { exp: 1.5 }, 1500],
+    ['claims with letters beyond ASCII', { exp: 2, name: 'Zoë ÿ >>>???' }, 2000],
   ])('is read from %s', (_, claims, expected) => {
     expect(jwtExpiry(token(claims))).toBe(expected)
   })
 
   it.each([
     ['no exp', token({ sub: 'jane' })],
-    ['text', token({ exp: '1800000000' })],
-    [
-      'a number beyond all',
-      `${encode({})}.${Buffer.from('{"exp":1e999}').toString('base64url')}.x`,
-    ],
+    ['a string', token({ exp: '1800000000' })],
+    ['an infinite number', `${encode({})}.${Buffer.from('{"exp":1e999}').toString('base64url')}.x`],
     ['a list', token([1])],
     ['null', token(null)],
-    ['no JSON', 'a.bm8ganNvbg.c'],
-    ['no base64', 'a.!!!.c'],
+    ['invalid JSON', 'a.bm8ganNvbg.c'],
+    ['invalid base64', 'a.!!!.c'],
     ['two parts', `a.${encode({ exp: 1 })}`],
     ['four parts', `${token({ exp: 1 })}.d`],
-    ['nothing', ''],
-  ])('is not guessed from %s', (_, text) => {
+    ['an empty string', ''],
+  ])('is undefined for %s', (_, text) => {
     expect(jwtExpiry(text)).toBeUndefined()
   })
 })

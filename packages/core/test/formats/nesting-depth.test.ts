@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { nestingDepth } from '../../src/formats/yaml.ts'
 
-describe('the depth of a text is known before it is parsed', () => {
+describe('nestingDepth', () => {
   it.each([
     ['', 0],
     ['a: 1', 1],
@@ -11,11 +11,11 @@ describe('the depth of a text is known before it is parsed', () => {
     ['[[[]]]', 4],
     ['- - - x', 4],
     ['{"a":{"b":[1]}}', 4],
-  ])('%j: %i', (text, depth) => {
+  ])('of %j is %i', (text, depth) => {
     expect(nestingDepth(text)).toBe(depth)
   })
 
-  it('and not taken for less than it is, where no text hides a bracket', () => {
+  it('is never too low if no string contains a bracket', () => {
     const value = fc.jsonValue({ maxDepth: 8 }).filter((each) => !hidesBracket(each))
     fc.assert(
       fc.property(value, fc.constantFrom(0, 2), (each, indent) => {

@@ -8,8 +8,8 @@ const anyDate = fc.date({
   noInvalidDate: true,
 })
 
-describe('a timestamp is read', () => {
-  it('as Date reads it, for every date of four-digit years', () => {
+describe('a timestamp is parsed', () => {
+  it('like Date parses it, for every date with a four-digit year', () => {
     fc.assert(
       fc.property(anyDate, (date) => {
         expect(parseRfc3339(date.toISOString())).toBe(date.getTime())
@@ -47,42 +47,42 @@ describe('a timestamp is read', () => {
   })
 })
 
-describe('a timestamp is refused', () => {
+describe('a timestamp is rejected', () => {
   it.each([
     { text: '', because: 'it is empty' },
     { text: '2006-01-02', because: 'it has no time' },
     { text: '2006-01-02T15:04:05', because: 'it has no offset' },
-    { text: '2006-01-02 15:04:05Z', because: 'a space stands for T' },
-    { text: '2006-01-02t15:04:05Z', because: 'T is small' },
-    { text: '2006-01-02T15:04:05z', because: 'Z is small' },
+    { text: '2006-01-02 15:04:05Z', because: 'it has a space in place of T' },
+    { text: '2006-01-02t15:04:05Z', because: 'T is in lower case' },
+    { text: '2006-01-02T15:04:05z', because: 'Z is in lower case' },
     { text: '2006-01-02T15:04Z', because: 'it has no seconds' },
     { text: '2006-01-02T15:04:05.Z', because: 'nothing follows the point' },
     { text: '2006-01-02T15:04:05+0700', because: 'the offset has no colon' },
-    { text: '2006-01-02T15:04:05+24:00', because: 'the offset is a day' },
+    { text: '2006-01-02T15:04:05+24:00', because: 'the offset is 24 hours' },
     { text: '2006-01-02T15:04:05+07:60', because: 'the offset has 60 minutes' },
     { text: '2006-13-02T15:04:05Z', because: 'there is no month 13' },
     { text: '2006-00-02T15:04:05Z', because: 'there is no month 0' },
     { text: '2006-04-31T15:04:05Z', because: 'April has 30 days' },
-    { text: '2023-02-29T15:04:05Z', because: 'it is no leap year' },
-    { text: '1900-02-29T15:04:05Z', because: 'centuries are no leap years' },
+    { text: '2023-02-29T15:04:05Z', because: 'it is not a leap year' },
+    { text: '1900-02-29T15:04:05Z', because: 'most centuries are not leap years' },
     { text: '2006-01-00T15:04:05Z', because: 'there is no day 0' },
     { text: '2006-01-02T24:00:00Z', because: 'the hour is 24' },
     { text: '2006-01-02T15:60:05Z', because: 'the minute is 60' },
-    { text: '2016-12-31T23:59:60Z', because: 'Go knows no leap seconds' },
+    { text: '2016-12-31T23:59:60Z', because: 'Go does not support leap seconds' },
     { text: '206-01-02T15:04:05Z', because: 'the year has three digits' },
     { text: '12006-01-02T15:04:05Z', because: 'the year has five digits' },
     { text: '-2006-01-02T15:04:05Z', because: 'the year is negative' },
-    { text: ' 2006-01-02T15:04:05Z', because: 'a space stands before it' },
-    { text: '2006-01-02T15:04:05Z\n', because: 'a line break follows' },
-    { text: 'Jan 2 2006', because: 'only Date.parse reads it' },
-    { text: '1136214245', because: 'it is a unix time' },
+    { text: ' 2006-01-02T15:04:05Z', because: 'it starts with a space' },
+    { text: '2006-01-02T15:04:05Z\n', because: 'it ends with a line break' },
+    { text: 'Jan 2 2006', because: 'only Date.parse accepts it' },
+    { text: '1136214245', because: 'it is a Unix time' },
   ])('because $because', ({ text }) => {
     expect(parseRfc3339(text)).toBeUndefined()
   })
 })
 
-describe('a time is written', () => {
-  it('so that reading gives it back', () => {
+describe('a time is formatted', () => {
+  it('so that parsing returns the same time', () => {
     fc.assert(
       fc.property(anyDate, (date) => {
         expect(parseRfc3339(formatRfc3339(date.getTime()))).toBe(date.getTime())

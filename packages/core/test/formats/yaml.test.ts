@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { Lexer } from 'yaml'
 import { parseYaml, YamlError } from '../../src/formats/yaml.ts'
 
-describe('a value means what it means to Kubernetes', () => {
+describe('a scalar has the value that Kubernetes reads:', () => {
   it.each<[string, unknown]>([
     ['yes', true],
     ['On', true],
@@ -40,9 +40,9 @@ describe('a value means what it means to Kubernetes', () => {
   })
 
   it.each(['.inf', '-.INF', '+.Inf', '.nan', '.NaN', '!!float 1e400'])(
-    'but %s is refused, for JSON has no such number',
+    '%s is rejected, because JSON has no such number',
     (text) => {
-      expect(() => parseYaml(`x: ${text}`)).toThrow('a number is not finite')
+      expect(() => parseYaml(`x: ${text}`)).toThrow('number is not finite')
     },
   )
 })
@@ -55,47 +55,47 @@ describe('a key keeps its spelling', () => {
     },
   )
 
-  it('and of two equal keys the last wins', () => {
+  it('the last of two equal keys wins', () => {
     expect(parseYaml('a: 1\nb: 2\na: 3')).toEqual({ a: 3, b: 2 })
   })
 
   it.each(['? [a]\n: b', '? {a: 1}\n: b', 'a: &x 1\n*x : 2'])(
-    'a list, map or alias is no key: %j',
+    'a list, map or alias is rejected as a key: %j',
     (text) => {
-      expect(() => parseYaml(text)).toThrow('a key is not a plain word')
+      expect(() => parseYaml(text)).toThrow('key is not a scalar')
     },
   )
 })
 
 describe('aliases and merge keys', () => {
-  it('an alias stands for the last anchor of its name before it', () => {
+  it('an alias refers to the last anchor of its name before it', () => {
     expect(parseYaml('a: &x 1\nb: *x\nc: &x 2\nd: *x')).toEqual({ a: 1, b: 1, c: 2, d: 2 })
   })
 
   it('an alias without an anchor before it is an error', () => {
-    expect(() => parseYaml('a: *x\nb: &x 1')).toThrow('an alias has no anchor')
+    expect(() => parseYaml('a: *x\nb: &x 1')).toThrow('alias without an anchor')
   })
 
-  it('a merge key fills in what is not there', () => {
+  it('a merge key adds missing keys only', () => {
     expect(parseYaml('a: &x {p: 1, q: 2}\nb:\n  <<: *x\n  q: 3')).toEqual({
       a: { p: 1, q: 2 },
       b: { p: 1, q: 3 },
     })
   })
 
-  it('of several merged maps the first wins', () => {
+  it('the first of several merged maps wins', () => {
     expect(parseYaml('<<: [{a: 1}, {a: 2, b: 3}]')).toEqual({ a: 1, b: 3 })
   })
 
-  it('a merge key in quotes is a name like any other', () => {
+  it('a quoted merge key is an ordinary key', () => {
     expect(parseYaml('"<<": {a: 1}')).toEqual({ '<<': { a: 1 } })
   })
 
-  it('a value that contains itself is refused', () => {
+  it('a value that contains itself is rejected', () => {
     expect(() => parseYaml('a: &a [*a]')).toThrow('levels deep')
   })
 
-  it('a bomb of aliases is refused', () => {
+  it('an alias bomb is rejected', () => {
     const lines = ['a: &a [x,x,x,x,x,x,x,x,x]']
     for (const [index, name] of [...'bcdefghi'].entries()) {
       const inner = Array(9).fill(`*${'abcdefgh'[index]}`).join(',')
@@ -104,7 +104,7 @@ describe('aliases and merge keys', () => {
     expect(() => parseYaml(lines.join('\n'))).toThrow('more than 100000 values through aliases')
   })
 
-  it('tens of thousands of aliases take no longer than as many values', () => {
+  it('tens of thousands of aliases are read as fast as values', () => {
     const count = 40_000
     const text = `a: &a 1\nb: [${Array(count).fill('*a').join(',')}]`
     const { b } = parseYaml(text) as { b: readonly unknown[] }
@@ -127,7 +127,7 @@ describe('a document', () => {
     expect(parseYaml(text)).toEqual(value)
   })
 
-  it('is read as JSON is, for all JSON', () => {
+  it('in JSON has the same data as JSON.parse returns', () => {
     fc.assert(
       fc.property(fc.jsonValue({ noUnicodeString: false, maxDepth: 5 }), (value) => {
         const text = JSON.stringify(value)
@@ -138,7 +138,7 @@ describe('a document', () => {
     )
   })
 
-  it.each([250, 1000, 20_000])('is refused when it is %i levels deep', (depth) => {
+  it.each([250, 1000, 20_000])('is rejected if it is nested %i levels deep', (depth) => {
     expect(() => parseYaml(`${'['.repeat(depth)}${']'.repeat(depth)}`)).toThrow(YamlError)
   })
 
@@ -149,29 +149,29 @@ describe('a document', () => {
     ['in brackets that comments seem to close', '[ # ]\n', ']'],
     ['in dashes', '- ', ''],
     ['in question marks', '? ', ''],
-  ])('is refused when it nests too deep %s, before that can end the process', (_, open, close) => {
+  ])('is rejected if it nests too deep %s, before that can end the process', (_, open, close) => {
     const depth = 30_000
     const text = `${open.repeat(depth)}1${close.repeat(depth)}`
     expect(() => parseYaml(text)).toThrow('levels deep')
   })
 
-  it('is refused when it nests too deep between comments that seem to end each level', () => {
+  it('is rejected if it nests too deep between comments that seem to end each level', () => {
     const lines = Array.from({ length: 1000 }, (_, level) => `${' '.repeat(level)}a:\n# here`)
     expect(() => parseYaml(lines.join('\n'))).toThrow('levels deep')
   })
 
-  it('may nest 150 levels deep in every way', () => {
+  it('can nest 150 levels deep in flow and block style', () => {
     const flow = `${'['.repeat(150)}${']'.repeat(150)}`
     const block = Array.from({ length: 150 }, (_, level) => `${' '.repeat(level)}a:`).join('\n')
     for (const text of [flow, block]) expect(() => parseYaml(text)).not.toThrow()
   })
 
-  it('is refused when it has too many values in a form that takes long to read', () => {
+  it('is rejected if it has too many values in a form that is slow to parse', () => {
     const text = `[${'1,'.repeat(500_001)}]`
     expect(() => parseYaml(text)).toThrow('more than 500000 lines and list items')
   })
 
-  it('may have any number of values in plain form, or in JSON', () => {
+  it('can have more values in plain form, or in JSON', () => {
     const count = 600_000
     expect(parseYaml('- abc\n'.repeat(count))).toHaveLength(count)
     const { a } = parseYaml(`{"a": [${'1,'.repeat(count)}1]}`) as { a: readonly unknown[] }
@@ -181,14 +181,14 @@ describe('a document', () => {
 
 describe('an error', () => {
   it.each([
-    ['a:\n\tb: hunter2', 'a tab where only spaces may stand', 2],
-    ['token: hunter2: more', 'a second colon on one line', 1],
-    ['a: "hunter2', 'a quote, bracket or colon is missing', 1],
-    ['a: "\\hunter2"', 'an unknown escape', 1],
+    ['a:\n\tb: hunter2', 'tab in the indentation', 2],
+    ['token: hunter2: more', 'second colon on one line', 1],
+    ['a: "hunter2', 'missing quote, bracket or colon', 1],
+    ['a: "\\hunter2"', 'unknown escape', 1],
     ['a: 1\nb: [hunter2', 'wrong indentation', 2],
     ['a: @hunter2', 'bad scalar start', 1],
-    ['a: 1\n- hunter2\n', 'a colon is missing', 2],
-  ])('names mistake and line of %j', (text, mistake, line) => {
+    ['a: 1\n- hunter2\n', 'missing colon', 2],
+  ])('has the reason and the line of %j', (text, mistake, line) => {
     expect(() => parseYaml(text)).toThrow(
       expect.objectContaining({
         name: 'YamlError',
@@ -239,15 +239,15 @@ function bigintAsNumber(_: string, value: unknown): unknown {
   return typeof value === 'bigint' ? Number(value) : value
 }
 
-describe('a plain text, which is read in a shorter way, means the same', () => {
-  /** A letter that is not ASCII is reason enough to read the whole text with the YAML reader. */
-  const readFully = (text: string): unknown => parseYaml(`# ä\n${text}`)
-  /** Values with the order of their keys, or that there is none. */
+describe('plain YAML, which has a faster parser, has the same data:', () => {
+  /** A character beyond ASCII selects the full parser. */
+  const parseFully = (text: string): unknown => parseYaml(`# ä\n${text}`)
+  /** The data with the order of its keys, or that there was an error. */
   const outcome = (read: () => unknown): string => {
     try {
       return inspect(read(), { depth: 20, maxArrayLength: null })
     } catch {
-      // The line may be another one.
+      // The line in the message may differ.
       return 'an error'
     }
   }
@@ -359,17 +359,15 @@ describe('a plain text, which is read in a shorter way, means the same', () => {
       '-a: b',
     ],
   ])('%j', (text) => {
-    expect(outcome(() => parseYaml(text))).toBe(outcome(() => readFully(text)))
+    expect(outcome(() => parseYaml(text))).toBe(outcome(() => parseFully(text)))
   })
 
-  it('and is really read in that way: the YAML reader gets only what may be a number', ({
-    skip,
-  }) => {
+  it('the full parser is used only for scalars that may be numbers', ({ skip }) => {
     const lex = vi.spyOn(Lexer.prototype, 'lex')
     parseYaml('- [flow]')
     if (lex.mock.calls.length === 0) {
       lex.mockRestore()
-      skip('a library that is installed has a YAML reader of its own')
+      skip('an installed library has its own copy of the YAML parser')
     }
     lex.mockClear()
     const entry = (at: number): string =>
@@ -383,7 +381,7 @@ describe('a plain text, which is read in a shorter way, means the same', () => {
     }
   })
 
-  it('for all texts', () => {
+  it('for any text', () => {
     const indent = fc.constantFrom('', '', '  ', '  ', '    ', ' ', '      ')
     const begin = fc.constantFrom('', '', '- ', '-   ', '# ')
     const key = fc.constantFrom('a: ', 'b:', 'name: ', 'yes: ', 'a-b: ', '', '"q": ')
@@ -410,7 +408,7 @@ describe('a plain text, which is read in a shorter way, means the same', () => {
     const text = fc.array(line, { maxLength: 8 }).map((lines) => lines.join('\n'))
     fc.assert(
       fc.property(text, (each) => {
-        expect(outcome(() => parseYaml(each))).toBe(outcome(() => readFully(each)))
+        expect(outcome(() => parseYaml(each))).toBe(outcome(() => parseFully(each)))
       }),
       { numRuns: 3000 },
     )

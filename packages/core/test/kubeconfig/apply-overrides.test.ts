@@ -4,46 +4,46 @@ import { base64, connectionWith, thrownBy } from './build-test-connection.ts'
 const CA = base64('-----BEGIN CERTIFICATE-----')
 const fromFile = (path: string) => ({ from: 'file', path })
 
-describe('flags over a cluster', () => {
+describe('options that override a cluster', () => {
   it.each([
     {
-      name: '--insecure-skip-tls-verify drops the CA',
+      name: '--insecure-skip-tls-verify removes the CA',
       cluster: { 'certificate-authority-data': CA },
       flags: { insecureSkipTlsVerify: true },
       is: { insecureSkipTlsVerify: true, certificateAuthority: undefined },
     },
     {
-      name: '--certificate-authority drops inline data',
+      name: '--certificate-authority removes inline data',
       cluster: { 'certificate-authority-data': CA },
       flags: { certificateAuthority: 'ca.crt' },
       is: { certificateAuthority: fromFile('/here/ca.crt') },
     },
     {
-      name: '--certificate-authority drops insecure',
+      name: '--certificate-authority removes insecure-skip-tls-verify',
       cluster: { 'insecure-skip-tls-verify': true },
       flags: { certificateAuthority: '/ca.crt' },
       is: { insecureSkipTlsVerify: false, certificateAuthority: fromFile('/ca.crt') },
     },
     {
-      name: '--insecure-skip-tls-verify=false switches verification back on',
+      name: '--insecure-skip-tls-verify=false enables verification again',
       cluster: { 'insecure-skip-tls-verify': true },
       flags: { insecureSkipTlsVerify: false },
       is: { insecureSkipTlsVerify: false },
     },
     {
-      name: 'no flag leaves trust as it is',
+      name: 'trust does not change without a flag',
       cluster: { 'insecure-skip-tls-verify': true },
       flags: {},
       is: { insecureSkipTlsVerify: true },
     },
     {
-      name: '--tls-server-name overrides',
+      name: '--tls-server-name replaces the name of the entry',
       cluster: { 'tls-server-name': 'old' },
       flags: { tlsServerName: 'new' },
       is: { tlsServerName: 'new' },
     },
     {
-      name: '--server alone clears tls-server-name',
+      name: '--server alone removes tls-server-name',
       cluster: { 'tls-server-name': 'old' },
       flags: { server: 'https://other' },
       is: { server: 'https://other', tlsServerName: undefined },
@@ -55,7 +55,7 @@ describe('flags over a cluster', () => {
       is: { server: 'https://other', tlsServerName: 'new' },
     },
     {
-      name: '--disable-compression overrides',
+      name: '--disable-compression sets the field',
       cluster: {},
       flags: { disableCompression: true },
       is: { disableCompression: true },
@@ -65,7 +65,7 @@ describe('flags over a cluster', () => {
     expect({ ...is, ...target }).toEqual({ ...target, ...is })
   })
 
-  it('--proxy-url overrides and is a secret', () => {
+  it('--proxy-url replaces the URL of the entry and is a secret', () => {
     const { cluster } = connectionWith(
       { cluster: { 'proxy-url': 'http://old' } },
       { proxyUrl: 'socks5://u:pass@new:1080' },
@@ -74,17 +74,17 @@ describe('flags over a cluster', () => {
     expect(JSON.stringify(cluster)).not.toContain('pass')
   })
 
-  it('--insecure-skip-tls-verify with --certificate-authority contradict each other', () => {
+  it('--insecure-skip-tls-verify cannot be combined with --certificate-authority', () => {
     const flags = { insecureSkipTlsVerify: true, certificateAuthority: '/ca' }
     expect(thrownBy(() => connectionWith({}, flags)).message).toBe(
-      'option insecureSkipTlsVerify contradicts option certificateAuthority',
+      'option insecureSkipTlsVerify cannot be combined with option certificateAuthority',
     )
   })
 })
 
 const EXEC = { apiVersion: 'client.authentication.k8s.io/v1beta1', command: 'plugin' }
 
-describe('flags over a user', () => {
+describe('options that override a user', () => {
   it.each([
     { name: 'a token', user: { token: 'old' } },
     { name: 'a token file', user: { tokenFile: 'f' } },
@@ -92,39 +92,39 @@ describe('flags over a user', () => {
     { name: 'a broken plugin', user: { exec: {} } },
     { name: 'basic', user: { username: 'ann', password: 'p' } },
     { name: 'an auth-provider', user: { 'auth-provider': { name: 'gcp' } } },
-  ])('--token takes the place of $name', ({ user }) => {
+  ])('--token replaces $name', ({ user }) => {
     const made = connectionWith({ user }, { token: 'new' })
     expect(Object.keys(made.user).sort()).toEqual(['name', 'token'])
     expect(made.user.token?.expose()).toBe('new')
     expect(made.warnings).toEqual([])
   })
 
-  it('--token keeps a client certificate and says that the server may prefer it', () => {
+  it('--token keeps a client certificate, with a warning that the server may prefer it', () => {
     const user = { 'client-certificate': 'c', 'client-key': 'k' }
     const made = connectionWith({ user }, { token: 'new' })
     expect(made.user.certificate?.chain).toEqual(fromFile('/home/ann/.kube/c'))
-    expect(made.warnings).toEqual([expect.stringContaining('may go by the certificate')])
+    expect(made.warnings).toEqual([expect.stringContaining('may prefer the certificate')])
   })
 
   it.each([
     { name: 'a token', user: { token: 'old' } },
     { name: 'a token file', user: { tokenFile: 'f' } },
     { name: 'a plugin', user: { exec: EXEC } },
-  ])('--username and --password take the place of $name', ({ user }) => {
+  ])('--username and --password replace $name', ({ user }) => {
     const made = connectionWith({ user }, { username: 'ann', password: 'p' })
     expect(Object.keys(made.user).sort()).toEqual(['basic', 'name'])
     expect(made.user.basic?.password.expose()).toBe('p')
   })
 
-  it('--password alone goes with the user name of the entry', () => {
+  it('--password alone is combined with the user name of the entry', () => {
     const user = { username: 'ann', password: 'old' }
     const { basic } = connectionWith({ user }, { password: 'new' }).user
     expect([basic?.username, basic?.password.expose()]).toEqual(['ann', 'new'])
   })
 
-  it('--token with --username contradict each other', () => {
+  it('--token cannot be combined with --username', () => {
     const error = thrownBy(() => connectionWith({}, { token: 't', username: 'ann' }))
-    expect(error.message).toBe('option token contradicts option username')
+    expect(error.message).toBe('option token cannot be combined with option username')
   })
 
   it('--client-certificate and --client-key replace file and data', () => {

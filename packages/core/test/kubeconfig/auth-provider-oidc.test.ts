@@ -8,7 +8,7 @@ const read = (config: object, more: object = {}) =>
   connectionWith({ user: { ...oidc({ ...GOOD, ...config }), ...more } }).user
 
 describe('auth-provider oidc', () => {
-  it('becomes part of the user, and remembers where it stands', () => {
+  it('becomes part of the user, with its file and user name', () => {
     const entry = { file: FILE, user: 'u' }
     expect(read({})).toEqual({
       name: 'u',
@@ -16,7 +16,7 @@ describe('auth-provider oidc', () => {
     })
   })
 
-  it('has its tokens and its secret in boxes', () => {
+  it('wraps its tokens and its client secret in Secret', () => {
     const tokens = { 'id-token': 'marked-id', 'refresh-token': 'marked-refresh' }
     const user = read({ ...tokens, 'client-secret': 'marked-secret', 'extra-scopes': 'groups' })
     const { idToken, refreshToken, clientSecret } = user.oidc ?? {}
@@ -25,7 +25,7 @@ describe('auth-provider oidc', () => {
     expectNoLeak([user], values as string[])
   })
 
-  it('takes empty values for none', () => {
+  it('ignores empty values', () => {
     const empty = { 'id-token': '', 'refresh-token': null, 'client-secret': '' }
     expect(Object.keys(read(empty).oidc ?? {})).toEqual(['issuer', 'clientId', 'entry'])
   })
@@ -43,25 +43,25 @@ describe('auth-provider oidc', () => {
   })
 
   it.each([{ token: 't' }, { username: 'ann' }, { tokenFile: 'f' }])(
-    'yields to %o, even when it is wrong itself',
+    'is replaced by %o, even if it is invalid',
     (method) => {
       expect(read({ 'client-id': '' }, method).oidc).toBeUndefined()
     },
   )
 
-  it('stands beside a client certificate', () => {
+  it('can be combined with a client certificate', () => {
     const pair = { 'client-certificate': '/c', 'client-key': '/k' }
     expect(Object.keys(read({}, pair))).toEqual(['name', 'certificate', 'oidc'])
   })
 
-  it('is not used over plain http, nor is it with a token given by flag', () => {
+  it('is not used over plain http or with option token', () => {
     const user = oidc(GOOD)
     expect(connectionWith({ user, cluster: { server: 'http://k' } }).user.oidc).toBeUndefined()
     expect(connectionWith({ user }, { token: 't' }).user.oidc).toBeUndefined()
   })
 
   it.each(['http://127.0.0.1:8080', 'http://localhost/x', 'http://[::1]:1'])(
-    'may be an issuer on this machine: %s',
+    'allows http on the loopback interface: %s',
     (issuer) => {
       expect(read({ 'idp-issuer-url': issuer }).oidc?.issuer).toBe(issuer)
     },
@@ -70,22 +70,22 @@ describe('auth-provider oidc', () => {
   it.each([
     ['no issuer', { 'idp-issuer-url': '' }, 'idp-issuer-url is missing'],
     ['no client', { 'client-id': undefined }, 'client-id is missing'],
-    ['no address', { 'idp-issuer-url': 'marked' }, 'idp-issuer-url is not an address'],
+    ['an invalid URL', { 'idp-issuer-url': 'marked' }, 'idp-issuer-url is not a valid URL'],
     ['plain http', { 'idp-issuer-url': 'http://i.example' }, 'idp-issuer-url is not https'],
     ['a name that looks local', { 'idp-issuer-url': 'http://127.0.0.1.evil.example' }, 'not https'],
     ['another scheme', { 'idp-issuer-url': 'file:///marked' }, 'idp-issuer-url is not https'],
     ['a password', { 'idp-issuer-url': 'https://u:marked@i' }, 'a password'],
     ['a query', { 'idp-issuer-url': 'https://i/?marked' }, 'a query'],
-    ['no base64', { 'idp-certificate-authority-data': 'marked' }, 'is not valid base64'],
-  ])('is refused with %s', (_, config, says) => {
+    ['invalid base64', { 'idp-certificate-authority-data': 'marked' }, 'is not valid base64'],
+  ])('is rejected with %s', (_, config, says) => {
     const error = thrownBy(() => read(config))
     expect(error.code).toBe('ERR_OIDC_CONFIG')
-    expect(error.message).toContain(`user "u" in "${FILE}" has an auth-provider oidc: `)
+    expect(error.message).toContain(`user "u" in "${FILE}" has an invalid auth-provider oidc: `)
     expect(error.message).toContain(says)
     expect(`${error.message} ${error.hint}`).not.toContain('marked')
   })
 
-  it('tells everything that is wrong at once', () => {
+  it('has all problems in one error', () => {
     const { message, hint } = thrownBy(() => connectionWith({ user: oidc({}) }))
     expect(message).toMatch(/idp-issuer-url is missing; client-id is missing$/)
     expect(hint).toMatch(/idp-issuer-url.*client-id/)

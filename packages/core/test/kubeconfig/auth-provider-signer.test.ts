@@ -15,7 +15,7 @@ const SEED = {
 const signer = (config: object) => ({ 'auth-provider': { name: 'externalSigner', config } })
 const read = (config: object, more: object = {}) =>
   connectionWith({ user: { ...signer(config), ...more } })
-const told = (config: object) => {
+const parametersOf = (config: object) => {
   const { parameters } = read(config).user.externalSigner ?? {}
   return Object.fromEntries([...(parameters ?? [])].map(([name, value]) => [name, value.expose()]))
 }
@@ -29,10 +29,10 @@ describe('auth-provider externalSigner', () => {
         protocol: 'specification',
       },
     })
-    expect(told(SEED)).toEqual(SEED)
+    expect(parametersOf(SEED)).toEqual(SEED)
   })
 
-  it('shows none of its values', () => {
+  it('does not show its values', () => {
     const values = { pin: 'marked-pin', note: 'marked-note' }
     expectNoLeak([read({ ...SEED, ...values })], Object.values(values))
   })
@@ -43,20 +43,20 @@ describe('auth-provider externalSigner', () => {
     ['../bin/signer', '/home/ann/bin/signer'],
     ['~/signer', '/home/ann/.kube/~/signer'],
     ['/bin/signer', '/bin/signer'],
-  ])('finds pathExec %s as exec.command is found', (pathExec, command) => {
+  ])('resolves pathExec %s like exec.command', (pathExec, command) => {
     expect(read({ pathExec }).user.externalSigner?.at).toEqual({ kind: 'program', command })
-    expect(told({ pathExec })).toEqual({ pathExec: command })
+    expect(parametersOf({ pathExec })).toEqual({ pathExec: command })
   })
 
   it.each([
     ['s.sock', '/home/ann/.kube/s.sock'],
     ['/run/s.sock', '/run/s.sock'],
-  ])('finds pathSocket %s beside the kubeconfig', (pathSocket, path) => {
+  ])('resolves pathSocket %s relative to the kubeconfig', (pathSocket, path) => {
     expect(read({ pathSocket }).user.externalSigner?.at).toEqual({ kind: 'socket', path })
   })
 
-  it('leaves paths of the signer alone', () => {
-    expect(told({ pathExec: '/s', pathLib: './lib.so' })).toEqual({
+  it('does not resolve paths that the signer itself reads', () => {
+    expect(parametersOf({ pathExec: '/s', pathLib: './lib.so' })).toEqual({
       pathExec: '/s',
       pathLib: './lib.so',
     })
@@ -66,20 +66,22 @@ describe('auth-provider externalSigner', () => {
     ['2020', 'reference2020'],
     ['v1alpha1', 'specification'],
     ['', 'specification'],
-  ])('speaks as signerProtocol %j says', (signerProtocol, protocol) => {
+  ])('uses the protocol of signerProtocol %j', (signerProtocol, protocol) => {
     expect(read({ ...SEED, signerProtocol }).user.externalSigner?.protocol).toBe(protocol)
   })
 
   it.each([
-    ['no place', {}, 'pathExec is missing', 'pathSocket'],
-    ['an empty place', { pathExec: '' }, 'pathExec is missing', 'pathSocket'],
-    ['two places', { ...SEED, pathSocket: '/s' }, 'both pathExec and pathSocket', 'Remove one'],
+    ['no path', {}, 'pathExec is missing', 'pathSocket'],
+    ['an empty path', { pathExec: '' }, 'pathExec is missing', 'pathSocket'],
+    ['two paths', { ...SEED, pathSocket: '/s' }, 'both pathExec and pathSocket', 'Remove one'],
     ['another protocol', { ...SEED, signerProtocol: '2' }, 'signerProtocol', '"2020"'],
-  ])('with %s is an error that names entry and parameter', (_, config, says, hints) => {
+  ])('with %s is an error that has the entry and the parameter', (_, config, says, hints) => {
     const error = thrownBy(() => read(config))
     expect(error).toMatchObject({
       code: 'ERR_SIGNER_CONFIG',
-      message: expect.stringMatching(/^user "u" in "\/home\/ann\/.kube\/config" has an auth-prov/),
+      message: expect.stringMatching(
+        /^user "u" in "\/home\/ann\/.kube\/config" has an invalid auth-prov/,
+      ),
       hint: expect.stringContaining(hints),
     })
     expect(error.message).toContain(says)
@@ -87,16 +89,18 @@ describe('auth-provider externalSigner', () => {
   })
 
   it.each(['slotId: 0', 'pin: 123456', 'pin: 0123', 'pin: true', 'pin: 1e3', 'pin: [a]'])(
-    'with the unquoted %s is an error that says so, without the value',
+    'with the unquoted %s is an error without the value',
     (line) => {
       const text = `users: [{name: u, user: {auth-provider: {name: externalSigner, config: {${line}}}}}]`
-      // To be told to who chooses this user, and to nobody who chooses another.
+      // An error only if this user is selected.
       const [user] = parseKubeconfigText(text, '/k').users.values()
       const error = thrownBy(() => externalSignerConfig(user ?? NO_USER))
       const [name] = line.split(':')
       expect(error).toMatchObject({
         code: 'ERR_SIGNER_CONFIG',
-        message: expect.stringContaining(`users[0] "u".auth-provider.config.${name} must be text`),
+        message: expect.stringContaining(
+          `users[0] "u".auth-provider.config.${name} must be a string`,
+        ),
       })
       if (!line.includes('[')) expect(error.hint).toContain('quotes')
       expect(error.message).not.toContain('123')
@@ -108,13 +112,13 @@ describe('auth-provider externalSigner', () => {
     [{ username: 'ann' }, 'The auth-provider of user "u"'],
     [{ tokenFile: 'f' }, 'The auth-provider of user "u"'],
     [{ 'client-certificate': '/c', 'client-key': '/k' }, 'The external signer of user "u"'],
-  ])('yields to %o with a warning, even when it is wrong itself', (method, warning) => {
+  ])('is replaced by %o with a warning, even if it is invalid', (method, warning) => {
     const { user, warnings } = read({}, method)
     expect(user.externalSigner).toBeUndefined()
     expect(warnings).toEqual([expect.stringContaining(warning)])
   })
 
-  it('is not used over plain http, nor with a token or certificate given by flag', () => {
+  it('is not used over plain http, or with a token or certificate from options', () => {
     const user = signer(SEED)
     const plain = connectionWith({ user, cluster: { server: 'http://k' } })
     expect(plain.user.externalSigner).toBeUndefined()

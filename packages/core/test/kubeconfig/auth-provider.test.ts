@@ -4,7 +4,7 @@ import { connectionWith, FILE, thrownBy } from './build-test-connection.ts'
 
 const provider = (name: string, config: object = {}) => ({ 'auth-provider': { name, config } })
 
-/** The stanza in the hint, as YAML reads it. */
+/** The exec stanza in the hint, parsed as YAML. */
 function stanzaIn(hint = ''): unknown {
   return parseYaml(hint.slice(hint.indexOf('\n') + 1))
 }
@@ -34,10 +34,10 @@ describe('an auth-provider', () => {
       name: 'mystery',
       config: { 'id-token': 'SECRET' },
       code: 'ERR_NOT_SUPPORTED',
-      says: 'does not exist',
-      exec: { command: 'NAME-OF-THE-PLUGIN' },
+      says: 'is not supported',
+      exec: { command: 'PLUGIN-NAME' },
     },
-  ])('$name is refused with a stanza to paste', ({ name, config, code, says, exec }) => {
+  ])('$name is rejected with a stanza to paste', ({ name, config, code, says, exec }) => {
     const error = thrownBy(() => connectionWith({ user: provider(name, config) }))
     expect(error.code).toBe(code)
     expect(error.message).toContain(`user "u" in "${FILE}" uses auth-provider "${name}"`)
@@ -63,22 +63,22 @@ describe('an auth-provider', () => {
     ['ExternalSigner', 'externalSigner'],
     ['external-signer', 'externalSigner'],
     ['OIDC', 'oidc'],
-  ])('%s is refused with the name that was meant', (name, meant) => {
+  ])('%s is rejected with the name that was probably meant', (name, meant) => {
     const error = thrownBy(() => connectionWith({ user: provider(name) }))
     expect(error).toMatchObject({
       code: 'ERR_NOT_SUPPORTED',
-      hint: expect.stringContaining(`name: ${meant},`),
+      hint: expect.stringContaining(`name: ${meant};`),
     })
   })
 
-  it('gives a stanza that works when pasted', () => {
+  it('has a stanza in its hint that is valid when pasted', () => {
     const { hint = '' } = thrownBy(() => connectionWith({ user: provider('gcp') }))
     const [entry] = stanzaIn(hint) as [{ user: object }]
     expect(connectionWith({ user: entry.user }).user.exec?.command).toBe('gke-gcloud-auth-plugin')
   })
 
   it.each([{ token: 't' }, { username: 'ann' }, { tokenFile: 'f' }])(
-    'is only a warning beside %o, which takes its place',
+    'is only a warning with %o, which replaces it',
     (method) => {
       const made = connectionWith({ user: { ...provider('gcp'), ...method } })
       expect(made.warnings).toEqual([expect.stringContaining('auth-provider of user "u"')])

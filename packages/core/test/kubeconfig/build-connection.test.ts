@@ -27,11 +27,16 @@ describe('the server', () => {
     { name: 'a CA', user: {}, cluster: { 'certificate-authority': 'ca' }, scheme: 'https' },
     { name: 'insecure', user: {}, cluster: { 'insecure-skip-tls-verify': true }, scheme: 'https' },
     { name: 'none of them', user: {}, cluster: {}, scheme: 'http' },
-  ])('without a scheme means $scheme with $name, and a warning', ({ user, cluster, scheme }) => {
-    const made = connectionWith({ user, cluster: { ...cluster, server: 'host:8443' } })
-    expect(made.cluster.server).toBe(`${scheme}://host:8443`)
-    expect(made.warnings).toEqual([expect.stringContaining(`has no scheme; ${scheme}:// is used`)])
-  })
+  ])(
+    'without a scheme uses $scheme with $name, and there is a warning',
+    ({ user, cluster, scheme }) => {
+      const made = connectionWith({ user, cluster: { ...cluster, server: 'host:8443' } })
+      expect(made.cluster.server).toBe(`${scheme}://host:8443`)
+      expect(made.warnings).toEqual([
+        expect.stringContaining(`has no scheme; ${scheme}:// is used`),
+      ])
+    },
+  )
 
   it.each([
     { name: 'a token', user: { token: 't' } },
@@ -40,7 +45,7 @@ describe('the server', () => {
     { name: 'a certificate', user: CERTIFICATE },
     { name: 'a plugin', user: { exec: EXEC } },
     { name: 'an auth-provider', user: { 'auth-provider': { name: 'gcp' } } },
-  ])('with http:// never gets $name; the warning says so', ({ user }) => {
+  ])('with http:// does not receive $name, and there is a warning', ({ user }) => {
     const made = connectionWith({ cluster: { server: 'http://h' }, user: { ...user, as: 'bob' } })
     expect(made.user).toEqual({
       name: 'u',
@@ -50,8 +55,8 @@ describe('the server', () => {
   })
 })
 
-describe('what authenticates', () => {
-  it('keeps an inline token beside the token file, as the fallback', () => {
+describe('the identity', () => {
+  it('keeps an inline token as the fallback for a token file', () => {
     const made = connectionWith({ user: { token: 't', tokenFile: 'f' } })
     expect(made.user.token?.expose()).toBe('t')
     expect(made.user.tokenFile).toBe('/home/ann/.kube/f')
@@ -63,7 +68,7 @@ describe('what authenticates', () => {
     { name: 'a token file', user: { tokenFile: 'f' } },
     { name: 'a user name', user: { username: 'ann' } },
     { name: 'a certificate with its key', user: CERTIFICATE },
-  ])('is $name rather than the plugin, with a warning', ({ user }) => {
+  ])('uses $name instead of the plugin, with a warning', ({ user }) => {
     const made = connectionWith({ user: { ...user, exec: EXEC } })
     expect(made.user).not.toHaveProperty('exec')
     expect(made.warnings).toEqual([expect.stringContaining('exec plugin of user "u"')])
@@ -72,27 +77,27 @@ describe('what authenticates', () => {
   it.each([
     { name: 'a password alone', user: { password: 'p' }, warns: 'password' },
     { name: 'a key alone', user: { 'client-key': 'k' }, warns: 'client key' },
-  ])('is the plugin beside $name', ({ user, warns }) => {
+  ])('uses the plugin if there is only $name', ({ user, warns }) => {
     const made = connectionWith({ user: { ...user, exec: EXEC } })
     expect(Object.keys(made.user).sort()).toEqual(['exec', 'name'])
     expect(made.warnings).toEqual([expect.stringContaining(`The ${warns} of user "u"`)])
   })
 
-  it('is given a warning-free silence when flags put the plugin aside', () => {
+  it('has no warning if options replace the plugin', () => {
     const flags = { clientCertificate: '/c', clientKey: '/k' }
     const made = connectionWith({ user: { exec: EXEC } }, flags)
     expect(made.user).not.toHaveProperty('exec')
     expect(made.warnings).toEqual([])
   })
 
-  it('has certificate and key from data', () => {
+  it('has certificate and key from inline data', () => {
     const user = { 'client-certificate-data': base64('C'), 'client-key-data': base64('K') }
     const { certificate } = connectionWith({ user }).user
     expect(certificate?.chain).toEqual({ from: 'data', data: 'C' })
     expect(certificate?.key.from === 'data' && certificate.key.data.expose()).toBe('K')
   })
 
-  it('has the whole exec stanza, with an install hint that cannot steer the terminal', () => {
+  it('has the whole exec stanza, with an install hint without control characters', () => {
     const { exec } = connectionWith({
       user: {
         exec: {
@@ -119,16 +124,19 @@ describe('what authenticates', () => {
     ])
   })
 
-  it.each(['v1beta1', 'v1alpha1'])('%s plugins are interactive if available', (version) => {
-    const exec = { ...EXEC, apiVersion: `client.authentication.k8s.io/${version}` }
-    expect(connectionWith({ user: { exec } }).user.exec?.interactiveMode).toBe('IfAvailable')
-  })
+  it.each(['v1beta1', 'v1alpha1'])(
+    'uses interactiveMode IfAvailable by default for %s',
+    (version) => {
+      const exec = { ...EXEC, apiVersion: `client.authentication.k8s.io/${version}` }
+      expect(connectionWith({ user: { exec } }).user.exec?.interactiveMode).toBe('IfAvailable')
+    },
+  )
 })
 
 describe('the extension for plugins', () => {
   const name = 'client.authentication.k8s.io/exec'
 
-  it('is the only one that counts', () => {
+  it('is client.authentication.k8s.io/exec, and others are ignored', () => {
     const extensions = [
       { name: 'other', extension: 1 },
       { name, extension: { audience: 'a' } },
@@ -137,12 +145,12 @@ describe('the extension for plugins', () => {
     expect(cluster.execExtension).toEqual({ audience: 'a' })
   })
 
-  it('is absent when it is null', () => {
+  it('is absent if it is null', () => {
     const { cluster } = connectionWith({ cluster: { extensions: [{ name, extension: null }] } })
     expect(cluster).not.toHaveProperty('execExtension')
   })
 
-  it('is never shared: two connections of one kubeconfig have nothing mutable in common', () => {
+  it('is copied: two connections of one kubeconfig share no mutable object', () => {
     const config = configWith({
       cluster: { extensions: [{ name, extension: { list: [{ a: 1 }] } }] },
       user: {
@@ -157,7 +165,7 @@ describe('the extension for plugins', () => {
   })
 })
 
-/** Paths at which both values hold the same object; boxes of secrets cannot change and do not count. */
+/** Returns the paths at which both values have the same object, except immutable secrets. */
 function sharedObjects(one: unknown, two: unknown, path = ''): string[] {
   if (typeof one !== 'object' || one === null || one.constructor.name === 'Secret') return []
   if (one === two) return [path]
@@ -166,7 +174,7 @@ function sharedObjects(one: unknown, two: unknown, path = ''): string[] {
   )
 }
 
-it('two clusters with one user each get their own extension', () => {
+it('two clusters with one user have separate extensions', () => {
   const name = 'client.authentication.k8s.io/exec'
   const cluster = (label: string) => ({
     name: label,

@@ -19,7 +19,7 @@ export const AROUND: Surroundings = { paths: POSIX, cwd: '/here' }
 
 export const EMPTY: Kubeconfig = mergeKubeconfigs([])
 
-/** A kubeconfig with one context `c`, cluster `k` and user `u`, whose bodies are given. */
+/** Returns a kubeconfig with one context `c`, cluster `k` and user `u`. */
 export function configWith(parts: {
   cluster?: object
   user?: object
@@ -44,7 +44,7 @@ export function connectionWith(
   return buildConnection(configWith(parts), overrides, around)
 }
 
-/** What `work` throws; fails if it throws nothing. */
+/** Returns the error that `work` throws. */
 export function thrownBy(work: () => unknown): Error & { code?: string; hint?: string } {
   try {
     work()

@@ -4,17 +4,35 @@ import { AROUND, connectionWith, thrownBy } from './build-test-connection.ts'
 
 describe('the namespace', () => {
   it.each([
-    { name: 'is the one of the flag', flag: 'f', context: 'c', pod: 'p', is: 'f' },
-    { name: 'is then the one of the context', flag: undefined, context: 'c', pod: 'p', is: 'c' },
-    { name: 'is then the one of the pod', flag: '', context: '', pod: 'p', is: 'p' },
-    { name: 'is default in the end', flag: '', context: '', pod: undefined, is: 'default' },
-    { name: 'may be default on purpose', flag: '', context: 'default', pod: 'p', is: 'default' },
-    { name: 'loses the prefix of the flag', flag: 'ns/f', context: 'c', pod: 'p', is: 'f' },
-    { name: 'is not set by a bare prefix', flag: 'ns/', context: 'c', pod: 'p', is: 'c' },
-    { name: 'hides a wrong one behind the flag', flag: 'f', context: 'NO', pod: 'p', is: 'f' },
-  ])('$name', ({ flag, context, pod, is }) => {
+    { name: 'is that of the option', option: 'f', context: 'c', pod: 'p', is: 'f' },
+    {
+      name: 'is that of the context without an option',
+      option: undefined,
+      context: 'c',
+      pod: 'p',
+      is: 'c',
+    },
+    { name: 'is that of the pod without a context', option: '', context: '', pod: 'p', is: 'p' },
+    { name: 'is default otherwise', option: '', context: '', pod: undefined, is: 'default' },
+    {
+      name: 'can be default in a context',
+      option: '',
+      context: 'default',
+      pod: 'p',
+      is: 'default',
+    },
+    { name: 'has no prefix', option: 'ns/f', context: 'c', pod: 'p', is: 'f' },
+    { name: 'is not set by a prefix alone', option: 'ns/', context: 'c', pod: 'p', is: 'c' },
+    {
+      name: 'is not validated in the context if there is an option',
+      option: 'f',
+      context: 'NO',
+      pod: 'p',
+      is: 'f',
+    },
+  ])('$name', ({ option, context, pod, is }) => {
     const around = { ...AROUND, podNamespace: pod }
-    const made = connectionWith({ context: { namespace: context } }, { namespace: flag }, around)
+    const made = connectionWith({ context: { namespace: context } }, { namespace: option }, around)
     expect(made.namespace).toBe(is)
   })
 
@@ -34,7 +52,7 @@ describe('the namespace', () => {
     ['Namespaces/a', 'a'],
     ['pods/a', 'pods/a'],
     ['a', 'a'],
-  ])('flag %s means %s', (given, name) => {
+  ])('option %s means %s', (given, name) => {
     expect(stripNamespacePrefix(given)).toBe(name)
   })
 })

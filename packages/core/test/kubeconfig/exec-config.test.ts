@@ -6,8 +6,8 @@ import {
   isInteractiveMode,
 } from '../../src/kubeconfig/exec-config.ts'
 
-describe('the versions of the protocol', () => {
-  it.each(API_VERSIONS)('%s is one', (version) => {
+describe('the API versions', () => {
+  it.each(API_VERSIONS)('include %s', (version) => {
     expect(isApiVersion(version)).toBe(true)
   })
 
@@ -19,21 +19,21 @@ describe('the versions of the protocol', () => {
     'client.authentication.k8s.io/v1 ',
     'client.authentication.k8s.io/__internal',
     'toString',
-  ])('%j is none', (version) => {
+  ])('do not include %j', (version) => {
     expect(isApiVersion(version)).toBe(false)
   })
 
-  it('begin with the newest, which errors suggest first', () => {
+  it('start with the newest, which errors suggest first', () => {
     expect(API_VERSIONS[0]).toBe('client.authentication.k8s.io/v1')
   })
 })
 
 describe('the interactive modes', () => {
-  it.each(INTERACTIVE_MODES)('%s is one', (mode) => {
+  it.each(INTERACTIVE_MODES)('include %s', (mode) => {
     expect(isInteractiveMode(mode)).toBe(true)
   })
 
-  it.each(['', 'never', 'ALWAYS', 'IfAvailable ', 'constructor'])('%j is none', (mode) => {
+  it.each(['', 'never', 'ALWAYS', 'IfAvailable ', 'constructor'])('do not include %j', (mode) => {
     expect(isInteractiveMode(mode)).toBe(false)
   })
 })

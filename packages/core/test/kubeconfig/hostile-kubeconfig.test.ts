@@ -28,8 +28,8 @@ const anyYaml = fc.letrec((tie) => ({
     .map((pairs) => Object.fromEntries(pairs)),
 })).node
 
-describe('whatever a file says', () => {
-  it('it is a kubeconfig or one of our errors', () => {
+describe('any data', () => {
+  it('is a kubeconfig or causes a CredentialError', () => {
     fc.assert(
       fc.property(anyYaml, fc.boolean(), (data, wrap) => {
         const given = wrap
@@ -50,7 +50,7 @@ describe('whatever a file says', () => {
     )
   })
 
-  it('its text is a kubeconfig or one of our errors', () => {
+  it('as text is a kubeconfig or causes a CredentialError', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {
         try {
@@ -65,7 +65,7 @@ describe('whatever a file says', () => {
 
 const MARKER = 'MARKERsEcReT7'
 
-/** A user and a cluster with the marker in every field that is secret. */
+/** A user and a cluster with the marker in every secret field. */
 function marked(): { user: Record<string, unknown>; cluster: Record<string, unknown> } {
   return {
     user: {
@@ -94,7 +94,7 @@ const providerConfig = {
 
 type Parts = ReturnType<typeof marked>
 
-/** One thing that is wrong or odd, put into the marked configuration. */
+/** Each adds one invalid or unusual setting to the marked configuration. */
 const DEFECTS: readonly ((parts: Parts) => void)[] = [
   () => {},
   ({ user }) => Object.assign(user, { token: [MARKER] }),
@@ -137,7 +137,7 @@ function saidAbout(parts: Parts, overrides: object): string {
   }
 }
 
-describe('no error and no warning carries a secret', () => {
+describe('errors and warnings contain no secret', () => {
   it('whatever is wrong with the entries', () => {
     const overrides = [{}, { token: MARKER }, { username: 'a', password: MARKER, token: MARKER }]
     fc.assert(
@@ -158,7 +158,7 @@ describe('no error and no warning carries a secret', () => {
 })
 
 describe('a hostile file', () => {
-  it('cannot reach prototypes through names', () => {
+  it('cannot change prototypes through names', () => {
     const config = parseKubeconfigText(
       `
 clusters: [{name: __proto__, cluster: {server: 'https://k', __proto__: {disable-compression: true}}}]
@@ -175,19 +175,19 @@ __proto__: {polluted: true}
     expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false)
   })
 
-  it('has only its own fields, not those of a prototype', () => {
+  it('has no fields from a prototype', () => {
     const config = parseKubeconfig(Object.create({ 'current-context': 'inherited' }), FILE)
     expect(config.currentContext).toBeUndefined()
   })
 
-  it('does not make names of Object.prototype exist', () => {
+  it('has no entries with the names of Object.prototype', () => {
     const error = thrownBy(() =>
       buildConnection(parseKubeconfig({ 'current-context': 'toString' }, FILE), {}, AROUND),
     )
     expect(error.code).toBe('ERR_CONTEXT_NOT_FOUND')
   })
 
-  it('may be long: 20,000 users are read', () => {
+  it('can have 20,000 users', () => {
     const users = Array.from({ length: 20_000 }, (_, index) => `- name: u${index}\n`).join('')
     expect(parseKubeconfigText(`users:\n${users}`, FILE).users.size).toBe(20_000)
   })
@@ -203,7 +203,7 @@ __proto__: {polluted: true}
       name: 'indentation',
       text: Array.from({ length: 3000 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n'),
     },
-  ])('nested too deep with $name is refused', ({ text }) => {
+  ])('nested too deep with $name is rejected', ({ text }) => {
     const error = thrownBy(() => parseKubeconfigText(text, FILE))
     expect(error).toBeInstanceOf(KubeconfigSyntaxError)
     expect(error.message).toContain('nested more than')
@@ -211,17 +211,17 @@ __proto__: {polluted: true}
 
   it.each([
     { name: 'lines', text: 'a: *b\n'.repeat(1_000_000) },
-    { name: 'plain lines, twice and more,', text: 'a: b\n'.repeat(2_000_001) },
-    { name: 'items of JSON, twice and more,', text: `{"a":[${'{},'.repeat(2_000_001)}1]}` },
+    { name: 'plain lines (times two)', text: 'a: b\n'.repeat(2_000_001) },
+    { name: 'items of JSON (times two)', text: `{"a":[${'{},'.repeat(2_000_001)}1]}` },
     { name: 'empty lines', text: ' \n'.repeat(1_000_000) },
     { name: 'items', text: `[${'a,'.repeat(1_000_000)}]` },
-  ])('with a million $name is refused before it is read', ({ text }) => {
+  ])('with a million $name is rejected before it is parsed', ({ text }) => {
     const error = thrownBy(() => parseKubeconfigText(text, FILE))
     expect(error).toBeInstanceOf(KubeconfigSyntaxError)
     expect(error.message).toContain('lines and list items')
   })
 
-  it('full of aliases of aliases is refused', () => {
+  it('with aliases of aliases is rejected', () => {
     const levels = Array.from({ length: 20 }, (_, level) => {
       const items = level === 0 ? 'x' : Array.from({ length: 10 }, () => `*a${level - 1}`).join(',')
       return `- &a${level} [${items}]`
@@ -230,21 +230,21 @@ __proto__: {polluted: true}
     expect(error).toBeInstanceOf(KubeconfigSyntaxError)
   })
 
-  it('cannot steer the terminal through its names', () => {
+  it('cannot put control characters into messages through names', () => {
     const name = 'a\u001b[2J\u009bm\nb'
     const error = thrownBy(() => parseKubeconfig({ users: [{ name, user: 'x' }] }, FILE))
     expect(error.message).not.toMatch(/\p{Cc}/u)
   })
 })
 
-describe('the depth of a text', () => {
+describe('nestingDepth', () => {
   it.each([
     ['a: 1', 1],
     ['users:\n- name: a\n  user:\n    exec:\n      args: [x, {y: z}]\n', 6],
     ['a:\n  b:\n    c: 1\nd:\n  e: 1\n', 3],
     ['- - - x', 4],
     ['\n\n  \n', 0],
-  ])('is never underestimated: %j', (text, depth) => {
+  ])('is not too low for %j', (text, depth) => {
     expect(nestingDepth(text)).toBe(depth)
   })
 })

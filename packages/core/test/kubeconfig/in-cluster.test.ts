@@ -41,7 +41,7 @@ describe('a pod', () => {
     { name: 'without a host', env: { KUBERNETES_SERVICE_HOST: '' }, files: {} },
     { name: 'without a port', env: { KUBERNETES_SERVICE_PORT: undefined }, files: {} },
     { name: 'without a token', env: {}, files: { tokenFile: undefined } },
-  ])('is no place to connect from $name', ({ env, files }) => {
+  ])('has no in-cluster configuration $name', ({ env, files }) => {
     expect(inClusterConfig({ ...ENV, ...env }, { ...FILES, ...files })).toBeUndefined()
   })
 
@@ -54,11 +54,14 @@ describe('a pod', () => {
     expect(connect(env).cluster.server).toBe(server)
   })
 
-  it.each([undefined, '', 'not pem'])('trusts the system when the CA is %j, and says so', (ca) => {
-    const made = connect({}, { ca })
-    expect(made.cluster).not.toHaveProperty('certificateAuthority')
-    expect(made.warnings).toEqual([expect.stringContaining('/sa/ca.crt')])
-  })
+  it.each([undefined, '', 'not pem'])(
+    'uses the system roots if the CA is %j, with a warning',
+    (ca) => {
+      const made = connect({}, { ca })
+      expect(made.cluster).not.toHaveProperty('certificateAuthority')
+      expect(made.warnings).toEqual([expect.stringContaining('/sa/ca.crt')])
+    },
+  )
 
   it.each([
     { env: { POD_NAMESPACE: 'from-env' }, files: {}, is: 'from-env' },
@@ -69,7 +72,7 @@ describe('a pod', () => {
     expect(connect(env, files).namespace).toBe(is)
   })
 
-  it('obeys flags: server, CA, token in place of the file, namespace, impersonation', () => {
+  it('is overridden by options: server, CA, token, namespace, impersonation', () => {
     const flags = { server: 'https://s', certificateAuthority: '/ca', namespace: 'n', as: 'bob' }
     const made = connect({}, {}, { ...flags, token: 't' })
     expect(made.cluster.server).toBe('https://s')
@@ -80,7 +83,7 @@ describe('a pod', () => {
     expect(made.namespace).toBe('n')
   })
 
-  it('refuses an address that is none', () => {
-    expect(() => connect({ KUBERNETES_SERVICE_PORT: 'x' })).toThrow('flags or environment')
+  it('rejects an invalid address', () => {
+    expect(() => connect({ KUBERNETES_SERVICE_PORT: 'x' })).toThrow('options or environment')
   })
 })

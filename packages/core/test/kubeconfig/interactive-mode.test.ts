@@ -6,7 +6,7 @@ const IN_USE = { refused: 'standard input is unavailable: used by a reader' }
 const yes = { interactive: true }
 const no = { interactive: false }
 
-describe('whether a plugin may ask', () => {
+describe('decideInteractivity', () => {
   const stdinUnavailable = 'used by a reader'
   it.each([
     { mode: 'Never', isTerminal: false, free: no, used: no },
@@ -15,25 +15,25 @@ describe('whether a plugin may ask', () => {
     { mode: 'IfAvailable', isTerminal: true, free: yes, used: no },
     { mode: 'Always', isTerminal: false, free: NO_TERMINAL, used: NO_TERMINAL },
     { mode: 'Always', isTerminal: true, free: yes, used: IN_USE },
-  ] as const)('$mode, terminal: $isTerminal', ({ mode, isTerminal, free, used }) => {
+  ] as const)('with $mode, terminal: $isTerminal', ({ mode, isTerminal, free, used }) => {
     expect(decideInteractivity(mode, { isTerminal })).toEqual(free)
     expect(decideInteractivity(mode, { isTerminal, stdinUnavailable })).toEqual(used)
   })
 
-  it('a reader without a name leaves the reason alone', () => {
+  it('has no reader in the reason if it is unknown', () => {
     expect(decideInteractivity('Always', { isTerminal: true, stdinUnavailable: '' })).toEqual({
       refused: 'standard input is unavailable',
     })
   })
 
-  it.each(INTERACTIVE_MODES)('a run ahead of time never asks, in mode %s', (mode) => {
+  it.each(INTERACTIVE_MODES)('is never interactive in a run before expiry, with %s', (mode) => {
     const decision = decideInteractivity(mode, { isTerminal: true, early: true })
     expect(decision).not.toEqual(yes)
   })
 
-  it('a plugin that must ask says that nobody waits for a run ahead of time', () => {
+  it('rejects a run before expiry with Always, because no request is waiting', () => {
     expect(decideInteractivity('Always', { isTerminal: true, early: true })).toEqual({
-      refused: 'nobody is waiting for this run',
+      refused: 'no request is waiting for this run',
     })
   })
 })

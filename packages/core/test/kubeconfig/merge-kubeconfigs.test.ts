@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { mergeKubeconfigs } from '../../src/kubeconfig/kubeconfig.ts'
 import { parseKubeconfig } from '../../src/kubeconfig/parse-kubeconfig.ts'
 
-describe('of several files', () => {
+describe('several kubeconfig files', () => {
   const first = parseKubeconfig(
     {
       clusters: [{ name: 'k', cluster: { server: 'https://first' } }],
@@ -28,22 +28,22 @@ describe('of several files', () => {
   const third = parseKubeconfig({ 'current-context': 'third' }, '/c')
   const merged = mergeKubeconfigs([first, second, third])
 
-  it('the first with a name wins, as a whole entry', () => {
+  it('are merged by entry: the first of each name wins', () => {
     expect(merged.clusters.get('k')).toBe(first.clusters.get('k'))
     expect(merged.users.get('u')).toBe(first.users.get('u'))
     expect(merged.contexts.get('c')).toBe(first.contexts.get('c'))
     expect(merged.extensions.get('e')).toBe(1)
   })
 
-  it('entries of later files are added and keep their origin', () => {
+  it('contribute entries that keep their file', () => {
     expect(merged.clusters.get('other')?.file).toBe('/b')
   })
 
-  it('the first current-context that is set wins', () => {
+  it('have the first current-context that is set', () => {
     expect(merged.currentContext).toBe('second')
   })
 
-  it('all are listed', () => {
+  it('are all listed', () => {
     expect(merged.files).toEqual(['/a', '/b', '/c'])
   })
 })

@@ -6,8 +6,8 @@ import { AROUND, FILE, thrownBy } from './build-test-connection.ts'
 
 const [V1, V1BETA1] = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1']
 
-/** Stanzas that mean what all of them mean, unless a case says otherwise. */
-const USUAL = {
+/** The expected fields of a stanza, unless a case has others. */
+const DEFAULTS = {
   apiVersion: V1BETA1,
   args: [] as readonly string[],
   env: [] as readonly string[],
@@ -18,11 +18,11 @@ const USUAL = {
 
 interface Stanza {
   readonly plugin: string
-  /** As the tool writes it into a file, YAML and all. */
+  /** The YAML that the tool writes. */
   readonly exec: string
   readonly cluster?: string
-  readonly means: Partial<typeof USUAL> & { readonly command: string }
-  readonly told?: unknown
+  readonly means: Partial<typeof DEFAULTS> & { readonly command: string }
+  readonly extension?: unknown
 }
 
 const STANZAS: readonly Stanza[] = [
@@ -186,7 +186,7 @@ const STANZAS: readonly Stanza[] = [
       args: words('garden-login get-client-certificate'),
       provideClusterInfo: true,
     },
-    told: {
+    extension: {
       gardenClusterIdentity: 'landscape',
       shootRef: { namespace: 'garden-core', name: 'demo' },
     },
@@ -242,7 +242,7 @@ const STANZAS: readonly Stanza[] = [
     },
   },
   {
-    plugin: 'kops, which is told the version in an argument',
+    plugin: 'kops, which gets the version as an argument',
     exec: `
       apiVersion: client.authentication.k8s.io/v1beta1
       args: [helpers, kubectl-auth, --cluster=demo.example, --state=s3://bucket, --api-version=v1beta1]
@@ -285,8 +285,8 @@ const STANZAS: readonly Stanza[] = [
   },
 ]
 
-describe('the stanza that is written by', () => {
-  it.each(STANZAS)('$plugin', ({ exec, cluster = '', means, told }) => {
+describe('the exec stanza is read that is written by', () => {
+  it.each(STANZAS)('$plugin', ({ exec, cluster = '', means, extension }) => {
     const { user, cluster: target, warnings } = connectionOf(exec, cluster)
     const read = user.exec
     expect({
@@ -297,14 +297,14 @@ describe('the stanza that is written by', () => {
       interactiveMode: read?.interactiveMode,
       provideClusterInfo: read?.provideClusterInfo,
       installHint: read?.installHint,
-    }).toEqual({ ...USUAL, ...means })
-    expect(target.execExtension).toEqual(told)
+    }).toEqual({ ...DEFAULTS, ...means })
+    expect(target.execExtension).toEqual(extension)
     expect(warnings).toEqual([])
   })
 })
 
-describe('a stanza that nobody can use', () => {
-  it('is that of the README of kubelogin: v1 without an interactiveMode, which kubectl refuses too', () => {
+describe('the exec stanza in the README of kubelogin', () => {
+  it('is rejected: it is v1 without an interactiveMode, which kubectl rejects too', () => {
     const stanza = `
       apiVersion: client.authentication.k8s.io/v1
       command: kubectl

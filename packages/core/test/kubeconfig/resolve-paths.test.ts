@@ -20,9 +20,9 @@ const WINDOWS = pathsOf(win32)
 describe('a path in an entry', () => {
   it.each([
     { name: 'is relative to the file of the entry', path: 'ca.crt', to: '/etc/kube/ca.crt' },
-    { name: 'may go through folders', path: './pki/../ca.crt', to: '/etc/kube/ca.crt' },
-    { name: 'may go up', path: '../ca.crt', to: '/etc/ca.crt' },
-    { name: 'stays if it is absolute', path: '/ca.crt', to: '/ca.crt' },
+    { name: 'can go through directories', path: './pki/../ca.crt', to: '/etc/kube/ca.crt' },
+    { name: 'can go up', path: '../ca.crt', to: '/etc/ca.crt' },
+    { name: 'does not change if it is absolute', path: '/ca.crt', to: '/ca.crt' },
     { name: 'stays absent', path: undefined, to: undefined },
   ])('$name', ({ path, to }) => {
     const file = '/etc/kube/config'
@@ -36,12 +36,12 @@ describe('a path in an entry', () => {
     })
   })
 
-  it('is relative to the current folder when the entry has no file', () => {
+  it('is relative to the working directory if the entry has no file', () => {
     const cluster = { ...NO_CLUSTER, certificateAuthority: 'ca.crt' }
     expect(resolveClusterPaths(cluster, '/cwd', UNIX).certificateAuthority).toBe('/cwd/ca.crt')
   })
 
-  it('is relative to the current folder when a flag gives it', () => {
+  it('is relative to the working directory in options', () => {
     const flags = { certificateAuthority: 'ca', clientCertificate: '/c', clientKey: '' }
     expect(resolveOverridePaths(flags, '/cwd', UNIX)).toEqual({
       certificateAuthority: '/cwd/ca',
@@ -56,13 +56,28 @@ describe('the command of a plugin', () => {
 
   it.each([
     { name: 'is looked up in PATH', on: 'unix', command: 'aws', to: 'aws' },
-    { name: 'with ./ is beside the file', on: 'unix', command: './aws', to: '/etc/kube/aws' },
-    { name: 'in a folder', on: 'unix', command: 'bin/aws', to: '/etc/kube/bin/aws' },
+    { name: 'with ./ is relative to the file', on: 'unix', command: './aws', to: '/etc/kube/aws' },
+    {
+      name: 'with a directory is relative to the file',
+      on: 'unix',
+      command: 'bin/aws',
+      to: '/etc/kube/bin/aws',
+    },
     { name: 'stays absolute', on: 'unix', command: '/bin/aws', to: '/bin/aws' },
-    { name: 'may hold a backslash', on: 'unix', command: 'a\\b', to: 'a\\b' },
+    { name: 'can contain a backslash', on: 'unix', command: 'a\\b', to: 'a\\b' },
     { name: 'is looked up in PATH', on: 'windows', command: 'aws.exe', to: 'aws.exe' },
-    { name: 'in a folder', on: 'windows', command: 'bin\\aws', to: 'C:\\kube\\bin\\aws' },
-    { name: 'with ./ is beside it', on: 'windows', command: './aws', to: 'C:\\kube\\aws' },
+    {
+      name: 'with a directory is relative to the file',
+      on: 'windows',
+      command: 'bin\\aws',
+      to: 'C:\\kube\\bin\\aws',
+    },
+    {
+      name: 'with ./ is relative to the file',
+      on: 'windows',
+      command: './aws',
+      to: 'C:\\kube\\aws',
+    },
     { name: 'stays absolute', on: 'windows', command: 'D:\\aws', to: 'D:\\aws' },
   ] as const)('$on: $name', ({ on, command, to }) => {
     const exec = {

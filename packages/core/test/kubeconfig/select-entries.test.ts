@@ -33,15 +33,15 @@ const connect = (overrides: object) => buildConnection(config, overrides, AROUND
 
 describe('the connection', () => {
   it.each([
-    { name: 'follows current-context', flags: {}, is: ['c1', 'k1', 'u1', 'one'] },
+    { name: 'uses current-context', flags: {}, is: ['c1', 'k1', 'u1', 'one'] },
     {
-      name: 'follows --context first',
+      name: 'prefers --context',
       flags: { context: 'c2' },
       is: ['c2', 'k2', 'u2', 'default'],
     },
-    { name: 'takes --cluster', flags: { cluster: 'k2' }, is: ['c1', 'k2', 'u1', 'one'] },
-    { name: 'takes --user', flags: { user: 'u2' }, is: ['c1', 'k1', 'u2', 'one'] },
-    { name: 'takes --namespace', flags: { namespace: 'two' }, is: ['c1', 'k1', 'u1', 'two'] },
+    { name: 'prefers --cluster', flags: { cluster: 'k2' }, is: ['c1', 'k2', 'u1', 'one'] },
+    { name: 'prefers --user', flags: { user: 'u2' }, is: ['c1', 'k1', 'u2', 'one'] },
+    { name: 'prefers --namespace', flags: { namespace: 'two' }, is: ['c1', 'k1', 'u1', 'two'] },
     {
       name: 'ignores empty flags',
       flags: { context: '', user: '' },
@@ -54,17 +54,17 @@ describe('the connection', () => {
     expect(made.warnings).toEqual([])
   })
 
-  it('is anonymous only when the context names no user', () => {
+  it('is anonymous only if the context has no user', () => {
     expect(connect({ context: 'anonymous' }).user).toEqual({})
   })
 
-  it('does not look at entries that are not selected', () => {
+  it('does not validate entries that are not selected', () => {
     expect(() => connect({})).not.toThrow()
     expect(() => connect({ user: 'broken' })).toThrow('exec')
     expect(() => connect({ cluster: 'broken' })).toThrow('proxy-url')
   })
 
-  it('needs no kubeconfig when --server is given', () => {
+  it('needs no kubeconfig if --server is given', () => {
     const made = buildConnection(EMPTY, { server: 'https://flag', token: 't' }, AROUND)
     expect(made).toMatchObject({ origin: 'flags', namespace: 'default' })
     expect(made.cluster).toEqual({
@@ -77,7 +77,7 @@ describe('the connection', () => {
   })
 })
 
-describe('a name that leads nowhere', () => {
+describe('a name without an entry', () => {
   it.each([
     {
       flags: { context: 'x' },
@@ -107,7 +107,7 @@ describe('a name that leads nowhere', () => {
     {
       flags: { context: 'no-cluster' },
       code: 'ERR_KUBECONFIG_INVALID',
-      says: `context "no-cluster" in "${FILE}" names no cluster`,
+      says: `context "no-cluster" in "${FILE}" has no cluster`,
     },
     {
       flags: { context: 'blank' },
@@ -121,15 +121,15 @@ describe('a name that leads nowhere', () => {
     expect(error.hint).toMatch(/Use one of|Add/)
   })
 
-  it('is an error when it is current-context, which names the file', () => {
+  it('in current-context is an error that has the file', () => {
     const lost = parseKubeconfig({ 'current-context': 'x', contexts: [{ name: 'c' }] }, FILE)
     const error = thrownBy(() => buildConnection(lost, { server: 'https://s' }, AROUND))
     expect(error.code).toBe('ERR_CONTEXT_NOT_FOUND')
     expect(error.hint).toContain(FILE)
-    expect(error.hint).toContain('known: "c"')
+    expect(error.hint).toContain('available: "c"')
   })
 
-  it('is a warning when flags give what the entry would have given', () => {
+  it('is a warning if options replace the entry', () => {
     const user = connect({ context: 'lost-user', token: 't' })
     expect(user.warnings).toEqual([expect.stringContaining('user "gone"')])
     const cluster = connect({ context: 'lost-cluster', server: 'https://s' })
@@ -139,15 +139,15 @@ describe('a name that leads nowhere', () => {
 })
 
 describe('no configuration', () => {
-  it('is an error of its own class', () => {
+  it('is an error with its own code', () => {
     expect(thrownBy(() => buildConnection(EMPTY, {}, AROUND)).code).toBe('ERR_KUBECONFIG_EMPTY')
   })
 
-  it('is what a kubeconfig without a chosen context amounts to, and the hint lists them', () => {
+  it('is also a kubeconfig without current-context, and the hint lists the contexts', () => {
     const unset = parseKubeconfig({ contexts: [{ name: 'c' }], clusters: [{ name: 'k' }] }, FILE)
     const error = thrownBy(() => buildConnection(unset, {}, AROUND))
     expect(error.code).toBe('ERR_KUBECONFIG_EMPTY')
-    expect(error.message).toContain(`no context is chosen in "${FILE}"`)
+    expect(error.message).toContain(`current-context is not set in "${FILE}"`)
     expect(error.hint).toContain('"c"')
   })
 })

@@ -6,14 +6,30 @@ const V1 = 'client.authentication.k8s.io/v1'
 const PEM = base64('-----BEGIN CERTIFICATE-----')
 const exec = (fields: object) => ({ exec: { apiVersion: `${V1}beta1`, command: 'p', ...fields } })
 
-describe('a selected cluster is refused', () => {
+describe('a selected cluster is rejected', () => {
   it.each([
     { cluster: { server: '' }, says: 'has no server', hint: 'server: https://' },
-    { cluster: { server: 'https://' }, says: 'server that is no http', hint: 'Correct it' },
-    { cluster: { server: 'ftp://host' }, says: 'server that is no http', hint: 'Correct it' },
-    { cluster: { server: 'https://ho st' }, says: 'server that is no http', hint: 'Correct it' },
-    { cluster: { server: 'https://u:p@host' }, says: 'server that is no http', hint: 'password' },
-    { cluster: { server: 'u@host:1' }, says: 'server that is no http', hint: 'password' },
+    {
+      cluster: { server: 'https://' },
+      says: 'server that is not a valid http',
+      hint: 'https://HOST',
+    },
+    {
+      cluster: { server: 'ftp://host' },
+      says: 'server that is not a valid http',
+      hint: 'https://HOST',
+    },
+    {
+      cluster: { server: 'https://ho st' },
+      says: 'server that is not a valid http',
+      hint: 'https://HOST',
+    },
+    {
+      cluster: { server: 'https://u:p@host' },
+      says: 'server that is not a valid http',
+      hint: 'password',
+    },
+    { cluster: { server: 'u@host:1' }, says: 'server that is not a valid http', hint: 'password' },
     {
       cluster: { 'certificate-authority': 'f', 'certificate-authority-data': PEM },
       says: 'both certificate-authority and certificate-authority-data',
@@ -33,7 +49,7 @@ describe('a selected cluster is refused', () => {
     { cluster: { 'proxy-url': 'proxy:8080' }, says: 'proxy-url', hint: 'socks5://HOST' },
     { cluster: { 'proxy-url': 'proxy' }, says: 'proxy-url', hint: 'socks5://HOST' },
     { cluster: { 'proxy-url': 'socks5://' }, says: 'proxy-url', hint: 'socks5://HOST' },
-  ])('$cluster', ({ cluster, says, hint }) => {
+  ])('with $cluster', ({ cluster, says, hint }) => {
     const error = thrownBy(() => connectionWith({ cluster }))
     expect(error).toBeInstanceOf(KubeconfigInvalidError)
     expect(error.message).toContain(`cluster "k" in "${FILE}" has `)
@@ -41,13 +57,13 @@ describe('a selected cluster is refused', () => {
     expect(error.hint).toContain(hint)
   })
 
-  it.each(['http://p:3128', 'https://p', 'socks5://p:1080'])('not for the proxy %s', (url) => {
+  it.each(['http://p:3128', 'https://p', 'socks5://p:1080'])('but not with the proxy %s', (url) => {
     const { cluster } = connectionWith({ cluster: { 'proxy-url': url } })
     expect(cluster.proxyUrl?.expose()).toBe(url)
   })
 })
 
-describe('a selected user is refused', () => {
+describe('a selected user is rejected', () => {
   it.each([
     {
       user: { 'client-certificate': 'c', 'client-certificate-data': PEM, 'client-key': 'k' },
@@ -60,8 +76,8 @@ describe('a selected user is refused', () => {
       hint: 'Remove one',
     },
     { user: { 'client-certificate': 'c' }, says: 'without its key', hint: 'client-key-data' },
-    { user: { token: 't', username: 'ann' }, says: 'both a token and a user', hint: 'Keep one' },
-    { user: { token: 't', password: 'p' }, says: 'both a token and a user', hint: 'Keep one' },
+    { user: { token: 't', username: 'ann' }, says: 'both a token and a user', hint: 'Keep either' },
+    { user: { token: 't', password: 'p' }, says: 'both a token and a user', hint: 'Keep either' },
     {
       user: { ...exec({}), 'auth-provider': { name: 'gcp' } },
       says: 'both exec and auth-provider',
@@ -77,10 +93,10 @@ describe('a selected user is refused', () => {
       says: 'unknown interactiveMode "Maybe"',
       hint: 'Never, IfAvailable, Always',
     },
-    { user: { 'as-uid': '1' }, says: 'without a user', hint: '--as' },
-    { user: { 'as-groups': ['g'] }, says: 'without a user', hint: '--as' },
-    { user: { 'as-user-extra': { a: ['b'] } }, says: 'without a user', hint: '--as' },
-  ])('$says', ({ user, says, hint }) => {
+    { user: { 'as-uid': '1' }, says: 'without a user', hint: 'option as' },
+    { user: { 'as-groups': ['g'] }, says: 'without a user', hint: 'option as' },
+    { user: { 'as-user-extra': { a: ['b'] } }, says: 'without a user', hint: 'option as' },
+  ])('because of: $says', ({ user, says, hint }) => {
     const error = thrownBy(() => connectionWith({ user }))
     expect(error).toBeInstanceOf(KubeconfigInvalidError)
     expect(error.message).toContain(`user "u" in "${FILE}" `)
@@ -105,12 +121,12 @@ describe('a selected user is refused', () => {
       name: 'an unknown version of an unused plugin',
       user: { token: 't', ...exec({ apiVersion: 'v9' }) },
     },
-  ])('not for $name', ({ user }) => {
+  ])('but not with $name', ({ user }) => {
     expect(() => connectionWith({ user })).not.toThrow()
   })
 })
 
-it('tells all problems of the selected entries at once', () => {
+it('one error has all problems of the selected entries', () => {
   const error = thrownBy(() =>
     connectionWith({
       cluster: { server: '' },

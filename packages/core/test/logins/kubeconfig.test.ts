@@ -82,7 +82,7 @@ describe('the content of the kubeconfig', () => {
     const content = { ...oneContext({ server: 'https://one' }, {}), 'current-context': '' }
     await expect(read(content)).rejects.toMatchObject({
       code: 'ERR_KUBECONFIG_EMPTY',
-      message: expect.stringContaining('no context is chosen'),
+      message: expect.stringContaining('current-context is not set'),
     })
   })
 

@@ -37,7 +37,7 @@ describe('the output of kubectl', () => {
     [
       'wrong types',
       `{"users": [{"name": "u", "user": {"token": ["${SECRET}"]}}]}`,
-      /token must be text/,
+      /token must be a string/,
     ],
   ])('is an error that does not quote it: %s', async (_, printed, reason) => {
     const error = await log(print(printed)).catch((it) => it)

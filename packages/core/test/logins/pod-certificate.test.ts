@@ -68,6 +68,6 @@ describe('the certificate of a pod', () => {
     expect(quiet.lines).toEqual([])
     const context = loggingContext()
     await loginWithPodCertificate(context, { path, folder, env: podEnv() })
-    expect(context.lines).toEqual([expect.stringContaining("the system's are")])
+    expect(context.lines).toEqual([expect.stringContaining('the system roots are used')])
   })
 })

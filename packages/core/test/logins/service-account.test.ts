@@ -50,7 +50,7 @@ describe('the service account of a pod', () => {
     const info = await loginWithServiceAccount(context, { folder: program.folder, env: {} })
     expect(info?.defaultNamespace).toBe('default')
     expect(info?.login.connection.cluster.certificateAuthority).toBeUndefined()
-    expect(context.lines).toEqual([expect.stringContaining("the system's are")])
+    expect(context.lines).toEqual([expect.stringContaining('the system roots are used')])
   })
 
   it('takes the server from the environment, if it has one', async () => {

@@ -39,32 +39,32 @@ describe('output is rejected', () => {
       name: 'JSON cut off',
       text: '{"a": {',
       code: 'ERR_PLUGIN_SYNTAX',
-      says: 'too early, after 7',
+      says: 'unexpected end of JSON input after 7',
     },
     {
       name: 'JSON cut off in a string',
       text: '{"a": "hun',
       code: 'ERR_PLUGIN_SYNTAX',
-      says: 'too early',
+      says: 'unexpected end of JSON input',
     },
     {
       name: 'JSON followed by text',
       text: '{"a":1} hunter2',
       code: 'ERR_PLUGIN_SYNTAX',
-      says: 'character 8 of 15',
+      says: 'position 8 of 15',
     },
-    { name: 'two objects', text: '{"a":1}{"b":2}', code: 'ERR_PLUGIN_SYNTAX', says: 'character 7' },
+    { name: 'two objects', text: '{"a":1}{"b":2}', code: 'ERR_PLUGIN_SYNTAX', says: 'position 7' },
     {
       name: 'a position that is part of the text',
       text: '{"a":x at position 4711}',
       code: 'ERR_PLUGIN_SYNTAX',
-      says: 'unexpected text somewhere in 24 characters',
+      says: 'syntax error in 24 characters of JSON',
     },
     {
       name: 'a bare word in JSON',
       text: '{"a": hunter2}',
       code: 'ERR_PLUGIN_SYNTAX',
-      says: 'unexpected text',
+      says: 'syntax error',
     },
     { name: 'a list', text: '[1]', code: 'ERR_PLUGIN_SYNTAX', says: 'printed a list' },
     { name: 'a sentence', text: 'logged in', code: 'ERR_PLUGIN_SYNTAX', says: 'printed a string' },
@@ -128,7 +128,7 @@ describe('output is rejected', () => {
 
 describe('the name of a type in messages', () => {
   it.each<[unknown, string]>([
-    [null, 'nothing'],
+    [null, 'null'],
     [[], 'a list'],
     [{}, 'an object'],
     [1, 'a number'],

@@ -5,7 +5,7 @@ import { Secret } from '../../src/secret/secret.ts'
 
 const JWT = `eyJ${'a'.repeat(20)}.eyJ${'b'.repeat(20)}.${'c'.repeat(20)}`
 const BODY = 'q'.repeat(64)
-/** Put together here, so that no scanner takes this file for a leak. */
+/** Composed here, so that secret scanners do not report this file. */
 const pem = (label: string): string =>
   ['-----BEGIN', label, 'KEY-----\n'].join(' ') + BODY + ['\n-----END', label, 'KEY-----'].join(' ')
 
@@ -44,33 +44,33 @@ describe('what looks like a credential is removed', () => {
     'eyJ is how a JWT begins',
     'could not get token: could not create config',
     'user@example.com',
-  ])('and this stays: %s', (text) => {
+  ])('and other text stays: %s', (text) => {
     expect(scrub(text)).toBe(text)
   })
 })
 
-describe('what is known to be secret is removed', () => {
-  it('wherever it stands', () => {
+describe('a known secret is removed', () => {
+  it('everywhere in the text', () => {
     const known = [new Secret('hunter2')]
     expect(scrub('hunter2 xhunter2x\nhunter2', known)).toBe('[secret] x[secret]x\n[secret]')
   })
 
-  it('the longer before the shorter, so that nothing of it stays', () => {
+  it('before a shorter one that it contains, so that nothing of it stays', () => {
     const known = [new Secret('abcdef'), new Secret('abcdefghij')]
     expect(scrub('abcdefghij', known)).toBe('[secret]')
   })
 
-  it('line by line, because a log breaks lines elsewhere', () => {
+  it('line by line, because a log may add text to each line', () => {
     const known = [new Secret('first-line\r\nsecond-line\n')]
     expect(scrub('> first-line\n> second-line', known)).toBe('> [secret]\n> [secret]')
   })
 
-  it('but not values so short that the message would go with them', () => {
+  it('unless it is so short that the message would become unreadable', () => {
     expect(scrub('a pod is a pod', [new Secret('pod'), new Secret('')])).toBe('a pod is a pod')
   })
 
-  it('whatever the text and the secrets, none of six characters or more survives', () => {
-    // The mark itself says "secret", so that one word cannot be hidden.
+  it('whatever the text, if it has six characters or more', () => {
+    // The replacement contains the word "secret", so that word itself cannot be removed.
     const value = fc.stringMatching(/^[a-c0-1.*+$\\/ ]{6,14}$/)
     const around = fc.string({ maxLength: 8 })
     const piece = fc.tuple(around, fc.nat(), around)
@@ -92,7 +92,7 @@ describe('what is known to be secret is removed', () => {
     )
   })
 
-  it('in no more time than the text is long', () => {
+  it('in linear time', () => {
     for (const text of ['eyJ-', '://a:', '-----BEGIN ', 'token=', 'a_', '"token":"', 'bearer ']) {
       scrub(text.repeat(2000))
     }
@@ -128,7 +128,7 @@ describe('control characters become visible', () => {
     expect(showControlCharacters(text)).toBe(text)
   })
 
-  it('and after it none is left, whatever the text', () => {
+  it('and none is left, whatever the text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(showControlCharacters(text)).not.toMatch(
@@ -139,7 +139,7 @@ describe('control characters become visible', () => {
   })
 })
 
-describe('a known secret is removed in the form in which a program may repeat it:', () => {
+describe('a known secret is removed in every encoding in which a program may repeat it:', () => {
   const value = 'pa ss+/w"örd'
   const known = [new Secret(value)]
   const base64 = (text: string): string => Buffer.from(text).toString('base64')
@@ -154,13 +154,13 @@ describe('a known secret is removed in the form in which a program may repeat it
     expect(hideSecrets(`a ${text} b`, known)).toBe('a [secret] b')
   })
 
-  it.each(['', 'a', 'ab', 'abc', 'Bearer '])('in base64 behind %j', (before) => {
+  it.each(['', 'a', 'ab', 'abc', 'Bearer '])('in base64 after %j', (before) => {
     for (const after of ['', 'x', 'xy', 'xyz']) {
       for (const encoding of ['base64', 'base64url'] as const) {
         const text = Buffer.from(before + value + after).toString(encoding)
         const shown = hideSecrets(text, known)
         expect(shown).toContain('[secret]')
-        // At each end one character may be left that also depends on its neighbour.
+        // One character at each end may remain: it also depends on the neighbouring byte.
         expect(shown.replace('[secret]', '').length).toBeLessThan(
           base64(before).length + base64(after).length + 4,
         )
@@ -168,7 +168,7 @@ describe('a known secret is removed in the form in which a program may repeat it
     }
   })
 
-  it('and nothing else', () => {
+  it('and other text stays', () => {
     expect(hideSecrets(`token: abcdef, ${base64('something else')}`, known)).toContain('abcdef')
   })
 })

@@ -5,7 +5,7 @@ import { Secret } from '../../src/secret/secret.ts'
 const VALUE = 'hunter2-hunter2'
 const secret = new Secret(VALUE)
 
-describe('a secret does not show', () => {
+describe('a secret is not shown', () => {
   it.each<[string, () => string]>([
     ['in a template', () => `${secret}`],
     ['in a concatenation', () => `x${String(secret)}`],
@@ -37,7 +37,7 @@ describe('a secret does not show', () => {
     expect(show()).not.toContain('hunter2')
   })
 
-  it('but says that it is there', () => {
+  it('but a placeholder is shown', () => {
     expect([`${secret}`, inspect(secret), JSON.stringify(secret)]).toEqual([
       '[secret]',
       '[secret]',
@@ -46,6 +46,6 @@ describe('a secret does not show', () => {
   })
 })
 
-it('a secret comes out by one word only', () => {
+it('a secret is returned by expose() only', () => {
   expect(secret.expose()).toBe(VALUE)
 })

@@ -142,7 +142,7 @@ describe('whether a plugin can prompt the user', () => {
     ['Always', true, undefined, false, true],
     ['Always', true, '', false, 'standard input is unavailable'],
     ['Always', true, 'used by -f -', false, 'standard input is unavailable: used by -f -'],
-    ['Always', true, undefined, true, 'nobody is waiting for this run'],
+    ['Always', true, undefined, true, 'no request is waiting for this run'],
   ])(
     '%s, terminal %s, stdin used by %s, ahead %s: %s',
     async (mode, isTerminal, reader, ahead, expected) => {

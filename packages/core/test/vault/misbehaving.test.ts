@@ -21,7 +21,7 @@ describe('a handler that never returns', () => {
     await pass(60_000)
     expect(await answer).toMatchObject({
       code: 'ERR_LOGIN_FAILED',
-      message: expect.stringMatching(/within 60 s; odd has not answered/),
+      message: expect.stringMatching(/within 60 s; odd has not finished/),
       hint: expect.stringContaining('timeoutMs'),
     })
     expect(clock.now() - startedAt).toBe(60_000)

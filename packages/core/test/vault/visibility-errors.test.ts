@@ -37,7 +37,7 @@ describe('the error of a request that got no login', () => {
         { handler: 'locked', result: 'failed', reason: 'no' },
       ],
       message: expect.stringMatching(
-        /busy has failed 2 times so far: the login service is down \(next try in 4 s\); silent has not answered; locked failed: no$/,
+        /busy has failed 2 times so far: the login service is down \(next attempt in 4 s\); silent has not finished; locked failed: no$/,
       ),
     })
     await vault.close()
@@ -68,7 +68,7 @@ describe('the error of a request that got no login', () => {
         { handler: 'ignored', result: 'nothing', reason: 'there is no such file' },
       ],
       message: expect.stringMatching(
-        /refuses \(next try in 25 s\); ignored returned nothing, since it failed: there is no such file/,
+        /refused \(next attempt in 25 s\); ignored returned nothing after it failed: there is no such file/,
       ),
     })
     await vault.close()

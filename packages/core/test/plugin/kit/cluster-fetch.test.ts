@@ -202,8 +202,8 @@ describe('a fetch with proxy-url', () => {
 
 describe('an invalid cluster description is rejected:', () => {
   it.each([
-    [{ server: 'ftp://k' }, 'ERR_EXEC_INFO', 'server that is no http or https address'],
-    [{ server: 'https://u:hunter2hunter2@k' }, 'ERR_EXEC_INFO', 'server that is no http'],
+    [{ server: 'ftp://k' }, 'ERR_EXEC_INFO', 'server that is not a valid http or https URL'],
+    [{ server: 'https://u:hunter2hunter2@k' }, 'ERR_EXEC_INFO', 'server that is not a valid http'],
     [{ proxyUrl: new Secret('ftp://hunter2hunter2:1') }, 'ERR_EXEC_INFO', 'proxy-url'],
     [
       { insecureSkipTlsVerify: true },

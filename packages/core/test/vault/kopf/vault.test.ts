@@ -124,7 +124,7 @@ describe('a refusal', () => {
     await passTime(clock, 11)
     expect(await replaced).toMatchObject({
       code: 'ERR_LOGIN_FAILED',
-      message: expect.stringContaining('one returned what the server refuses'),
+      message: expect.stringContaining('one returned a credential that the server refused'),
     })
     await vault.close()
   })
