@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 
 const page = fileURLToPath(new URL('../docs/cli.md', import.meta.url))
 const program = fileURLToPath(new URL('../packages/cli/bin/kubecred.mjs', import.meta.url))
-const PASTED = /^```\n\$ kubecred (.*(?:--help|explain.*|help.*))\n[\s\S]*?^```$/gm
+const PASTED = /^```\n\$ kubecred (.*(?:--help|explain.*|help.*|options))\n[\s\S]*?^```$/gm
 
 const text = readFileSync(page, 'utf8').replace(PASTED, (_block, line) => {
   const { stdout } = spawnSync(process.execPath, [program, ...line.split(' ')])

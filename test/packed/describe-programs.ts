@@ -100,7 +100,7 @@ export function describePrograms(how: string, install: () => Promise<Installed>)
         const shown = await installed.run('kubecred', ['agent', 'status', '-o', 'json'], runtime)
         expect(JSON.parse(shown.out)).toMatchObject({ entries: [{}] })
         const stopped = await installed.run('kubecred', STOP, runtime)
-        expect(stopped).toMatchObject({ status: 0, err: 'The agent ends.\n' })
+        expect(stopped).toMatchObject({ status: 0, err: 'The agent is stopping.\n' })
       })
 
       it.each([
@@ -124,7 +124,7 @@ export function describePrograms(how: string, install: () => Promise<Installed>)
         const started = await installed.run('kubecred', ['agent', 'start'], runtime)
         expect(started).toMatchObject({ status: 0, err: expect.stringContaining('listens') })
         const stopped = await installed.run('kubecred', STOP, runtime)
-        expect(stopped).toMatchObject({ status: 0, err: 'The agent ends.\n' })
+        expect(stopped).toMatchObject({ status: 0, err: 'The agent is stopping.\n' })
       })
 
       it('kubecred-pkcs11 explains itself, and what it needs', async () => {

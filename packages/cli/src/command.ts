@@ -3,69 +3,69 @@ import type { Environment } from 'kubecred/internal'
 import type { FlagName } from './flags/flag-table.ts'
 import type { FlagValues } from './flags/flag-values.ts'
 import type { EndingSignal } from './interruption.ts'
-import type { Story } from './render/event-log.ts'
-import type { Patience } from './render/progress.ts'
-import type { Words } from './render/stderr-writer.ts'
+import type { EventLog } from './render/event-log.ts'
+import type { Progress } from './render/progress.ts'
+import type { StderrWriter } from './render/stderr-writer.ts'
 
 /** Everything a command may touch. Nothing in this package reads `process` but `main.ts`. */
 export interface Io {
-  /** Data for programs. */
+  /** For data. */
   readonly stdout: Writable
-  /** Words for people. */
+  /** For messages. */
   readonly stderr: Pick<Writable, 'write'>
   readonly env: Environment
   /** Aborted with an `Interruption` when the command should end. */
   readonly signal: AbortSignal
-  /** Gives signals to somebody else from now on, in place of ending the command. Returns how to give them back. */
+  /** Passes signals to the listener instead of ending the command. Returns the function that restores the default. */
   readonly takeSignals: (listener: (signal: EndingSignal) => void) => () => void
-  /** Which of the outputs a person reads. */
+  /** Which of the outputs are terminals. */
   readonly isTerminal: { readonly stdout: boolean; readonly stderr: boolean }
-  /** Width of the terminal that is standard output; undefined where there is none. */
+  /** Width of the terminal on standard output; undefined if it is not a terminal. */
   readonly columns?: number | undefined
-  /** Width of the terminal that is standard error. */
+  /** Width of the terminal on standard error. */
   readonly errorColumns?: number | undefined
   /** The version of Node, such as `v20.20.2`. */
   readonly nodeVersion: string
   /** Milliseconds since the epoch. */
   readonly now: () => number
-  /** Reads standard input to its end, or until the signal says stop. */
+  /** Reads standard input to its end, or until the signal aborts. */
   readonly readStdin: (signal: AbortSignal) => Promise<Uint8Array>
 }
 
-/** One use of a command: what was typed, and where the answer goes. */
+/** One invocation of a command: its arguments and its outputs. */
 export interface Call {
   readonly args: readonly string[]
   readonly flags: FlagValues
   readonly io: Io
-  /** Ends with the command: by `--timeout`, a signal or a closed output. */
+  /** Aborted by `--timeout`, a signal or a closed output. */
   readonly signal: AbortSignal
   /** The only way to write to `stderr`. */
-  readonly words: Words
-  readonly story: Story
-  /** Says what is being waited for. Ended before anything is written to `stdout`. */
-  readonly patience: Patience
+  readonly words: StderrWriter
+  readonly story: EventLog
+  /** Shows what is being waited for. Must be ended before anything is written to `stdout`. */
+  readonly patience: Progress
 }
 
-/** Resolves to the exit status. Throws only what `program.ts` should explain. */
+/** Runs a command and resolves to the exit status. Rejects only with errors that `program.ts` explains. */
 export type Run = (call: Call) => Promise<number>
 
-/** What is known about a command without loading it. */
+/** The description of a command, available without loading it. */
 export interface Command {
   readonly name: string
   /** One line for the list of commands. */
   readonly summary: string
-  /** What stands behind the name, such as `PATH`. */
+  /** The operands after the name, such as `PATH`. */
   readonly operands: string
-  /** Fewest and most operands. */
+  /** Minimum and maximum number of operands. */
   readonly arity: readonly [number, number]
-  /** Set where the operands are a command of somebody else: from the first on, nothing is a flag of ours. */
+  /** Set if the operands are another command line: from the first operand on, flags belong to that command. */
   readonly isForeign?: true
-  /** Flags beside those that all commands take. */
+  /** Flags besides the global ones. */
   readonly flags: readonly FlagName[]
-  /** Set where it runs no plugin and changes nothing. Only such a command works if we are a credential plugin ourselves. */
+  /** The global flags that its help lists, for a command that uses only a few of them. */
+  readonly globals?: readonly FlagName[]
+  /** Set if it runs no plugin and changes nothing. Only such a command works when started as a credential plugin. */
   readonly isHarmless?: true
-  /** Whether it talks to a cluster: then its help shows the flags that choose one. */
-  readonly connects: boolean
   /** Paragraphs for `--help`. */
   readonly about: readonly string[]
   readonly examples: readonly string[]

@@ -1,4 +1,4 @@
-// For our own packages only. It has no version: anything here may change with every release.
+// For our own packages only. Not covered by semantic versioning: anything here may change in any release.
 export type { Environment } from 'kubecred/internal'
 export { identifyProcess, isRunning } from './agent/process-id.ts'
 export { parseDuration } from './flags/duration.ts'

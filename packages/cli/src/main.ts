@@ -8,13 +8,13 @@ const ending = new AbortController()
 
 function endCommand(signal: EndingSignal): void {
   const reason = interruptedBy(signal)
-  // Whoever asks twice does not want to wait; plugins are stopped all the same.
+  // A second signal ends the program at once; plugins are stopped all the same.
   if (ending.signal.aborted) process.exit(reason.exitStatus)
   ending.abort(reason)
 }
 
 let onSignal = endCommand
-// SIGQUIT and SIGABRT too: what they do by themselves is to write our memory, with its secrets, into a file.
+// SIGQUIT and SIGABRT too: by default they write a core dump, with our secrets in it.
 for (const signal of ['SIGINT', 'SIGQUIT', 'SIGABRT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => onSignal(signal))
 }
@@ -24,14 +24,14 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     ending.abort(outputClosed())
     return
   }
-  // It may come when the command has ended already, so it is told here.
+  // Reported here, because the command may have ended already.
   process.stderr.write(`kubecred: cannot write to standard output: ${error.message}\n`)
   const reason = outputFailed()
   process.exitCode = reason.exitStatus
   ending.abort(reason)
 })
 process.stderr.on('error', () => {
-  // Nobody listens any more; the exit status still tells.
+  // Standard error is closed; the exit status still reports the result.
 })
 
 const io: Io = {
@@ -49,7 +49,7 @@ const io: Io = {
     stdout: process.stdout.isTTY === true,
     stderr: process.stderr.isTTY === true,
   },
-  // A terminal that does not know its size says 0.
+  // A terminal of unknown size reports 0.
   columns: process.stdout.columns || undefined,
   errorColumns: process.stderr.columns || undefined,
   nodeVersion: process.version,

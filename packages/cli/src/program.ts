@@ -2,29 +2,29 @@ import type { Call, Command, Io } from './command.ts'
 import { COMMANDS } from './command-table.ts'
 import { EXIT } from './exit-status.ts'
 import { didYouMean } from './flags/did-you-mean.ts'
-import { COMMON_FLAGS, flagFacts } from './flags/flag-table.ts'
+import { flagFacts, GLOBAL_FLAGS } from './flags/flag-table.ts'
 import { type CommandLine, parseCommandLine } from './flags/parse-command-line.ts'
 import { Interruption, interruptedBy } from './interruption.ts'
 import { choosePalette } from './render/colour.ts'
-import { Story } from './render/event-log.ts'
-import { Patience } from './render/progress.ts'
-import { Words } from './render/stderr-writer.ts'
+import { EventLog } from './render/event-log.ts'
+import { Progress } from './render/progress.ts'
+import { StderrWriter } from './render/stderr-writer.ts'
 import { refuseAsPlugin } from './run/refuse-as-plugin.ts'
 import { UsageError } from './usage-error.ts'
 
-/** The whole program but the process around it: takes the arguments, returns the exit status. */
+/** Runs the program with the given arguments and returns the exit status. Does not touch `process`. */
 export async function runProgram(argv: readonly string[], io: Io): Promise<number> {
-  const words = new Words(
+  const words = new StderrWriter(
     io.stderr,
     choosePalette(io.isTerminal.stderr, io.env),
     io.isTerminal.stderr ? io.errorColumns : undefined,
   )
-  const patience = makePatience(io, words)
-  let story = new Story(words, 0, io.now)
+  const patience = makeProgress(io, words)
+  let story = new EventLog(words, 0, io.now)
   let signal = io.signal
   let name: string | undefined
   if (argv[0] === 'demo') {
-    words.line('kubecred: the demo is a package of its own; run: npx @kubecred/demo')
+    words.line('kubecred: the demo is a separate package; run: npx @kubecred/demo')
     return EXIT.usage
   }
   try {
@@ -33,7 +33,7 @@ export async function runProgram(argv: readonly string[], io: Io): Promise<numbe
       COMMANDS.map((command) => command.name),
       COMMANDS.filter(({ isForeign }) => isForeign).map((command) => command.name),
     )
-    story = new Story(words, line.flags.verbosity, io.now)
+    story = new EventLog(words, line.flags.verbosity, io.now)
     const command = chooseCommand(line)
     name = command.name === 'help' ? undefined : command.name
     if (line.flags.isOn('help') || command.name === 'help') return await showHelp(line, command, io)
@@ -43,7 +43,7 @@ export async function runProgram(argv: readonly string[], io: Io): Promise<numbe
     const run = await command.load()
     const call: Call = { args: line.args, flags: line.flags, io, signal, words, story, patience }
     const status = await run(call)
-    // What could not be written was not done, even if nobody noticed in time.
+    // A command whose output could not be written did not succeed.
     if (status === EXIT.done) io.signal.throwIfAborted()
     return status
   } catch (error) {
@@ -57,23 +57,23 @@ export async function runProgram(argv: readonly string[], io: Io): Promise<numbe
   }
 }
 
-const USUAL_COLUMNS = 80
+const DEFAULT_COLUMNS = 80
 
-function makePatience({ isTerminal, env, errorColumns }: Io, words: Words): Patience {
-  return new Patience(words, {
+function makeProgress({ isTerminal, env, errorColumns }: Io, words: StderrWriter): Progress {
+  return new Progress(words, {
     isTerminal: isTerminal.stderr,
     canRewrite: env['TERM'] !== 'dumb',
-    columns: errorColumns ?? USUAL_COLUMNS,
+    columns: errorColumns ?? DEFAULT_COLUMNS,
   })
 }
 
-/** Ctrl-C reaches a plugin at the terminal as well as us, and its end may be known first. */
+/** Ctrl-C also reaches a plugin at the terminal, and its end may be reported before our own signal. */
 function asInterruption(error: unknown): unknown {
   const { code, signal } = (error ?? {}) as { code?: unknown; signal?: unknown }
   return code === 'ERR_PLUGIN_KILLED' && signal === 'SIGINT' ? interruptedBy('SIGINT') : error
 }
 
-/** Loaded only when asked for: most commands have no limit. */
+/** Applies `--timeout`. Loaded on demand: most commands have no limit. */
 async function limitTime(io: Io, { flags }: CommandLine): Promise<AbortSignal> {
   if (flags.text('timeout') === undefined) return io.signal
   const { withTimeLimit } = await import('./flags/time-limit.ts')
@@ -103,14 +103,14 @@ function checkLine(
   { name, flags: own, arity, operands }: Command,
 ): void {
   for (const flag of flags.names) {
-    if (COMMON_FLAGS.includes(flag) || own.includes(flag)) continue
+    if (GLOBAL_FLAGS.includes(flag) || own.includes(flag)) continue
     const { short } = flagFacts(flag)
     const shown = short === undefined ? `--${flag}` : `--${flag} (-${short})`
     throw new UsageError(`${name} has no flag ${shown}`)
   }
-  const [fewest, most] = arity
-  if (args.length < fewest) throw new UsageError(`${name} needs ${operands}`)
-  const surplus = args[most]
+  const [min, max] = arity
+  if (args.length < min) throw new UsageError(`${name} needs ${operands}`)
+  const surplus = args[max]
   if (surplus !== undefined) {
     throw new UsageError(
       `unexpected argument ${JSON.stringify(surplus)}${hintAtLevel(surplus, flags)}`,
@@ -118,7 +118,7 @@ function checkLine(
   }
 }
 
-/** kubectl takes `-v 6`; here `-v` stands alone. */
+/** kubectl accepts `-v 6`; here `-v` takes its value only as `-v=6`. */
 function hintAtLevel(surplus: string, flags: CommandLine['flags']): string {
   const isLevel = /^\d{1,2}$/.test(surplus) && flags.verbosity > 0
   return isLevel ? `; did you mean -v=${surplus}?` : ''

@@ -4,12 +4,12 @@ import { connectOptions } from './flags/connect-options.ts'
 import { describeSource, quote } from './render/describe-source.ts'
 
 /**
- * Connects as the flags say, lets the command work, and closes the connection whatever happens.
+ * Connects with the options from the flags, runs the work of a command, and always closes the connection.
  *
- * What a server repeats of the credential is written nowhere.
+ * From then on the secrets of the credential are removed from everything that is written, also if a server repeats them.
  *
- * @param options.stdinUnavailable Set when the command reads standard input itself.
- * @param options.secrets What must not be written either.
+ * @param options.stdinUnavailable The reason why plugins cannot prompt, if the command reads standard input itself.
+ * @param options.secrets Further secrets to remove from the output.
  */
 export async function withSession(
   { flags, io, story, signal, patience, words }: Call,
@@ -45,7 +45,7 @@ interface SessionOptions {
   readonly secrets?: readonly Secret[]
 }
 
-/** A connection in one line: context, server and source. */
+/** Describes a connection in one line: context, server and source. */
 export function describeConnection(cluster: Cluster): string {
   const { context, server, credential } = cluster.status()
   const where = context === undefined ? 'no context' : `context ${quote(context)}`

@@ -1,7 +1,7 @@
-/** Something was typed that cannot be meant; nothing was done. */
+/** The command line is invalid; nothing was done. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
-  /** The command whose help explains it. */
+  /** The command whose help the message refers to. */
   readonly command: string | undefined
 
   constructor(message: string, command?: string) {
@@ -10,7 +10,7 @@ export class UsageError extends Error {
   }
 }
 
-/** Recognises errors of another bundle, which has a class of its own. */
+/** Recognises errors from another bundle too, which has its own copy of the class. */
 export function isUsageError(error: unknown): error is UsageError {
   return error instanceof Error && error.name === 'UsageError'
 }

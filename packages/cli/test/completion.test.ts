@@ -39,17 +39,17 @@ describe('completion', () => {
     expect(complete(['--context', ''])).toEqual(['dev', 'prod'])
   })
 
-  it.each(SHELLS)('knows every command, for %s', (shell) => {
+  it.each(SHELLS)('includes every command for %s', (shell) => {
     const script = completionScript(shell, COMMANDS)
     for (const { name } of COMMANDS) expect(script).toContain(name)
   })
 
-  // Not on every machine, and not worth a package: bash is tested with all that it does.
+  // Syntax only, and only if the shell is installed: the behaviour is tested with bash.
   for (const [shell, flag] of [
     ['zsh', '-n'],
     ['fish', '--no-execute'],
   ] as const) {
-    it.skipIf(!isThere(shell))(`is a script that ${shell} can read`, () => {
+    it.skipIf(!isThere(shell))(`is valid ${shell}`, () => {
       const script = join(folder, `completion.${shell}`)
       writeFileSync(script, completionScript(shell, COMMANDS))
       const { stderr, status } = spawnSync(shell, [flag, script], { encoding: 'utf8' })
@@ -57,7 +57,7 @@ describe('completion', () => {
     })
   }
 
-  it('lists contexts that a shell can take', async () => {
+  it('lists contexts that need no quoting', async () => {
     const kubeconfig = join(folder, 'config')
     const contexts = ['dev', 'a b', '$(reboot)', 'arn:aws:eks:eu-west-1:1:cluster/x'].map(
       (name) => ({ name, context: { cluster: 'c', user: 'u' } }),
@@ -67,14 +67,14 @@ describe('completion', () => {
     expect(out).toBe('dev\narn:aws:eks:eu-west-1:1:cluster/x\n')
   })
 
-  it('says which shells there are', async () => {
+  it('names the supported shells', async () => {
     const { status, err } = await runFake(['completion', 'tcsh'])
     expect(status).toBe(2)
     expect(err).toContain('completion takes bash, zsh, fish, not "tcsh"')
   })
 })
 
-it('the manual page is what the table of commands says', () => {
+it('the manual page matches the table of commands', () => {
   const path = fileURLToPath(new URL('../man/kubecred.1', import.meta.url))
   expect(readFileSync(path, 'utf8')).toBe(manPage(COMMANDS, VERSION))
 })

@@ -5,9 +5,9 @@ import { runFake } from './run-fake.ts'
 
 const page = readFileSync(new URL('../../../docs/cli.md', import.meta.url), 'utf8')
 
-/** Blocks that begin with a command line whose output does not depend on a cluster. */
+/** Code blocks with a command line whose output does not depend on a cluster. */
 const pasted = [
-  ...page.matchAll(/^```\n\$ kubecred (.*(?:--help|explain.*|help.*))\n([\s\S]*?)^```$/gm),
+  ...page.matchAll(/^```\n\$ kubecred (.*(?:--help|explain.*|help.*|options))\n([\s\S]*?)^```$/gm),
 ]
 
 it.each(pasted.map(([, line = '', output = '']) => ({ line, output })))(

@@ -18,11 +18,11 @@ afterAll(() => sandbox.close())
 
 const FULL_DISK = fileURLToPath(new URL('./fixtures/full-disk.mjs', import.meta.url))
 
-/** A command with so many descriptors that Node starts, and so few that it cannot load everything at once. */
+/** Starts a command with enough descriptors for Node to start, but too few to load everything at once. */
 const limited = (count: number, args: readonly string[], env = {}): Running =>
   new Running('sh', ['-c', `ulimit -n ${count}; exec "$0" "$@"`, process.execPath, ...args], env)
 
-/** Fewer, and Node itself ends in its own way. */
+/** With fewer, Node itself fails to start. */
 function fewestForNode(): number {
   for (let count = 12; count < 100; count += 1) {
     const script = 'import("node:fs/promises").then((fs) => fs.readFile(process.execPath))'
@@ -32,8 +32,8 @@ function fewestForNode(): number {
   throw new Error('Node does not start')
 }
 
-describe.skipIf(process.platform === 'win32')('too few descriptors', () => {
-  it('are named by every command, with a code and its status', async () => {
+describe.skipIf(process.platform === 'win32')('too few file descriptors', () => {
+  it('are reported by every command, with a code and its exit status', async () => {
     const fewest = fewestForNode() + 2
     const commands = [
       ['whoami', '--kubeconfig', kubeconfig],
@@ -49,14 +49,14 @@ describe.skipIf(process.platform === 'win32')('too few descriptors', () => {
     for (const { status, out, err } of failed) {
       expect({ status, err }).toMatchObject({ err: expect.stringContaining('EMFILE') })
       expect(out + err).not.toMatch(/^ {4}at |internal error/m)
-      // A kubeconfig that cannot be opened has its own code, and doctor that of its step.
+      // A kubeconfig that cannot be opened has its own code, and doctor uses that of its step.
       expect([95, 11, 1]).toContain(status)
       if (status === 95) expect(err).toContain('(ERR_SYSTEM_EXHAUSTED; see: kubecred explain')
     }
     expect(failed.some(({ status }) => status === 95)).toBe(true)
   })
 
-  it('are named by kubecred-token', async () => {
+  it('are reported by kubecred-token', async () => {
     const env = { KUBERNETES_EXEC_INFO: execInfo(), KUBECRED_AGENT: 'off' }
     const fewest = fewestForNode() + 2
     const runs = [0, 3, 6].map((more) =>
@@ -74,7 +74,7 @@ describe.skipIf(process.platform === 'win32')('too few descriptors', () => {
 })
 
 describe('a full disk', () => {
-  it.each(['mkdtempSync', 'writeFileSync'])('at %s ends run with a code', async (name) => {
+  it.each(['mkdtempSync', 'writeFileSync'])('in %s makes run exit with a code', async (name) => {
     await using home = new Home()
     const args = ['run', '--kubeconfig', kubeconfig, '--', 'true']
     const running = home.start(args, { FULL_FOR: name }, { preload: [FULL_DISK] })

@@ -4,7 +4,7 @@ import { startSandbox } from '@kubecred/sandbox'
 import { expect, it } from 'vitest'
 import { runFake } from './run-fake.ts'
 
-it('a plugin that Ctrl-C ended is an interruption, not an error of the plugin', async () => {
+it('a plugin ended by Ctrl-C is an interruption, not an error of the plugin', async () => {
   const sandbox = await startSandbox()
   const command = join(sandbox.folder, 'interrupted.sh')
   writeFileSync(command, '#!/bin/sh\nkill -INT $$\n')

@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => sandbox.close())
 
-describe.skipIf(process.platform === 'win32')('a named pipe that nobody writes to', () => {
+describe.skipIf(process.platform === 'win32')('a named pipe without a writer', () => {
   it.each([
     [['fetch', '/version', '-d', '@PIPE'], 'it is not a regular file'],
     [['proxy', '--port=0', '--secret-file', 'PIPE'], 'it is not a file'],
@@ -32,7 +32,7 @@ describe.skipIf(process.platform === 'win32')('a named pipe that nobody writes t
       ['proxy', '--port=0', '--tls-cert-file', 'PIPE', '--tls-key-file', 'PIPE'],
       'it is not a certificate in PEM format',
     ],
-  ])('is refused at once by %j', async (argv, reason) => {
+  ])('is rejected at once by %j', async (argv, reason) => {
     await using home = new Home()
     const args = argv.map((arg) => arg.replace('PIPE', pipe))
     const { status, err } = await home.run([...args, '--kubeconfig', kubeconfig])
@@ -51,12 +51,12 @@ describe.skipIf(process.platform === 'win32')('a named pipe that nobody writes t
   })
 
   it.runIf(process.platform === 'linux')(
-    'under the name of an open one does not keep a signal from ending the command',
+    'that is read does not keep a signal from ending the command',
     async () => {
       const fetch = `exec '${process.execPath}' '${PROGRAM}' fetch /version`
       const line = `${fetch} -d @/dev/fd/7 --kubeconfig '${kubeconfig}' 7<> '${pipe}'`
       const shell = new Running('sh', ['-c', line])
-      // Once by the shell and once by the program, which then reads it.
+      // Opened once by the shell and once by the program, which then reads it.
       await vi.waitFor(() => expect(opened(shell.child.pid ?? 0)).toBe(2), { timeout: 10_000 })
       shell.child.kill('SIGTERM')
       expect(await shell.end()).toBe(143)
@@ -64,7 +64,7 @@ describe.skipIf(process.platform === 'win32')('a named pipe that nobody writes t
   )
 })
 
-/** How often a process has the pipe open. */
+/** Counts how often a process has the pipe open. */
 function opened(pid: number): number {
   const folder = `/proc/${pid}/fd`
   const links = readdirSync(folder).map((name) => readlinkSync(join(folder, name)))

@@ -27,12 +27,12 @@ describe('the built program', () => {
     [['fetch', 'no-slash'], 2],
     [['whoami', '--context', 'nope'], 15],
     [['fetch', '/version', '--server', 'https://127.0.0.1:1'], 60],
-  ])('ends %j with %i', async (argv, status) => {
+  ])('exits with the status of %j: %i', async (argv, status) => {
     const program = spawnProgram(...argv, '--kubeconfig', kubeconfig)
     expect(await program.end()).toBe(status)
   })
 
-  it('sends what it reads from standard input', async () => {
+  it('sends standard input with -d @-', async () => {
     const program = spawnProgram(
       'fetch',
       '/api/v1/namespaces',
@@ -51,7 +51,7 @@ describe('the built program', () => {
     expect(await spawnProgram(...argv).end()).toBe(65)
   })
 
-  it('shows each event of a watch when it happens, and ends quietly when its reader leaves', async () => {
+  it('prints each event of a watch at once, and ends silently when its reader leaves', async () => {
     const program = spawnProgram('fetch', '/api/v1/namespaces?watch=1', '--kubeconfig', kubeconfig)
     await program.until('out', /"name":"default"/)
     await createNamespace('while-watched')
@@ -62,7 +62,7 @@ describe('the built program', () => {
     expect(program.err).toBe('')
   })
 
-  it('ends quietly behind head', async () => {
+  it('ends silently in a pipe to head', async () => {
     const line = `"${process.execPath}" "${PROGRAM}" fetch /api/v1/namespaces --kubeconfig "${kubeconfig}"`
     const body = `${'x'.repeat(1023)}\n`.repeat(1024)
     sandbox.respondWith(() => ({ status: 200, body }))
@@ -94,7 +94,7 @@ onUnix('a signal while a plugin hangs', () => {
     expect(isAlive(plugin)).toBe(false)
   })
 
-  it('a passed --timeout ends both too', async () => {
+  it('--timeout ends both too', async () => {
     const program = spawnProgram('fetch', '/version', '--kubeconfig', hanging, '--timeout', '2')
     const plugin = await pluginId(program)
     expect(await program.end()).toBe(65)
@@ -113,20 +113,20 @@ describe.skipIf(!hasScript)('on a terminal (needs script: apt install bsdutils)'
   const atTerminal = (...args: string[]): Running =>
     new Running(...onTerminal(quoteWords(process.execPath, PROGRAM, ...args)))
 
-  it('JSON is laid out in colours', async () => {
+  it('JSON is indented, with colours', async () => {
     const terminal = atTerminal('fetch', '/version', '--kubeconfig', kubeconfig)
     expect(await terminal.end()).toBe(0)
     expect(terminal.out).toContain('\u001b[34m"major"\u001b[39m: \u001b[32m"1"\u001b[39m,\r\n')
   })
 
-  it('a watch is shown as it comes, and Ctrl-C ends it with 130', async () => {
+  it('a watch is printed as it arrives, and Ctrl-C ends it with 130', async () => {
     const terminal = atTerminal('fetch', '/api/v1/namespaces?watch=1', '--kubeconfig', kubeconfig)
     await terminal.until('out', /\{"type":"ADDED"/)
     terminal.child.stdin?.write('\u0003')
     expect(await terminal.end()).toBe(130)
   })
 
-  it('errors are in colours, and the exit status is the same', async () => {
+  it('errors have colours, and the same exit status', async () => {
     const terminal = atTerminal('whoami', '--context', 'nope', '--kubeconfig', kubeconfig)
     expect(await terminal.end()).toBe(15)
     expect(terminal.out).toContain(
@@ -134,7 +134,7 @@ describe.skipIf(!hasScript)('on a terminal (needs script: apt install bsdutils)'
     )
   })
 
-  it('a plugin that must ask is refused while -d @- reads the keyboard', async () => {
+  it('a plugin that must prompt fails while -d @- reads the keyboard', async () => {
     const plugin = await sandbox.plugin({ user: 'jane' })
     const asking = sandbox.writeKubeconfig({
       user: { exec: { ...plugin, interactiveMode: 'Always' } },

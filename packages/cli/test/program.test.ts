@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { COMMANDS } from '../src/command-table.ts'
+import { GLOBAL_FLAGS } from '../src/flags/flag-table.ts'
 import { runFake } from './run-fake.ts'
 
 describe('the program', () => {
-  it('shows its help when nothing is asked', async () => {
+  it('shows its help without a command', async () => {
     const alone = await runFake([])
     expect(alone.status).toBe(0)
     expect(alone.out).toContain('Usage: kubecred COMMAND')
@@ -18,11 +19,32 @@ describe('the program', () => {
     expect(await runFake(['-h', 'fetch', '/x'])).toEqual(long)
   })
 
-  it('says in one line where the demo is', async () => {
+  it('lists the global flags with options, and only there', async () => {
+    const { out } = await runFake(['options'])
+    for (const name of GLOBAL_FLAGS) expect(out).toContain(name === 'v' ? '  -v ' : `--${name} `)
+    for (const { name } of COMMANDS) {
+      const { out: help } = await runFake([name, '--help'])
+      expect(help).toMatch(/\nUse "kubecred options" for a list of global flags[^\n]*\n$/)
+      expect(help).not.toContain('--insecure-skip-tls-verify')
+    }
+  })
+
+  it('lists the flags that status and wrap accept', async () => {
+    const { out: status } = await runFake(['status', '--help'])
+    for (const flag of ['--run', '-w, --watch', '-o, --output', '--kubeconfig FILE']) {
+      expect(status).toContain(flag)
+    }
+    const { out: wrap } = await runFake(['wrap', '--help'])
+    for (const flag of ['--undo', '--ttl TIME', '--context NAME', '--plugin-env LIST']) {
+      expect(wrap).toContain(flag)
+    }
+  })
+
+  it('names the package of the demo in one line', async () => {
     expect(await runFake(['demo', '--no-open'])).toMatchObject({
       status: 2,
       out: '',
-      err: 'kubecred: the demo is a package of its own; run: npx @kubecred/demo\n',
+      err: 'kubecred: the demo is a separate package; run: npx @kubecred/demo\n',
     })
   })
 
@@ -37,7 +59,7 @@ describe('the program', () => {
     [['whoami', '-o', 'yaml'], 'flag -o takes json, not "yaml"', 'whoami --help'],
     [['whoami', '--timeout', 'soon'], 'flag --timeout takes seconds', 'whoami --help'],
     [['whoami', '--as-user-extra', 'x'], 'flag --as-user-extra takes KEY=VALUE', 'whoami --help'],
-  ])('answers %j with status 2, one reason and where to read more', async (argv, reason, help) => {
+  ])('rejects %j with status 2, one reason and the help to read', async (argv, reason, help) => {
     const { status, out, err } = await runFake(argv)
     expect({ status, out }).toEqual({ status: 2, out: '' })
     const [first, second, rest] = err.split('\n')

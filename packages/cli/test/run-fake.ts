@@ -13,12 +13,12 @@ export interface FakeOptions {
 export interface Outcome {
   readonly status: number
   readonly out: string
-  /** Standard output as it was written. */
+  /** Standard output as bytes. */
   readonly bytes: Buffer
   readonly err: string
 }
 
-/** Runs the program inside the test, with everything it touches replaced. */
+/** Runs the program in this process, with fakes for its inputs and outputs. */
 export async function runFake(
   argv: readonly string[],
   options: FakeOptions = {},

@@ -4,7 +4,7 @@ import { RunningProgram } from '../../core/test/fixtures/running-program.ts'
 /** The built program; bootstrap builds it before the tests run. */
 export const PROGRAM = fileURLToPath(new URL('../bin/kubecred.mjs', import.meta.url))
 
-/** A program in the environment of a person at a terminal. */
+/** A program in the environment of a user at a terminal. */
 export class Running extends RunningProgram {
   constructor(
     command: string,

@@ -45,7 +45,7 @@ const infosOf = (): { spec: { interactive: boolean } }[] =>
 describe.skipIf(!hasScript)(
   'a plugin that asks, on a terminal (needs script: apt install bsdutils)',
   () => {
-    it('gets the terminal: it asks with the echo off, and the answer is used', async () => {
+    it('gets the terminal: it prompts with echo off, and the input is used', async () => {
       const kubeconfig = await writeKubeconfig('IfAvailable')
       const running = atTerminal(process.execPath, PROGRAM, 'whoami', '--kubeconfig', kubeconfig)
       await running.until('out', /Password: /)
@@ -55,7 +55,7 @@ describe.skipIf(!hasScript)(
       expect(running.out).not.toContain('sesame')
     })
 
-    it('shows why it failed, once, and the status says so', async () => {
+    it('shows once why it failed, and the exit status matches', async () => {
       const kubeconfig = await writeKubeconfig('Always')
       const running = atTerminal(process.execPath, PROGRAM, 'whoami', '--kubeconfig', kubeconfig)
       await running.until('out', /Password: /)
@@ -65,7 +65,7 @@ describe.skipIf(!hasScript)(
       expect(running.out).toContain('failed with exit code 1')
     })
 
-    it('asks once for many waiting requests', async () => {
+    it('prompts once for many waiting requests', async () => {
       const kubeconfig = await writeKubeconfig('Always')
       const running = atTerminal(
         'env',
@@ -80,7 +80,7 @@ describe.skipIf(!hasScript)(
       expect(running.out.match(/Password: /g)).toHaveLength(1)
     })
 
-    it('is not asked by a renewal in the background: that one gets no terminal', async () => {
+    it('does not prompt for a renewal in the background, which has no terminal', async () => {
       const kubeconfig = await writeKubeconfig('IfAvailable', 6000)
       const running = atTerminal(
         'env',
@@ -111,7 +111,7 @@ describe.skipIf(!hasScript)(
       expect(left.trim()).toBe('')
     })
 
-    it('cannot ask when standard input is used for something else, and says for what', async () => {
+    it('cannot prompt if standard input is used for something else, which the message names', async () => {
       const kubeconfig = await writeKubeconfig('Always')
       const args = ['fetch', '/api/v1/namespaces', '-d', '@-', '--kubeconfig', kubeconfig]
       const running = atTerminal(process.execPath, PROGRAM, ...args)
@@ -123,15 +123,15 @@ describe.skipIf(!hasScript)(
   },
 )
 
-describe('a plugin that asks, without a terminal', () => {
-  it('fails at once with the reason when it must ask', async () => {
+describe('a plugin that prompts, without a terminal', () => {
+  it('fails at once with the reason if it must prompt', async () => {
     const running = spawnProgram('whoami', '--kubeconfig', await writeKubeconfig('Always'))
     expect(await running.end()).toBe(44)
     expect(running.err).toContain('standard input is not a terminal')
     expect(existsSync(log)).toBe(false)
   })
 
-  it('runs without anything to read when it need not ask', async () => {
+  it('runs with empty standard input if it need not prompt', async () => {
     const running = spawnProgram('whoami', '--kubeconfig', await writeKubeconfig('IfAvailable'))
     writeFileSync(join(sandbox.folder, 'unused'), '')
     running.child.stdin?.write('not for the plugin\n')

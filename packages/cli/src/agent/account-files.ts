@@ -2,18 +2,18 @@ import { readdirSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { Environment } from 'kubecred/internal'
 
-/** What an account depends on, as the agent compares it. */
+/** The files that decide which account a plugin uses, in the form that the agent compares. */
 export interface AccountFacts {
-  /** Path, time of change, size and inode of each file; absent files too. */
+  /** Path, modification time, size and inode of each file; missing files are listed too. */
   readonly files: readonly string[]
   /** Whether we know where this plugin keeps its account. */
   readonly isAccountKnown: boolean
 }
 
-/** More files than this in one folder are not looked at one by one. */
-const MOST_IN_FOLDER = 64
+/** Only the first files of a folder are compared, in alphabetical order. */
+const MAX_FILES_IN_FOLDER = 64
 
-/** Looks at the files where a plugin keeps its account, and at those that somebody named. */
+/** Stats the files in which a plugin keeps its account, and those named by `--depends-on`. */
 export function accountFacts(
   command: string,
   args: readonly string[],
@@ -29,10 +29,10 @@ export function accountFacts(
 }
 
 /**
- * The files and folders that change when somebody logs in as somebody else. Undefined for unknown plugins.
+ * Returns the files and folders that change when a user logs in to another account; undefined for unknown plugins.
  *
- * Left out is what plugins write whenever they run, such as caches of tokens they derive: it would make every
- * answer look like a new account.
+ * Files that plugins write on every run, such as caches of derived tokens, are left out: with them every answer would
+ * look like a new account.
  */
 export function accountFiles(
   command: string,
@@ -42,7 +42,7 @@ export function accountFiles(
   const home = env['HOME'] ?? '/'
   const name = basename(command).replace(/\.exe$/i, '')
   const key = name === 'kubectl' ? (args[0] ?? '') : name
-  // Every object has a `constructor`; that is no plugin.
+  // hasOwn: a plugin named `constructor` must not find a member of Object.prototype.
   const files = Object.hasOwn(ACCOUNTS, key) ? ACCOUNTS[key] : undefined
   return files?.({
     home: (...parts) => join(home, ...parts),
@@ -52,16 +52,16 @@ export function accountFiles(
   })
 }
 
-interface Places {
+interface PathHelpers {
   home(...parts: string[]): string
-  /** The folder or file a variable names, else one under the home. */
+  /** The path in an environment variable, or one under the home folder if the variable is not set. */
   folder(variable: string, ...parts: string[]): string
   config(...parts: string[]): string
-  /** Files that variables name, where they do. */
+  /** The paths in these environment variables, for those that are set. */
   named(...variables: string[]): string[]
 }
 
-type Account = (places: Places) => string[]
+type Account = (paths: PathHelpers) => string[]
 
 const aws: Account = ({ home, folder, named }) => [
   folder('AWS_CONFIG_FILE', '.aws', 'config'),
@@ -106,7 +106,7 @@ const ACCOUNTS: Readonly<Record<string, Account>> = {
   gcloud,
   'gke-gcloud-auth-plugin': gcloud,
   az: azure,
-  kubelogin: (places) => [...azure(places), ...oidcLogin(places)],
+  kubelogin: (paths) => [...azure(paths), ...oidcLogin(paths)],
   'kubectl-oidc_login': oidcLogin,
   'oidc-login': oidcLogin,
   oci: ({ home, folder }) => [
@@ -122,7 +122,7 @@ const ACCOUNTS: Readonly<Record<string, Account>> = {
   rancher: ({ home }) => [home('.rancher', 'cli2.json')],
 }
 
-/** A folder tells nothing of a file in it that was written anew, so its files are looked at too. */
+/** Includes the files of a folder: rewriting one of them does not change the folder itself. */
 function factsOf(path: string): string[] {
   const facts = statSync(path, { throwIfNoEntry: false, bigint: true })
   if (facts === undefined) return [`${path}\0`]
@@ -134,7 +134,7 @@ function factsOf(path: string): string[] {
 function filesIn(folder: string): string[] {
   try {
     const names = readdirSync(folder).sort()
-    return names.slice(0, MOST_IN_FOLDER).map((name) => join(folder, name))
+    return names.slice(0, MAX_FILES_IN_FOLDER).map((name) => join(folder, name))
   } catch {
     return []
   }

@@ -4,33 +4,36 @@ import { dirname, join } from 'node:path'
 import process from 'node:process'
 import { AgentUnusableError, type Environment } from 'kubecred/internal'
 
-/** Where an agent is, for one user. */
-export interface AgentPlace {
+/** The paths of one user's agent. */
+export interface AgentPaths {
   readonly folder: string
   readonly socket: string
-  /** Held by who starts an agent. */
+  /** Held by the process that starts an agent. */
   readonly lock: string
 }
 
-/** The kernel cuts longer paths of sockets, and would talk to another one. */
-const MOST_PATH_BYTES = 100
+/** The kernel truncates longer socket paths, and would connect to another socket. */
+const MAX_PATH_BYTES = 100
 const GROUP_AND_OTHERS = 0o077
 const GROUP_AND_OTHERS_WRITE = 0o022
 const STICKY = 0o1000
 
 /**
- * The place of the agent: in XDG_RUNTIME_DIR, else in a folder of our own among the temporary ones.
+ * Returns the paths of the agent: in XDG_RUNTIME_DIR, else in a folder of this user below the temporary folder.
  *
- * The version of what is spoken is part of the name, so that a program never meets an agent it cannot talk to.
+ * The protocol version is part of the name, so that a program never connects to an agent of another version.
  *
- * @throws {AgentUnusableError}
+ * @throws {AgentUnusableError} On Windows, and if the socket path is too long.
  */
-export function agentPlace(env: Environment): AgentPlace {
+export function agentPaths(env: Environment): AgentPaths {
   const uid = process.getuid?.()
   if (uid === undefined) {
-    throw new AgentUnusableError('there is no agent on this system: it needs unix sockets', {
-      hint: 'Set KUBECRED_AGENT=off to do without it silently.',
-    })
+    throw new AgentUnusableError(
+      'the agent is not available on this system: it needs Unix sockets',
+      {
+        hint: 'Set KUBECRED_AGENT=off to disable it without this message.',
+      },
+    )
   }
   const runtime = env['XDG_RUNTIME_DIR']
   const folder = runtime?.startsWith('/')
@@ -38,9 +41,9 @@ export function agentPlace(env: Environment): AgentPlace {
     : join(tmpdir(), `kubecred-${uid}`)
   const socket = join(folder, 'agent-1.sock')
   const size = Buffer.byteLength(socket)
-  if (size > MOST_PATH_BYTES) {
+  if (size > MAX_PATH_BYTES) {
     throw new AgentUnusableError(
-      `the path of the agent's socket has ${size} bytes, and ${MOST_PATH_BYTES} is the limit: ${JSON.stringify(socket)}`,
+      `the path of the agent's socket has ${size} bytes, the limit is ${MAX_PATH_BYTES}: ${JSON.stringify(socket)}`,
       { hint: 'Set XDG_RUNTIME_DIR to a shorter path.' },
     )
   }
@@ -48,14 +51,14 @@ export function agentPlace(env: Environment): AgentPlace {
 }
 
 /**
- * Refuses a folder that anybody else could have put there or can write to.
+ * Rejects a folder that another user could have created or can write to.
  *
- * The folder is the guard: Node does not tell who is at the other end of a socket.
+ * Access is controlled by the folder because Node cannot show which user is at the other end of a socket.
  *
- * @returns Whether there is a folder at all.
- * @throws {AgentUnusableError} Says what is wrong with it.
+ * @returns Whether the folder exists.
+ * @throws {AgentUnusableError} If the folder is not safe.
  */
-export function checkFolder({ folder }: AgentPlace): boolean {
+export function checkFolder({ folder }: AgentPaths): boolean {
   const facts = lookAt(folder)
   checkParent(folder)
   if (facts === undefined) return false
@@ -66,33 +69,33 @@ export function checkFolder({ folder }: AgentPlace): boolean {
 }
 
 /**
- * Refuses a socket that is not ours alone.
+ * Rejects a socket that other users can access.
  *
- * @returns Whether there is one at all.
- * @throws {AgentUnusableError}
+ * @returns Whether the socket exists.
+ * @throws {AgentUnusableError} If the socket or its folder is not safe.
  */
-export function checkSocket(place: AgentPlace): boolean {
-  if (!checkFolder(place)) return false
-  const facts = lookAt(place.socket)
+export function checkSocket(paths: AgentPaths): boolean {
+  if (!checkFolder(paths)) return false
+  const facts = lookAt(paths.socket)
   if (facts === undefined) return false
-  if (!facts.isSocket()) refuse(place.socket, 'it is not a socket', remove(place.socket))
-  checkOwner(place.socket, facts, '600')
+  if (!facts.isSocket()) refuse(paths.socket, 'it is not a socket', remove(paths.socket))
+  checkOwner(paths.socket, facts, '600')
   return true
 }
 
-/** Makes the folder if it is not there, and checks it. */
-export function makeFolder(place: AgentPlace): void {
-  if (checkFolder(place)) return
+/** Creates the folder if it does not exist, and checks it. */
+export function makeFolder(paths: AgentPaths): void {
+  if (checkFolder(paths)) return
   try {
-    mkdirSync(place.folder, { mode: 0o700 })
+    mkdirSync(paths.folder, { mode: 0o700 })
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code !== 'EEXIST') refuse(place.folder, `it cannot be made (${code})`, ELSEWHERE)
+    if (code !== 'EEXIST') refuse(paths.folder, `it cannot be created (${code})`, ELSEWHERE)
   }
-  checkFolder(place)
+  checkFolder(paths)
 }
 
-/** Who can write to the folder above could put another in the place of ours after we looked. */
+/** A user who can write to the parent folder could replace ours after the check. */
 function checkParent(folder: string): void {
   const parent = dirname(folder)
   const facts = statSync(parent, { throwIfNoEntry: false })
@@ -100,18 +103,13 @@ function checkParent(folder: string): void {
   const isTheirs = facts.uid !== process.getuid?.() && facts.uid !== 0
   if (isTheirs) refuse(parent, 'it belongs to another user', ELSEWHERE)
   const isOpen = (facts.mode & GROUP_AND_OTHERS_WRITE) !== 0 && (facts.mode & STICKY) === 0
-  if (isOpen)
-    refuse(parent, 'others can write to it', `Close it to them: chmod go-w ${quote(parent)}`)
+  if (isOpen) refuse(parent, 'other users can write to it', `Run chmod go-w ${quote(parent)}`)
 }
 
 function checkOwner(path: string, { uid, mode }: Stats, wanted: string): void {
   if (uid !== process.getuid?.()) refuse(path, 'it belongs to another user', ELSEWHERE)
   if ((mode & GROUP_AND_OTHERS) === 0) return
-  refuse(
-    path,
-    'others than you have access to it',
-    `Close it to them: chmod ${wanted} ${quote(path)}`,
-  )
+  refuse(path, 'other users have access to it', `Run chmod ${wanted} ${quote(path)}`)
 }
 
 function lookAt(path: string): Stats | undefined {
@@ -120,11 +118,11 @@ function lookAt(path: string): Stats | undefined {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT') return undefined
-    return refuse(path, `it cannot be looked at (${code})`, ELSEWHERE)
+    return refuse(path, `it cannot be examined (${code})`, ELSEWHERE)
   }
 }
 
-const ELSEWHERE = 'Set XDG_RUNTIME_DIR to a folder of your own'
+const ELSEWHERE = 'Set XDG_RUNTIME_DIR to a folder that only you can access'
 
 function remove(path: string): string {
   return `Remove ${quote(path)}`
@@ -140,6 +138,6 @@ function refuse(path: string, reason: string, remedy: string): never {
 
 function unusable(path: string, reason: string, remedy: string): AgentUnusableError {
   return new AgentUnusableError(`the agent at ${quote(path)} is not used: ${reason}`, {
-    hint: `${remedy}; or set KUBECRED_AGENT=off to do without the agent.`,
+    hint: `${remedy}, or set KUBECRED_AGENT=off to disable the agent.`,
   })
 }

@@ -3,44 +3,44 @@ import process from 'node:process'
 import { describeUnexpected } from 'kubecred/errors'
 import { EXIT } from '../exit-status.ts'
 import { printable } from '../render/printable.ts'
-import type { AgentPlace } from './agent-paths.ts'
+import type { AgentPaths } from './agent-paths.ts'
 import { closeInherited } from './close-inherited.ts'
 import { serveAgent } from './serve-agent.ts'
 
 /**
- * Is the agent, in this process, until it ends. Returns why it did.
+ * Runs the agent in this process until it ends, and returns the reason.
  *
- * @param timeoutMs How long plugins may take whose clients do not say.
+ * @param timeoutMs Time limit of plugins for requests that do not set one.
  * @throws {AgentUnusableError}
  */
-export async function serveHere(
-  place: AgentPlace,
+export async function runAgentProcess(
+  paths: AgentPaths,
   signal: AbortSignal,
   timeoutMs: number | undefined,
 ): Promise<string> {
   closeInherited()
   process.umask(0o077)
-  // Node would open a debugger for whoever sends it, and a debugger shows all of the memory.
+  // By default Node opens a debugger on SIGUSR1, and a debugger can read all of the memory.
   process.on('SIGUSR1', () => {})
-  // It means nothing to us, and would end the process.
+  // It would end the process.
   process.on('SIGUSR2', () => {})
-  // Node would write it as it is, and it may quote a secret. The next call starts another agent.
+  // Node would print the error as it is, and it may contain a secret. The next request starts another agent.
   process.on('uncaughtException', end)
   process.on('unhandledRejection', end)
-  const served = await serveAgent(place, {
+  const served = await serveAgent(paths, {
     ...(timeoutMs !== undefined && { limits: { timeoutMs, interactiveTimeoutMs: timeoutMs } }),
   })
-  signal.addEventListener('abort', () => served.stop('a signal ended it'), { once: true })
+  signal.addEventListener('abort', () => served.stop('it received a signal'), { once: true })
   return served.ended
 }
 
-/** Synchronously: the process ends before a stream would have written it. */
+/** Writes synchronously: the process exits before a stream would have been flushed. */
 function end(error: unknown): never {
   const { id, stack } = describeUnexpected(error)
   try {
     writeSync(2, `kubecred: internal error ${id}: ${printable(stack)}\n`)
   } catch {
-    // In the background there may be no standard error; the exit status is all that is left.
+    // A background process may have no standard error; the exit status remains.
   }
   return process.exit(EXIT.unexpected)
 }

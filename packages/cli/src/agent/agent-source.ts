@@ -22,19 +22,19 @@ import {
 import { joinExecInfo } from './exec-info-text.ts'
 import type { GetRequest } from './protocol.ts'
 
-/** What an agent's source has to know about those who wait for it. */
-export interface Audience {
-  /** What was asked last: its environment is the freshest. */
+/** The waiting requests, as the source of an agent sees them. */
+export interface Requesters {
+  /** The most recent request: its environment is the most up to date. */
   latest(): GetRequest
-  /** Whether somebody who waits can be asked at a terminal. */
+  /** Whether one of the waiting requesters has a terminal for prompts. */
   hasTerminal(): boolean
-  /** Lets somebody with a terminal run it; undefined when nobody with one is left. */
+  /** Lets a requester with a terminal run the plugin; undefined if none of them is left. */
   delegate(signal: AbortSignal): Promise<RunOutcome | undefined>
-  /** Whether anybody waits at all. */
+  /** Whether no requester is waiting. */
   isEmpty(): boolean
 }
 
-/** The exec stanza that a request stands for. */
+/** Returns the exec stanza that a request describes. */
 export function execConfigOf({ execInfo, command, args }: GetRequest): ExecConfig {
   return {
     apiVersion: decodeExecInfo(parseJson(execInfo)).apiVersion,
@@ -42,19 +42,20 @@ export function execConfigOf({ execInfo, command, args }: GetRequest): ExecConfi
     args: args.map((arg) => new Secret(arg)),
     env: [],
     provideClusterInfo: false,
-    // Ahead of time it is never told that it may ask; when somebody waits, as they say.
+    // A renewal ahead of expiry is never interactive; otherwise the waiting requesters decide.
     interactiveMode: 'IfAvailable',
   }
 }
 
 /**
- * A plugin as the agent runs it: with the environment of who asked last, in their folder, or at their terminal.
+ * Returns a source that runs the plugin with the environment and working directory of the latest requester, or at the
+ * terminal of a requester.
  *
- * The policy was asked by who asks, who also found the file: here exactly that file runs.
+ * The requester has already located the file and applied the plugin policy: exactly that file runs here.
  */
 export function agentSource(
   exec: ExecConfig,
-  audience: Audience,
+  requesters: Requesters,
   { clock, limits }: { readonly clock: Clock; readonly limits: ExecLimits },
 ): Source {
   const { run, sha256 } = nodePrograms({})
@@ -62,48 +63,51 @@ export function agentSource(
     {
       exec,
       policy: ALLOW_ALL,
-      limits: limitsFor(audience, limits),
-      clientCluster: () => decodeExecInfo(parseJson(audience.latest().execInfo)).cluster,
+      limits: limitsFor(requesters, limits),
+      clientCluster: () => decodeExecInfo(parseJson(requesters.latest().execInfo)).cluster,
     },
     {
       crypto: nodeCrypto,
       clock,
-      terminal: { isTerminal: () => audience.hasTerminal() },
-      hostEnv: () => audience.latest().env,
+      terminal: { isTerminal: () => requesters.hasTerminal() },
+      hostEnv: () => requesters.latest().env,
       programs: {
-        locate: () => findExecutable(audience.latest().path, { path: undefined }),
+        locate: () => findExecutable(requesters.latest().path, { path: undefined }),
         sha256,
         async run(request) {
           if (request.interactive) {
-            const outcome = await audience.delegate(request.signal)
+            const outcome = await requesters.delegate(request.signal)
             if (outcome !== undefined) return outcome
-            if (audience.isEmpty() || request.signal.aborted) return ABANDONED
+            if (requesters.isEmpty() || request.signal.aborted) return ABANDONED
           }
-          return run(await fromHere(request, audience.latest()))
+          return run(await withoutTerminal(request, requesters.latest()))
         },
       },
     },
   )
 }
 
-/** The limits of who asked last, read when the plugin starts. */
-function limitsFor(audience: Audience, limits: ExecLimits): ExecLimits {
+/** The limits of the latest request, read when the plugin starts. */
+function limitsFor(requesters: Requesters, limits: ExecLimits): ExecLimits {
   return {
     ...limits,
     get timeoutMs() {
-      const { timeoutMs, isAttended } = audience.latest()
+      const { timeoutMs, isAttended } = requesters.latest()
       return timeoutMs ?? (isAttended ? limits.interactiveTimeoutMs : limits.timeoutMs)
     },
     get interactiveTimeoutMs() {
-      return audience.latest().timeoutMs ?? limits.interactiveTimeoutMs
+      return requesters.latest().timeoutMs ?? limits.interactiveTimeoutMs
     },
   }
 }
 
 const ABANDONED: RunOutcome = { ended: 'aborted', tookMs: 0, stderrTail: '' }
 
-/** Without a terminal, whatever the source had decided: who had one is gone. */
-async function fromHere(request: RunRequest, { cwd, execInfo }: GetRequest): Promise<RunRequest> {
+/** Makes a run non-interactive, whatever the source decided: the requester with the terminal has left. */
+async function withoutTerminal(
+  request: RunRequest,
+  { cwd, execInfo }: GetRequest,
+): Promise<RunRequest> {
   const isThere = await stat(cwd).then(
     (facts) => facts.isDirectory(),
     () => false,
@@ -116,7 +120,7 @@ async function fromHere(request: RunRequest, { cwd, execInfo }: GetRequest): Pro
   }
 }
 
-/** Writes a credential as the plugin would have: one of the few places where secrets leave their boxes. */
+/** Encodes a credential as the plugin would have printed it. One of the few places that expose secrets. */
 export function credentialAnswer(
   { token, certificate }: Credential,
   expiresAt: number,

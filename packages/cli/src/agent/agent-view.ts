@@ -6,17 +6,17 @@ import { withFlagNames } from '../render/with-flag-names.ts'
 import { makeRequest } from '../token-program/make-request.ts'
 import { readArguments } from '../token-program/read-arguments.ts'
 import { isWrapped } from '../wrap/plan.ts'
-import { type AgentPlace, agentPlace } from './agent-paths.ts'
+import { type AgentPaths, agentPaths } from './agent-paths.ts'
 import { askAgent } from './ask-agent.ts'
 import type { EntryStatus } from './protocol.ts'
 
-/** What the agent knows of a context, in the words of `status`. */
+/** What the agent knows about a context, as `status` shows it. */
 export type SeenByAgent = Pick<ContextStatus, 'state'> & Partial<ContextStatus>
 
 /**
- * What a running agent knows of each context that goes through kubecred-token. Starts nothing and runs nothing.
+ * Asks a running agent about each context that uses kubecred-token. Starts no agent and runs no plugin.
  *
- * It is found as a client in this folder, with this environment, would find it.
+ * The lookup uses the current folder and this environment, as a client started here would.
  */
 export async function agentView(
   options: { readonly kubeconfig?: string | undefined; readonly env: Environment },
@@ -24,14 +24,14 @@ export async function agentView(
 ): Promise<ReadonlyMap<string, SeenByAgent>> {
   const seen = new Map<string, SeenByAgent>()
   try {
-    const place = agentPlace(options.env)
+    const paths = agentPaths(options.env)
     for (const wrapped of await execContexts(options, isWrapped)) {
-      const entry = await lookFor(wrapped, place, options.env)
-      const told = entry && describeEntry(entry, now)
-      if (told !== undefined) seen.set(wrapped.context, told)
+      const entry = await lookFor(wrapped, paths, options.env)
+      const row = entry && describeEntry(entry, now)
+      if (row !== undefined) seen.set(wrapped.context, row)
     }
   } catch (error) {
-    // Without an agent there is nothing to add; what else is wrong, the other columns say.
+    // Without an agent there is nothing to add; errors in the files are already in the other columns.
     if (!isCredentialError(error)) throw error
   }
   return seen
@@ -39,7 +39,7 @@ export async function agentView(
 
 async function lookFor(
   { args, env: own }: ExecContext,
-  place: AgentPlace,
+  paths: AgentPaths,
   env: Environment,
 ): Promise<EntryStatus | undefined> {
   try {
@@ -49,11 +49,11 @@ async function lookFor(
       parent: process.pid,
       own: process.execPath,
       isTerminal: async () => false,
-      giveTerminal: () => {},
-      tell: () => {},
-      pass: () => {},
+      yieldTerminal: () => {},
+      writeLine: () => {},
+      passStderr: () => {},
     })
-    const answer = await askAgent(place, { ...request, do: 'look' })
+    const answer = await askAgent(paths, { ...request, do: 'look' })
     return typeof answer === 'object' && answer.is === 'seen' ? answer.entry : undefined
   } catch {
     return undefined

@@ -1,14 +1,14 @@
 import { AgentLockedError, nodeCrypto, type RunOutcome } from 'kubecred/internal'
 import { Entry, type EntryPorts } from './entry.ts'
-import { describeFailed } from './failed-answer.ts'
+import { failedAnswer } from './failed-answer.ts'
 import { identityText } from './identity.ts'
 import type { Answer, DepositedOutcome, EntryStatus, GetRequest, LookRequest } from './protocol.ts'
 
-const MOST_ENTRIES = 1000
-/** A plugin that sets no end is not taken for another one before this time. */
+const MAX_ENTRIES = 1000
+/** How long a plugin whose credential has no expiry is remembered as one whose answers are not shared. */
 const UNSHARED_MS = 10 * 60_000
 
-/** The credentials of one user, by identity. Knows nothing of sockets. */
+/** Keeps the credentials of one user, by identity. Independent of the socket that serves it. */
 export class Agent {
   readonly #ports: EntryPorts
   readonly #entries = new Map<string, Entry>()
@@ -23,22 +23,22 @@ export class Agent {
     return this.#isLocked
   }
 
-  /** Never rejects: what goes wrong is an answer too. */
-  async get(asker: Asker): Promise<Answer> {
+  /** Never rejects: an error becomes a `failed` answer. */
+  async get(requester: Requester): Promise<Answer> {
     try {
-      return await this.#get(asker)
+      return await this.#get(requester)
     } catch (error) {
       const secrets = [...this.#entries.values()].flatMap((entry) => entry.secrets)
-      return describeFailed(error, secrets)
+      return failedAnswer(error, secrets)
     }
   }
 
-  /** What is known of the credential that such an asker would get. */
+  /** Returns the status of the credential that this request would get. */
   look(request: LookRequest): EntryStatus | undefined {
     return this.#entries.get(digestOf(request))?.status()
   }
 
-  /** Forgets every credential and ends every run; who waits is told so. */
+  /** Drops every credential and aborts every run; waiting requests are rejected. */
   forget(): void {
     for (const entry of this.#entries.values()) void entry.close()
     this.#entries.clear()
@@ -58,32 +58,32 @@ export class Agent {
     return [...this.#entries.values()].map((entry) => entry.status())
   }
 
-  /** Forgets what nobody has asked for since the given time. */
+  /** Drops the credentials that have not been requested since the given time. */
   sweep(before: number): void {
     for (const [id, entry] of this.#entries) {
       if (entry.isIdle && entry.lastAskedAt < before) this.#drop(id, entry)
     }
   }
 
-  async #get(asker: Asker): Promise<Answer> {
+  async #get(requester: Requester): Promise<Answer> {
     if (this.#isLocked) throw new AgentLockedError('the agent is locked')
-    const id = digestOf(asker.request)
+    const id = digestOf(requester.request)
     const now = this.#ports.clock.now()
     if (now < (this.#unshared.get(id) ?? 0)) return { is: 'alone' }
-    const entry = this.#entries.get(id) ?? this.#open(id, asker)
+    const entry = this.#entries.get(id) ?? this.#open(id, requester)
     try {
-      return await entry.get(asker)
+      return await entry.get(requester)
     } finally {
       if (entry.isUnshared) this.#setApart(id, entry)
-      // The next one begins anew, without a pause: nothing was wrong with the plugin.
-      else if (entry.isAbandoned(asker)) this.#drop(id, entry)
+      // The next request starts over without back-off: the plugin did not fail.
+      else if (entry.isAbandoned(requester)) this.#drop(id, entry)
     }
   }
 
-  #open(id: string, { request }: Asker): Entry {
+  #open(id: string, { request }: Requester): Entry {
     const entry = new Entry(request, this.#ports)
     this.#entries.set(id, entry)
-    if (this.#entries.size > MOST_ENTRIES) this.#dropOldest()
+    if (this.#entries.size > MAX_ENTRIES) this.#dropOldest()
     return entry
   }
 
@@ -93,10 +93,10 @@ export class Agent {
     if (oldest !== undefined) this.#drop(...oldest)
   }
 
-  /** Not at once: others who waited for the same run are still to be told. */
+  /** Drops the entry on the next turn: other requests that waited for the same run still need its answer. */
   #setApart(id: string, entry: Entry): void {
     this.#unshared.set(id, this.#ports.clock.now() + UNSHARED_MS)
-    if (this.#unshared.size > MOST_ENTRIES) this.#unshared.clear()
+    if (this.#unshared.size > MAX_ENTRIES) this.#unshared.clear()
     setImmediate(() => this.#drop(id, entry))
   }
 
@@ -110,8 +110,8 @@ function digestOf(request: GetRequest | LookRequest): string {
   return nodeCrypto.digest(identityText(request))
 }
 
-/** Somebody who waits for a credential. */
-export class Asker {
+/** One connection that waits for a credential. */
+export class Requester {
   readonly request: GetRequest
   readonly #send: (answer: Answer) => void
   readonly #left = new AbortController()
@@ -122,12 +122,12 @@ export class Asker {
     this.#send = send
   }
 
-  /** Aborted when they leave before they have an answer. */
+  /** Aborted when the connection closes before it has an answer. */
   get left(): AbortSignal {
     return this.#left.signal
   }
 
-  tell(text: string): void {
+  sendStderr(text: string): void {
     this.#send({ is: 'stderr', text })
   }
 
@@ -135,7 +135,7 @@ export class Asker {
     this.#left.abort()
   }
 
-  /** How the run ended that they were told to make. What nobody asked for is dropped. */
+  /** Takes the outcome of the run that this requester made for the agent. An unexpected one is dropped. */
   deposit(outcome: DepositedOutcome): void {
     this.#onDeposit?.(
       outcome.ended === 'exited'
@@ -144,7 +144,7 @@ export class Asker {
     )
   }
 
-  /** Lets them run the plugin at their terminal; undefined when they leave or are told to stop waiting. */
+  /** Asks this requester to run the plugin at its terminal; undefined if it leaves or the signal aborts. */
   run(signal: AbortSignal): Promise<RunOutcome | undefined> {
     return new Promise((resolve) => {
       const end = (outcome?: RunOutcome): void => {

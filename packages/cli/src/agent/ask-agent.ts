@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { AgentUnusableError } from 'kubecred/internal'
-import { type AgentPlace, checkSocket } from './agent-paths.ts'
+import { type AgentPaths, checkSocket } from './agent-paths.ts'
 import {
   type Answer,
   type DepositedOutcome,
@@ -9,57 +9,58 @@ import {
   writeFrame,
 } from './protocol.ts'
 
-/** An answer after which nothing more comes. */
+/** An answer that ends the conversation. */
 export type LastAnswer = Exclude<Answer, { is: 'stderr' | 'run' }>
 
+/** Callbacks for what the agent sends before its last answer. */
 export interface AskListener {
-  /** What the plugin says while it runs. */
+  /** Receives the standard error of the plugin while it runs. */
   onStderr?(text: string): void
-  /** Runs the plugin here; its outcome is deposited. */
+  /** Runs the plugin in this process; the outcome is sent to the agent. */
   onRun?(): Promise<DepositedOutcome>
 }
 
 /**
- * Asks the agent, if there is one.
+ * Sends a request to the agent, if there is one.
  *
- * @returns The last answer; `absent` when nobody listens, `lost` when the agent went away before it answered.
- * @throws {AgentUnusableError} When the place is not safe.
+ * @returns The last answer; `absent` if nothing listens at the socket, `lost` if the agent went away before it answered.
+ * @throws {AgentUnusableError} If the folder or the socket is not safe to use.
  */
 export async function askAgent(
-  place: AgentPlace,
+  paths: AgentPaths,
   request: Request,
   listener: AskListener = {},
 ): Promise<LastAnswer | 'absent' | 'lost'> {
-  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-    if (!checkSocket(place)) return 'absent'
-    const answer = await converse(place, request, listener)
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    if (!checkSocket(paths)) return 'absent'
+    const answer = await converse(paths, request, listener)
     if (answer !== 'busy') return answer
     await new Promise((resolve) => setTimeout(resolve, BUSY_PAUSE_MS))
   }
   throw new AgentUnusableError('the agent does not take connections')
 }
 
-/** More connections wait than the kernel keeps: that passes. */
+/** The kernel's queue of pending connections is full, which passes. */
 const BUSY_PAUSE_MS = 50
-const MOST_TRIES = 100
+const MAX_TRIES = 100
 
 function converse(
-  place: AgentPlace,
+  paths: AgentPaths,
   request: Request,
   { onStderr, onRun }: AskListener,
 ): Promise<LastAnswer | 'absent' | 'busy' | 'lost'> {
   return new Promise((resolve, reject) => {
-    const socket = connect(place.socket)
+    const socket = connect(paths.socket)
     let isConnected = false
     socket.once('connect', () => {
       isConnected = true
     })
     socket.on('error', ({ code }: NodeJS.ErrnoException) => {
-      // Later `close` says the same.
+      // Once connected, `close` reports it.
       if (isConnected) return
       if (code === 'ECONNREFUSED' || code === 'ENOENT') resolve('absent')
       else if (code === 'EAGAIN') resolve('busy')
-      // It ended while we knocked.
+      // The agent ended while we were connecting.
       else if (code === 'ECONNRESET' || code === 'EPIPE') resolve('lost')
       else reject(new AgentUnusableError(`the agent cannot be reached (${code})`))
     })
@@ -72,13 +73,13 @@ function converse(
         else if (answer.is === 'stderr') onStderr?.(answer.text)
         else if (answer.is !== 'run') {
           resolve(answer)
-          // Who asked may end with the answer; then there is nothing to take apart.
+          // A process that exits with the answer need not wait for this.
           setImmediate(() => socket.destroy())
         } else if (onRun === undefined) socket.destroy()
         else void deposit(socket, onRun)
       },
     })
-    // It goes out as soon as there is a connection.
+    // Node queues it until the socket is connected.
     writeFrame(socket, request)
   })
 }
@@ -87,7 +88,7 @@ async function deposit(socket: Socket, run: () => Promise<DepositedOutcome>): Pr
   writeFrame(socket, { do: 'deposit', outcome: await run() })
 }
 
-/** It comes from a program of our own, behind a folder of our own: what is left to check is that it is whole. */
+/** Checks only that the answer is complete: it comes from our own program, through a folder that only we can write to. */
 function parseAnswer(text: string): Answer | undefined {
   try {
     const value = JSON.parse(text) as Answer | null

@@ -3,10 +3,11 @@ import { closeSync, readdirSync, readFileSync } from 'node:fs'
 const CLOSE_ON_EXEC = 0o2000000
 
 /**
- * Closes the descriptors above standard error that this process was started with.
+ * Closes the file descriptors above standard error that this process inherited.
  *
- * A lock or a pipe of the program that started us would else be held for as long as we live. What Node opens by itself
- * is closed on exec, so that what is not was inherited. Only Linux says which is which; macOS passes none.
+ * Otherwise a lock or a pipe of the parent would stay open as long as this process lives. Node opens its own
+ * descriptors with close-on-exec, so one without that flag was inherited. Only Linux shows the flag; on macOS Node
+ * inherits none.
  */
 export function closeInherited(): void {
   for (const name of listDescriptors()) {
@@ -29,7 +30,7 @@ function isInherited(number: number): boolean {
       /^flags:\s*([0-7]+)/m.exec(readFileSync(`/proc/self/fdinfo/${number}`, 'utf8')) ?? []
     return flags !== undefined && (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) === 0
   } catch {
-    // The one that listed the others is closed by now.
+    // The descriptor of the listing itself is closed by now.
     return false
   }
 }

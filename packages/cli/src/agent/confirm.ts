@@ -4,16 +4,16 @@ import type { Io } from '../command.ts'
 import { UsageError } from '../usage-error.ts'
 
 /**
- * Asks the person at the terminal. Everything but yes is no, also the end of the input (Ctrl-D).
+ * Asks a yes/no question at the terminal. Anything but yes is no, also the end of input (Ctrl-D).
  *
- * @throws {UsageError} When there is nobody to ask.
- * @throws The reason of the signal when it is aborted, as by Ctrl-C.
+ * @throws {UsageError} If standard input is not a terminal.
+ * @throws The abort reason if the signal aborts, for example after Ctrl-C.
  */
 export async function confirm(question: string, { signal }: Io): Promise<boolean> {
   if (!process.stdin.isTTY) {
-    throw new UsageError('there is no terminal to ask on; give --yes if you mean it', 'wrap')
+    throw new UsageError('standard input is not a terminal; use --yes to skip the question', 'wrap')
   }
-  // The terminal keeps its own way of editing a line: Ctrl-C is then a signal, as everywhere else.
+  // Without raw mode Ctrl-C stays a signal.
   const asking = createInterface({ input: process.stdin, terminal: false })
   process.stderr.write(`${question} [y/N] `)
   return new Promise((resolve, reject) => {
@@ -22,7 +22,7 @@ export async function confirm(question: string, { signal }: Io): Promise<boolean
       asking.close()
     }
     const leave = (): void => {
-      // Nobody has pressed Enter: what comes next begins on a line of its own all the same.
+      // Enter was not pressed, so the cursor is still behind the question.
       process.stderr.write('\n')
       resolve(false)
     }

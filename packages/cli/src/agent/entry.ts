@@ -12,41 +12,42 @@ import {
   type Source,
   showArgs,
 } from 'kubecred/internal'
-import type { Asker } from './agent.ts'
+import type { Requester } from './agent.ts'
 import { agentSource, credentialAnswer, execConfigOf } from './agent-source.ts'
-import type { Answer, EntryStatus, GetRequest, ProcessName } from './protocol.ts'
+import type { Answer, EntryStatus, GetRequest, ProcessId } from './protocol.ts'
 
-/** Where nobody knows in which file the account stands, a change of it is noticed after this time. */
+/** How long an answer is kept if the files of the account are unknown: a change of account is noticed after this time. */
 const UNKNOWN_ACCOUNT_MS = 15 * 60_000
-/** People wait for these: after a login by hand, nobody should be told for minutes that there is none. */
+/** Short, because people wait: after a manual login the back-off must not go on for minutes. */
 const BACKOFF_LIMIT_MS = 30_000
-/** A credential that nobody complained about for so long is good. */
+/** A credential that has not been refused for this long counts as accepted. */
 const SERVED_MS = 60_000
 
+/** What an entry needs from the process. */
 export interface EntryPorts {
   readonly clock: Clock
   readonly limits: ExecLimits
 }
 
-/** The client asks again for a credential that has not expired: all that is known is that a server refused it. */
+/** A client that asks again before expiry implies that a server refused the credential; no response is known. */
 const REFUSED = { status: 401, headers: {} }
 
-/** One identity: its keeper, and those who wait for it. */
+/** One identity: its keeper and the requests that wait for it. */
 export class Entry {
   readonly #ports: EntryPorts
   readonly #exec: ExecConfig
   readonly #keeper: Keeper
-  readonly #askers = new Set<Asker>()
-  readonly #given = new Given()
-  /** Who stopped the plugin that ran at their terminal. */
-  readonly #declined = new WeakSet<Asker>()
-  /** What the plugin itself said, before we cut it: that is what clients are told. */
+  readonly #requesters = new Set<Requester>()
+  readonly #issued = new IssuedLeases()
+  /** Requesters whose user stopped the plugin at their terminal. */
+  readonly #declined = new WeakSet<Requester>()
+  /** The expiry that the plugin returned, before the agent shortens it. Clients receive this one. */
   readonly #ends = new WeakMap<Credential, number>()
   #latest: GetRequest
-  #starter: Asker | undefined
+  #starter: Requester | undefined
   #lastRunAt: number | undefined
   #isUnshared = false
-  /** Whether the last run was somebody's at a terminal. */
+  /** Whether the last run was left to a requester with a terminal. */
   #isDelegated = false
   #isDeclined = false
   lastAskedAt: number
@@ -63,44 +64,44 @@ export class Entry {
     )
   }
 
-  /** Whether the plugin sets no end to what it gives: then nobody but who started the run may have it. */
+  /** Whether the credential has no expiry: then only the requester that started the run receives it. */
   get isUnshared(): boolean {
     return this.#isUnshared
   }
 
-  /** Whether the run that was to bring a credential ended because the person at the terminal wanted it to. */
-  isAbandoned({ left }: Asker): boolean {
+  /** Whether the run ended because the user stopped it at the terminal. */
+  isAbandoned({ left }: Requester): boolean {
     const isOver = this.#isDeclined || (this.#isDelegated && left.aborted)
-    return isOver && this.#askers.size === 0 && this.#keeper.held === undefined
+    return isOver && this.#requesters.size === 0 && this.#keeper.held === undefined
   }
 
-  /** Everything in its credential that must not show. */
+  /** The secrets of the credential, to be removed from text. */
   get secrets(): readonly Secret[] {
     return this.#keeper.secrets
   }
 
   get isIdle(): boolean {
-    return this.#askers.size === 0
+    return this.#requesters.size === 0
   }
 
   /** @throws {CredentialError} */
-  async get(asker: Asker): Promise<Answer> {
+  async get(requester: Requester): Promise<Answer> {
     const { clock } = this.#ports
-    this.#latest = asker.request
+    this.#latest = requester.request
     this.lastAskedAt = clock.now()
-    this.#askers.add(asker)
+    this.#requesters.add(requester)
     try {
-      const lease = await this.#leaseFor(asker)
-      if (this.#isUnshared && this.#starter !== asker) return { is: 'alone' }
+      const lease = await this.#leaseFor(requester)
+      if (this.#isUnshared && this.#starter !== requester) return { is: 'alone' }
       const expiresAt = this.#endOf(lease)
-      this.#given.remember(asker.request.parent, lease, expiresAt, clock.now())
+      this.#issued.remember(requester.request.parent, lease, expiresAt, clock.now())
       const text = credentialAnswer(lease.credential, expiresAt, this.#exec.apiVersion)
       return { is: 'credential', text }
     } catch (error) {
       if (this.#isUnshared) return { is: 'alone' }
       throw error
     } finally {
-      this.#askers.delete(asker)
+      this.#requesters.delete(requester)
     }
   }
 
@@ -114,7 +115,7 @@ export class Entry {
       command,
       path,
       args: showArgs(this.#exec),
-      waiting: this.#askers.size,
+      waiting: this.#requesters.size,
       lastAskedAt: this.lastAskedAt,
       ...(this.#lastRunAt !== undefined && { lastRunAt: this.#lastRunAt }),
       ...(expiresAt !== undefined && Number.isFinite(expiresAt) && { expiresAt }),
@@ -125,23 +126,23 @@ export class Entry {
     return this.#keeper.close()
   }
 
-  /** The same client asks again for what it has: the server said no to it. */
-  async #leaseFor(asker: Asker): Promise<Lease> {
-    const { request, left } = asker
-    const refused = this.#given.find(request.parent, this.#ports.clock.now())
+  /** Replaces the credential if this client already has it: asking again means that the server refused it. */
+  async #leaseFor(requester: Requester): Promise<Lease> {
+    const { request, left } = requester
+    const refused = this.#issued.find(request.parent, this.#ports.clock.now())
     if (refused !== undefined) {
-      const better = this.#counting(asker, () => this.#keeper.replace(refused, REFUSED, left))
+      const better = this.#counting(requester, () => this.#keeper.replace(refused, REFUSED, left))
       const lease = await better
       if (lease !== undefined) return lease
     } else this.#acceptServed()
-    return this.#counting(asker, () => this.#keeper.lease(left))
+    return this.#counting(requester, () => this.#keeper.lease(left))
   }
 
-  /** Remembers whose ask began a run. */
-  #counting<T>(asker: Asker, ask: () => T): T {
+  /** Remembers which requester started a run. */
+  #counting<T>(requester: Requester, ask: () => T): T {
     const before = this.#keeper.status().runs
     const asked = ask()
-    if (this.#keeper.status().runs > before) this.#starter = asker
+    if (this.#keeper.status().runs > before) this.#starter = requester
     return asked
   }
 
@@ -172,7 +173,7 @@ export class Entry {
       acquire: async (ask) => {
         this.#begin()
         const report: typeof ask.report = (event) => {
-          if (event.type === 'plugin-stderr') this.#show(event.text)
+          if (event.type === 'plugin-stderr') this.#passStderr(event.text)
           ask.report(event)
         }
         return this.#limit(await source.acquire({ ...ask, report }))
@@ -180,9 +181,9 @@ export class Entry {
     }
   }
 
-  /** Lets waiting clients see what the plugin writes to standard error. */
-  #show(text: string): void {
-    for (const asker of this.#askers) asker.tell(text)
+  /** Passes the standard error of the plugin to the waiting clients. */
+  #passStderr(text: string): void {
+    for (const requester of this.#requesters) requester.sendStderr(text)
   }
 
   #begin(): void {
@@ -191,90 +192,92 @@ export class Entry {
     this.#isDeclined = false
   }
 
-  #hasLeft(asker: Asker): boolean {
-    return asker.left.aborted || this.#declined.has(asker)
+  #hasLeft(requester: Requester): boolean {
+    return requester.left.aborted || this.#declined.has(requester)
   }
 
   #hasWaiting(): boolean {
-    return [...this.#askers].some((asker) => !this.#hasLeft(asker))
+    return [...this.#requesters].some((requester) => !this.#hasLeft(requester))
   }
 
-  #withTerminal(): Asker | undefined {
-    return [...this.#askers].find((asker) => asker.request.isInteractive && !this.#hasLeft(asker))
+  #withTerminal(): Requester | undefined {
+    return [...this.#requesters].find(
+      (requester) => requester.request.isInteractive && !this.#hasLeft(requester),
+    )
   }
 
-  /** One after the other: who stops the plugin at their terminal speaks for themselves only. */
+  /** Tries the requesters with a terminal in turn: a user who stops the plugin decides only for their own request. */
   async #delegate(signal: AbortSignal): Promise<RunOutcome | undefined> {
     this.#isDelegated = true
     let stopped: RunOutcome | undefined
     for (;;) {
-      const asker = signal.aborted ? undefined : this.#withTerminal()
-      if (asker === undefined) break
-      const outcome = await asker.run(signal)
+      const requester = signal.aborted ? undefined : this.#withTerminal()
+      if (requester === undefined) break
+      const outcome = await requester.run(signal)
       if (outcome === undefined) continue
       if (!isStopped(outcome)) return outcome
       stopped = outcome
-      this.#declined.add(asker)
+      this.#declined.add(requester)
     }
     this.#isDeclined = stopped !== undefined && !this.#hasWaiting()
     if (this.#isDeclined) return stopped
-    // From now on it is a run of ours, which nobody's leaving ends.
+    // From now on the agent runs the plugin, and a requester that leaves does not end the run.
     this.#isDelegated = !this.#hasWaiting()
     return undefined
   }
 
-  /** How long we may hand it out, which is never longer than the plugin said. */
+  /** Limits how long the credential is shared, never beyond the expiry that the plugin returned. */
   #limit(acquired: Acquired): Acquired {
     const { ttlMs, isAccountKnown } = this.#latest
     this.#ends.set(acquired.credential, acquired.expiresAt)
     this.#isUnshared = !Number.isFinite(acquired.expiresAt) && ttlMs === undefined
-    const most = ttlMs ?? (isAccountKnown ? Number.POSITIVE_INFINITY : UNKNOWN_ACCOUNT_MS)
-    return { ...acquired, expiresAt: Math.min(acquired.expiresAt, this.#ports.clock.now() + most) }
+    const maxMs = ttlMs ?? (isAccountKnown ? Number.POSITIVE_INFINITY : UNKNOWN_ACCOUNT_MS)
+    return { ...acquired, expiresAt: Math.min(acquired.expiresAt, this.#ports.clock.now() + maxMs) }
   }
 }
 
-const BY_HAND = ['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP']
+const USER_SIGNALS = ['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP']
 
-/** Whether a person ended it, with Ctrl-C or by closing the window. */
+/** Whether the user ended it, with Ctrl-C or by closing the window. */
 function isStopped(outcome: RunOutcome): boolean {
-  return outcome.ended === 'killed' && BY_HAND.includes(outcome.signal)
+  return outcome.ended === 'killed' && USER_SIGNALS.includes(outcome.signal)
 }
 
-const MOST_CLIENTS = 1000
+const MAX_CLIENTS = 1000
 
-interface Handed {
+interface IssuedLease {
   readonly lease: Lease
   readonly expiresAt: number
 }
 
-/** Which client was given which credential: one that asks again before its end was refused by the server. */
-export class Given {
-  readonly #clients = new Map<string, Handed>()
+/** Which client has which lease: a client that asks again before expiry had its credential refused by the server. */
+export class IssuedLeases {
+  readonly #clients = new Map<string, IssuedLease>()
 
-  remember(client: ProcessName | undefined, lease: Lease, expiresAt: number, now: number): void {
+  remember(client: ProcessId | undefined, lease: Lease, expiresAt: number, now: number): void {
     if (client === undefined) return
     const key = keyOf(client)
     this.#clients.delete(key)
     this.#clients.set(key, { lease, expiresAt })
-    if (this.#clients.size > MOST_CLIENTS) this.#forget(now)
+    if (this.#clients.size > MAX_CLIENTS) this.#forget(now)
   }
 
-  /** What the client has and should still be able to use. */
-  find(client: ProcessName | undefined, now: number): Lease | undefined {
-    const handed = client && this.#clients.get(keyOf(client))
-    return handed !== undefined && now < handed.expiresAt ? handed.lease : undefined
+  /** Returns the unexpired lease that the client has. */
+  find(client: ProcessId | undefined, now: number): Lease | undefined {
+    const issued = client && this.#clients.get(keyOf(client))
+    return issued !== undefined && now < issued.expiresAt ? issued.lease : undefined
   }
 
-  /** The expired ones, or else the one that was served longest ago. */
+  /** Drops the expired leases, or else the oldest one. */
   #forget(now: number): void {
     for (const [key, { expiresAt }] of this.#clients) {
       if (expiresAt <= now) this.#clients.delete(key)
     }
     const [oldest] = this.#clients.keys()
-    if (this.#clients.size > MOST_CLIENTS && oldest !== undefined) this.#clients.delete(oldest)
+    if (this.#clients.size > MAX_CLIENTS && oldest !== undefined) this.#clients.delete(oldest)
   }
 }
 
-function keyOf({ pid, startedAt }: ProcessName): string {
+function keyOf({ pid, startedAt }: ProcessId): string {
   return `${pid} ${startedAt ?? ''}`
 }

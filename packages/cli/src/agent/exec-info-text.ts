@@ -8,25 +8,25 @@ import {
   parseJson,
 } from 'kubecred/internal'
 
-/** The version that has `interactive` at the top, too. */
+/** The version that has `interactive` at the top level as well. */
 const ALPHA = 'client.authentication.k8s.io/v1alpha1' satisfies ApiVersion
 
-/** What a client told a plugin, taken apart for passing on. */
-export interface PassedInfo {
+/** The exec info of a client, split so that it can be passed on to another plugin. */
+export interface ParsedExecInfo {
   readonly apiVersion: ApiVersion
   readonly interactive: boolean
-  /** All of it but `interactive`, which differs from one asker to the next. */
+  /** The JSON text without `interactive`, which differs between requesters. */
   readonly text: string
 }
 
 /**
- * Reads `KUBERNETES_EXEC_INFO` so that it can be passed on to another plugin unchanged.
+ * Parses `KUBERNETES_EXEC_INFO` so that it can be passed on to another plugin unchanged.
  *
- * Only JSON: that is what clients write, and reading YAML would take longer than all the rest.
+ * Accepts only JSON, which is what clients write: loading a YAML parser would take longer than everything else here.
  *
  * @throws {ExecInfoError}
  */
-export function splitExecInfo(text: string | undefined): PassedInfo {
+export function splitExecInfo(text: string | undefined): ParsedExecInfo {
   if (text === undefined || text.trim() === '') {
     throw new ExecInfoError('', 'is unset or empty', {
       hint: 'Name kubecred-token in exec.command of a kubeconfig and let a client start it; kubecred wrap does that for you.',
@@ -37,11 +37,11 @@ export function splitExecInfo(text: string | undefined): PassedInfo {
   return { apiVersion, interactive, text: encodeJson(withoutInteractive(value)) }
 }
 
-/** The text again, for a plugin that may or may not ask. */
+/** Returns the JSON text with `interactive` set. */
 export function joinExecInfo(text: string, interactive: boolean): string {
   const value = parse(text)
   const spec = isFields(value['spec']) ? value['spec'] : {}
-  // v1alpha1 was drawn with its fields at the top and shipped with them in `spec`.
+  // v1alpha1 was designed with its fields at the top level, and shipped with them in `spec`.
   const atTop = value['apiVersion'] === ALPHA ? { interactive } : {}
   return encodeJson({ ...value, ...atTop, spec: { ...spec, interactive } })
 }
@@ -51,7 +51,7 @@ function parse(text: string): Fields {
   try {
     value = parseJson(text)
   } catch (cause) {
-    throw new ExecInfoError('', `holds broken JSON: ${(cause as Error).message}`, { cause })
+    throw new ExecInfoError('', `is not valid JSON: ${(cause as Error).message}`, { cause })
   }
   return isFields(value) ? value : {}
 }

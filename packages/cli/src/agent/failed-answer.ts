@@ -3,16 +3,16 @@ import { CODES, describeUnexpected, isCredentialError } from 'kubecred/errors'
 import { exhaustedError } from 'kubecred/internal'
 import type { Failed } from './protocol.ts'
 
-/** Exit status for an error that should not happen, as the program has it too. */
+/** Exit status of an internal error, as in `EXIT.unexpected`. */
 const UNEXPECTED = 70
 
 /**
- * An error for the wire.
+ * Encodes an error as a `failed` answer.
  *
- * One that is not ours goes with its stack, because an agent in the background has no other place to write it. Secrets
- * are taken out: those that are given, and what looks like one.
+ * An internal error includes its stack, because an agent in the background has nowhere to log it. Secrets are removed:
+ * the given ones, and text that looks like one.
  */
-export function describeFailed(thrown: unknown, secrets: Iterable<Secret> = []): Failed {
+export function failedAnswer(thrown: unknown, secrets: Iterable<Secret> = []): Failed {
   const error = exhaustedError(thrown) ?? thrown
   if (!isCredentialError(error)) {
     const { id, stack } = describeUnexpected(error, secrets)
@@ -20,7 +20,7 @@ export function describeFailed(thrown: unknown, secrets: Iterable<Secret> = []):
       is: 'failed',
       code: 'ERR_UNEXPECTED',
       message: `internal error ${id}: ${stack}`,
-      hint: 'Run kubecred agent stop and try again, or set KUBECRED_AGENT=off to do without the agent.',
+      hint: 'Run kubecred agent stop and try again, or set KUBECRED_AGENT=off to disable the agent.',
       exit: UNEXPECTED,
     }
   }
@@ -32,7 +32,7 @@ export function describeFailed(thrown: unknown, secrets: Iterable<Secret> = []):
     code,
     message: summary,
     hint,
-    // A plugin's own status passes through, as if nobody stood in between.
+    // The exit status of the plugin passes through, as if the client had started it directly.
     exit: own || CODES[code].exit,
     ...(tail && { stderrTail: tail }),
     ...(nextTryAt !== undefined && Number.isFinite(nextTryAt) && { nextTryAt }),

@@ -9,11 +9,11 @@ import {
   type Programs,
 } from 'kubecred/internal'
 
-/** A plugin on this machine. */
+/** A plugin that was found on this machine. */
 export type FoundPlugin = Extract<Located, { is: 'found' }>
 
 /**
- * Finds the file for a command where no policy has to be asked. Loads no more than that needs.
+ * Finds the file of a command without applying a plugin policy. Loads only what that needs.
  *
  * @throws {PluginNotFoundError | PluginNotExecutableError}
  */
@@ -30,15 +30,15 @@ export function findPlugin(command: string, env: Environment): Promise<FoundPlug
   )
 }
 
-const HINT = 'Install the plugin, or give its full path behind "--" in exec.args of the kubeconfig.'
+const HINT = 'Install the plugin, or set its full path after "--" in exec.args of the kubeconfig.'
 
 /**
- * Finds the file for a command where it is plainly there, without waiting for anything.
+ * Finds the file of a command synchronously, in the simple case.
  *
- * It follows the rules of `findExecutable`, which has to say what is wrong when this finds nothing: a name is looked
- * up in the absolute folders of PATH, and what comes first but cannot be used is left to the other to judge.
+ * Follows the rules of `findExecutable`, which must be called to explain the problem if this returns undefined: a name
+ * is looked up in the absolute folders of PATH.
  */
-export function spotPlugin(command: string, path: string | undefined): FoundPlugin | undefined {
+export function findPluginSync(command: string, path: string | undefined): FoundPlugin | undefined {
   if (command === '' || process.platform === 'win32') return undefined
   if (command.includes('/')) return look(resolve(command))
   for (const folder of (path ?? '').split(delimiter)) {

@@ -1,13 +1,13 @@
 import { parseJson } from 'kubecred/internal'
 import type { GetRequest } from './protocol.ts'
 
-/** Whoever asks, and whatever for. */
+/** The part of a request that decides the identity. */
 type Identifying = Omit<GetRequest, 'do'>
 
 /**
- * Everything that makes two askers different, as one text: with the same text they share a credential.
+ * Returns everything that distinguishes two requesters as one string: with the same string they share a credential.
  *
- * The text holds secrets: hash it with the process's own key, never store or show it.
+ * The string contains secrets: hash it with the key of the process, never store or show it.
  */
 export function identityText(request: Identifying): string {
   const { path, command, args, env, execInfo, files, ttlMs } = request
@@ -18,12 +18,12 @@ export function identityText(request: Identifying): string {
   return JSON.stringify([path, command, args, variables, cwd, canonical(execInfo), files, ttlMs])
 }
 
-/** `./file`, `../file` and `folder/file`, also behind `--flag=`. A URL or an ARN has a colon before its first slash. */
+/** `./file`, `../file` and `folder/file`, also after `--flag=`. A URL or an ARN has a colon before its first slash. */
 const RELATIVE = /^(?:-[^=]*=)?(?:\.{1,2}(?:\/|$)|[\w.@+-]+\/)/
 
 /**
- * Whether the current folder can change the answer: for plugins we know only where an argument or a variable
- * that names a file is relative; for all others always.
+ * Whether the current folder can change the answer: for known plugins only if an argument or a variable that names a
+ * file is relative; for all others always.
  */
 function cwdMatters({ isAccountKnown, args, env }: Identifying): boolean {
   if (!isAccountKnown || args.some((arg) => RELATIVE.test(arg))) return true
@@ -38,14 +38,14 @@ function isRelative(name: string, value: string): boolean {
   return !value.startsWith('/') && !/^(?:~|[a-z]+:)/i.test(value)
 }
 
-/** Clients write the same object with their members in different orders. */
+/** Sorts members: clients write the same object with its members in different orders. */
 function canonical(text: string): unknown {
   return sorted(parseJson(text))
 }
 
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
-  // Every digit counts: two clusters may differ in the last one.
+  // Not rounded to a double: two clusters may differ in the last digit.
   if (typeof value === 'bigint') return { integer: value.toString() }
   if (typeof value !== 'object' || value === null) return value
   const members = Object.entries(value).map(([key, member]) => [key, sorted(member)])
@@ -53,10 +53,10 @@ function sorted(value: unknown): unknown {
 }
 
 /**
- * Variables that say where somebody sits, not who they are: two shells that differ only in these share.
+ * Variables of the terminal or shell that do not affect the account: two shells that differ only in these share.
  *
- * A name that ends with `*` stands for all that begin with it. What is not listed here separates: a list that
- * is too short costs a run of the plugin, one that is too long would give one account's credential to another.
+ * A name that ends with `*` is a prefix. Every other variable separates requesters: a list that is too short costs a
+ * run of the plugin, one that is too long would give one account's credential to another.
  */
 export const NOISE: readonly string[] = [
   '_',
@@ -115,7 +115,7 @@ export const NOISE: readonly string[] = [
 const NAMES = new Set(NOISE.filter((name) => !name.endsWith('*')))
 const PREFIXES = NOISE.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1))
 
-/** Whether a variable cannot change what a plugin answers. */
+/** Whether a variable cannot change the answer of a plugin. */
 export function isNoise(name: string): boolean {
   return NAMES.has(name) || PREFIXES.some((prefix) => name.startsWith(prefix))
 }

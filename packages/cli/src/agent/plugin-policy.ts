@@ -10,11 +10,11 @@ import {
 import { type FoundPlugin, findPlugin } from './find-plugin.ts'
 
 /**
- * Finds the file for a command, and asks every policy whether it may run.
+ * Finds the file of a command, and checks that every policy allows it.
  *
  * @throws {PluginNotFoundError | PluginNotExecutableError | PluginDeniedError | PolicyInvalidError}
  */
-export async function judgePlugin(
+export async function findAllowedPlugin(
   command: string,
   env: Environment,
   policies: readonly string[],
@@ -28,17 +28,17 @@ export async function judgePlugin(
 }
 
 /**
- * The environment of the client that started us, where /proc shows it.
+ * Returns the environment of the client that started this process, if /proc shows it.
  *
- * Ours also has what the kubeconfig set in `exec.env`: a kubeconfig must not be able to choose where we look for
- * the policy that it is judged by, nor for the programs that the policy names.
+ * Our own environment includes `exec.env` of the kubeconfig: a kubeconfig must not choose the policy that applies to
+ * it, nor the folders in which programs are looked up.
  */
 export function clientEnvironment(parent: number): Environment | undefined {
   try {
     const client: Record<string, string> = {}
     for (const pair of readFileSync(`/proc/${parent}/environ`, 'utf8').split('\0')) {
-      const border = pair.indexOf('=')
-      if (border > 0) client[pair.slice(0, border)] = pair.slice(border + 1)
+      const equals = pair.indexOf('=')
+      if (equals > 0) client[pair.slice(0, equals)] = pair.slice(equals + 1)
     }
     return client
   } catch {
@@ -47,12 +47,12 @@ export function clientEnvironment(parent: number): Environment | undefined {
 }
 
 /**
- * The policies that a plugin behind us must be allowed by: all of them, so that each can only narrow.
+ * Returns the policy files that must all allow the plugin: that of the client's environment, that of our own, and that
+ * in the user's home folder.
  *
- * That of the client's environment, that of ours, and that of the user's own home. To switch the policy off
- * counts only where the client itself was told to.
+ * The policy is off only if the client's own environment switches it off.
  *
- * @throws {PolicyInvalidError}
+ * @throws {PolicyInvalidError} `ERR_POLICY_INVALID`
  */
 export function policyFiles(env: Environment, client: Environment | undefined): readonly string[] {
   const isOff = client !== undefined && findIn(client) === undefined
@@ -69,7 +69,7 @@ function findIn(env: Environment): ReturnType<typeof findKuberc> {
   return findKuberc({ env, home: env['HOME'] || userInfo().homedir })
 }
 
-/** Also a link that leads nowhere, and what we may not look at: both are for the reader to refuse. */
+/** True for a dangling link and for a file without permission as well: reading them reports the error. */
 function isThere(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs'
-import type { ProcessName } from './protocol.ts'
+import type { ProcessId } from './protocol.ts'
 
-/** A process so that it cannot be taken for a later one with the same number, where /proc tells. */
-export function identifyProcess(pid: number): ProcessName {
+/** Returns a process ID with its start time from /proc, because the kernel reuses process IDs. */
+export function identifyProcess(pid: number): ProcessId {
   const startedAt = startTime(pid)
   return { pid, ...(startedAt !== undefined && { startedAt }) }
 }
 
-/** Whether it still runs: the same, and not another with its number. */
-export function isRunning({ pid, startedAt }: ProcessName): boolean {
+/** Whether this process still runs, and its ID was not reused by another one. */
+export function isRunning({ pid, startedAt }: ProcessId): boolean {
   try {
     process.kill(pid, 0)
   } catch (error) {
@@ -18,10 +18,10 @@ export function isRunning({ pid, startedAt }: ProcessName): boolean {
   return startedAt === undefined || now === undefined || now === startedAt
 }
 
-/** The 22nd field of /proc/PID/stat. The second is a name in brackets that may hold anything, brackets too. */
+/** Reads the 22nd field of /proc/PID/stat. The second is a name in parentheses that may contain any character. */
 function startTime(pid: number): number | undefined {
   try {
-    // What is no UTF-8 can stand in the name only. Node reads this encoding much faster than others.
+    // Only the name can contain bytes that are not UTF-8. Node reads this encoding much faster than others.
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
     const time = Number(fields[19])

@@ -1,86 +1,87 @@
 import type { Socket } from 'node:net'
 import { type Fields, isFields, type KeeperStatus, type RunOutcome } from 'kubecred/internal'
 
-/** One line of JSON in either direction may have this many bytes. */
-export const MOST_FRAME_BYTES = 1024 * 1024
+/** Maximum size of one line of JSON in either direction. */
+export const MAX_FRAME_BYTES = 1024 * 1024
 
-/** A process by number and time of its start: numbers are used again. */
-export interface ProcessName {
+/** A process by ID and start time, because the kernel reuses IDs. */
+export interface ProcessId {
   readonly pid: number
-  /** In ticks of the kernel; undefined where the system does not tell. */
+  /** In clock ticks since boot; undefined where the system does not show it. */
   readonly startedAt?: number | undefined
 }
 
-/** Somebody needs a credential: everything that decides what the plugin would answer. */
+/** Requests a credential: everything that decides what the plugin would answer. */
 export interface GetRequest {
   readonly do: 'get'
-  /** The file to run, found and judged by who asks. */
+  /** The file to run. The requester has located it and applied the plugin policy. */
   readonly path: string
-  /** What becomes argv[0]. */
+  /** The value of argv[0]. */
   readonly command: string
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>
   readonly cwd: string
-  /** What the client told the plugin, without `interactive`: JSON. */
+  /** `KUBERNETES_EXEC_INFO` of the client as JSON, without `interactive`. */
   readonly execInfo: string
-  /** One line for each file that the account depends on: its path and what the system says of it. */
+  /** One line for each file that the account depends on: path, modification time, size and inode. */
   readonly files: readonly string[]
-  /** Whether these files are all that decides who the plugin answers for. */
+  /** Whether these files alone decide which account the plugin uses. */
   readonly isAccountKnown: boolean
   readonly ttlMs?: number | undefined
-  /** How long the plugin may take; the agent's own limits unless given. */
+  /** Time limit of the plugin; by default those of the agent. */
   readonly timeoutMs?: number | undefined
-  /** Whether a person sees that the client waits: then a plugin that does not ask has as long as one that does. */
+  /** Whether standard error of the client is a terminal: then a plugin without prompts has the interactive limit. */
   readonly isAttended?: boolean | undefined
-  /** The client that started who asks. */
-  readonly parent?: ProcessName | undefined
-  /** Whether there is a person at a terminal, and the plugin may ask. */
+  /** The client that started the requester. */
+  readonly parent?: ProcessId | undefined
+  /** Whether the plugin may prompt at a terminal. */
   readonly isInteractive: boolean
 }
 
-/** Somebody wants to know how the same credential is doing; nothing runs. */
+/** Requests the status of the same credential; runs nothing. */
 export interface LookRequest extends Omit<GetRequest, 'do'> {
   readonly do: 'look'
 }
 
-/** How a run ended that the agent left to who asked. */
+/** Delivers the outcome of a run that the agent left to the requester. */
 export interface DepositRequest {
   readonly do: 'deposit'
   readonly outcome: DepositedOutcome
 }
 
-/** An outcome as it goes over the wire: bytes as base64. */
+/** An outcome as it is sent: bytes as base64. */
 export type DepositedOutcome =
   | (Omit<Extract<RunOutcome, { ended: 'exited' }>, 'stdout'> & { readonly stdout: string })
   | Exclude<RunOutcome, { ended: 'exited' }>
 
-/** What else an agent can be told. */
+/** A request without parameters. */
 export interface PlainRequest {
   readonly do: 'status' | 'forget' | 'lock' | 'unlock' | 'stop'
 }
 
 export type Request = GetRequest | LookRequest | DepositRequest | PlainRequest
 
-/** Why there is no credential, in the words of the error. */
+/** The error that explains why there is no credential. */
 export interface Failed {
   readonly is: 'failed'
   readonly code: string
   readonly message: string
   readonly hint: string
-  /** What the program that asked should end with. */
+  /** Exit status for the program that asked. */
   readonly exit: number
   readonly stderrTail?: string | undefined
   readonly nextTryAt?: number | undefined
 }
 
+/** What the agent sends. */
 export type Answer =
   /** An ExecCredential, as the plugin would have printed it. */
   | { readonly is: 'credential'; readonly text: string }
-  /** Run it yourself, at your terminal, and deposit how it ended; meanwhile nobody else runs it. */
+  /** Run the plugin at your terminal and deposit the outcome; no other run starts meanwhile. */
   | { readonly is: 'run' }
-  /** Run it yourself and keep it: what this plugin answers is not for sharing. */
+  /** Run the plugin yourself: its answers have no expiry and are not shared. */
   | { readonly is: 'alone' }
-  /** What the plugin says while it runs, without secrets. */
+  /** Standard error of the running plugin, without secrets. */
   | { readonly is: 'stderr'; readonly text: string }
   | { readonly is: 'status'; readonly status: AgentStatus }
   | { readonly is: 'seen'; readonly entry?: EntryStatus | undefined }
@@ -92,13 +93,13 @@ export interface EntryStatus extends Omit<KeeperStatus, 'source'> {
   readonly command: string
   readonly path: string
   readonly args: string
-  /** Programs that wait for it now. */
+  /** Number of requests that wait for it. */
   readonly waiting: number
   readonly lastAskedAt: number
   readonly lastRunAt?: number
 }
 
-/** What an agent knows of itself. */
+/** The state of an agent. */
 export interface AgentStatus {
   readonly pid: number
   readonly version: string
@@ -109,18 +110,18 @@ export interface AgentStatus {
 
 const LINE_BREAK = 10
 
-/** Hears the lines of one connection. */
+/** Receives the lines of one connection. */
 export interface FrameListener {
   onFrame(text: string): void
-  /** A line was longer than any can be; nothing more is read. */
+  /** A line exceeded the limit; reading has stopped. */
   onTooLong(): void
 }
 
-/** Takes what arrives apart into lines, and never holds more than one of them. */
+/** Splits incoming data into lines, and never buffers more than one of them. */
 export function readFrames(
   socket: Socket,
   listener: FrameListener,
-  mostBytes = MOST_FRAME_BYTES,
+  maxBytes = MAX_FRAME_BYTES,
 ): void {
   let parts: Buffer[] = []
   let size = 0
@@ -130,7 +131,7 @@ export function readFrames(
       const end = rest.indexOf(LINE_BREAK)
       const part = end === -1 ? rest : rest.subarray(0, end)
       size += part.length
-      if (size > mostBytes) {
+      if (size > maxBytes) {
         socket.off('data', onData)
         parts = []
         listener.onTooLong()
@@ -149,7 +150,7 @@ export function readFrames(
   socket.on('data', onData)
 }
 
-/** Writes one line, unless the other side has left. */
+/** Writes one line, unless the connection is closed. */
 export function writeFrame(socket: Socket, frame: object): void {
   if (!socket.destroyed && socket.writable) socket.write(`${JSON.stringify(frame)}\n`)
 }
@@ -157,10 +158,10 @@ export function writeFrame(socket: Socket, frame: object): void {
 const PLAIN = ['status', 'forget', 'lock', 'unlock', 'stop'] as const
 
 /**
- * Reads one line that somebody sent to the agent; undefined for anything but a whole request.
+ * Decodes one line that was sent to the agent; undefined if it is not a complete request.
  *
- * Whoever can write to the socket is the user, and could run the plugin without us: this is not about trust,
- * but about an agent that survives whatever a broken client sends.
+ * This is not a security check: only the user can write to the socket, and could run the plugin directly. It keeps the
+ * agent alive whatever a broken client sends.
  */
 export function decodeRequest(text: string): Request | undefined {
   const value = parse(text)
@@ -188,7 +189,7 @@ function parse(text: string): unknown {
 
 function readGet(value: Fields): GetRequest | undefined {
   const { path, command, args, env, cwd, execInfo, files, isAccountKnown, isInteractive } = value
-  const isWhole =
+  const isComplete =
     isAbsolutePath(path) &&
     isText(command) &&
     areTexts(args) &&
@@ -199,7 +200,7 @@ function readGet(value: Fields): GetRequest | undefined {
     areTexts(files) &&
     typeof isAccountKnown === 'boolean' &&
     typeof isInteractive === 'boolean'
-  if (!isWhole) return undefined
+  if (!isComplete) return undefined
   const { ttlMs, timeoutMs, isAttended } = value
   if (ttlMs !== undefined && !isTime(ttlMs)) return undefined
   if (timeoutMs !== undefined && !isTime(timeoutMs)) return undefined
@@ -221,7 +222,7 @@ function readGet(value: Fields): GetRequest | undefined {
   }
 }
 
-function readParent(value: unknown): ProcessName | undefined {
+function readParent(value: unknown): ProcessId | undefined {
   if (!isFields(value)) return undefined
   const { pid, startedAt } = value
   if (!isCount(pid)) return undefined

@@ -11,7 +11,7 @@ import { agentSource, credentialAnswer, execConfigOf } from './agent-source.ts'
 import { joinExecInfo } from './exec-info-text.ts'
 import type { DepositedOutcome, GetRequest } from './protocol.ts'
 
-/** Runs the plugin at this terminal, as the client would have. Never rejects. */
+/** Runs the plugin interactively at this terminal, as the client would have. Never rejects. */
 export function runAtTerminal(request: GetRequest, signal: AbortSignal): Promise<RunOutcome> {
   const { command, path, args, env, cwd, execInfo } = request
   return nodePrograms(env).run({
@@ -27,28 +27,29 @@ export function runAtTerminal(request: GetRequest, signal: AbortSignal): Promise
   })
 }
 
-/** An outcome for the wire. */
+/** Encodes an outcome for sending. */
 export function encodeOutcome(outcome: RunOutcome): DepositedOutcome {
   if (outcome.ended !== 'exited') return outcome
   return { ...outcome, stdout: Buffer.from(outcome.stdout).toString('base64') }
 }
 
-export interface RunHereOptions {
+/** Options of {@link runWithoutAgent}. */
+export interface RunWithoutAgentOptions {
   readonly signal: AbortSignal
   readonly report: (event: Report) => void
-  /** How the plugin ended that has already run here, for nobody who could read it. */
+  /** The outcome of a run that this process made for an agent that has gone away; the plugin is not run again. */
   readonly outcome?: RunOutcome | undefined
 }
 
 /**
- * Runs the plugin without an agent, and checks what it answers as an agent would.
+ * Runs the plugin without an agent, and checks its answer as the agent would.
  *
- * @returns An ExecCredential.
+ * @returns An ExecCredential as JSON.
  * @throws {CredentialError}
  */
-export async function runHere(
+export async function runWithoutAgent(
   request: GetRequest,
-  { signal, report, outcome }: RunHereOptions,
+  { signal, report, outcome }: RunWithoutAgentOptions,
 ): Promise<string> {
   const exec = execConfigOf(request)
   const source = agentSource(
@@ -65,7 +66,7 @@ export async function runHere(
   return credentialAnswer(credential, expiresAt, exec.apiVersion)
 }
 
-/** Limits of a plugin behind `kubecred-token`. What it prints must fit into a frame, as base64. */
+/** Limits of a plugin behind `kubecred-token`. Its output must fit into a frame as base64. */
 export const PLUGIN_LIMITS: ExecLimits = {
   timeoutMs: 60_000,
   interactiveTimeoutMs: 600_000,

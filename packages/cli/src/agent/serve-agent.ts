@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { VERSION } from 'kubecred'
 import { type Clock, type ExecLimits, systemClock } from 'kubecred/internal'
-import { Agent, Asker } from './agent.ts'
-import { type AgentPlace, makeFolder } from './agent-paths.ts'
+import { Agent, Requester } from './agent.ts'
+import { type AgentPaths, makeFolder } from './agent-paths.ts'
 import {
   type AgentStatus,
   type Answer,
@@ -18,44 +18,45 @@ import {
 } from './protocol.ts'
 import { PLUGIN_LIMITS } from './run-plugin.ts'
 
+/** Options of {@link serveAgent}. */
 export interface ServeOptions {
   readonly clock?: Clock
-  /** How long nobody may have asked before the agent ends. */
+  /** The agent ends after this time without a request; credentials unused for this time are dropped. */
   readonly idleMs?: number
-  /** How often it looks whether its socket is still its own, and what it may forget. */
-  readonly lookAgainMs?: number
-  /** How long a connection may be silent before its request. */
-  readonly silentMs?: number
+  /** Interval at which it checks that the socket is still its own, and drops unused credentials. */
+  readonly checkIntervalMs?: number
+  /** Time that a connection has to send its request. */
+  readonly requestTimeoutMs?: number
   readonly limits?: Partial<ExecLimits>
 }
 
 const IDLE_MS = 30 * 60_000
-const LOOK_AGAIN_MS = 5000
-const SILENT_MS = 5000
-/** Connections that have not said anything yet; when there are more, the oldest goes. */
-const MOST_SILENT = 128
+const CHECK_INTERVAL_MS = 5000
+const REQUEST_TIMEOUT_MS = 5000
+/** Maximum number of connections without a request; beyond it the oldest is closed. */
+const MAX_PENDING = 128
 
-/** An agent that listens. */
+/** A listening agent. */
 export interface ServedAgent {
-  /** Resolves when it has ended, with the reason in words. */
+  /** Resolves to the reason when the agent has ended. */
   readonly ended: Promise<string>
   stop(reason?: string): void
 }
 
 /**
- * Listens for those who ask, until nobody does any more, somebody says stop, or another agent takes the place.
+ * Serves the agent's socket until it is idle, it is stopped, or another agent replaces the socket.
  *
- * The socket is made under another name and then moved to its place: whoever finds it can use it, and a dead
- * one that was there before is replaced without a moment in between.
+ * The socket is created under a temporary name and then renamed: a client that finds it can connect at once, and a dead
+ * one that was there before is replaced atomically.
  *
- * @throws {AgentUnusableError}
+ * @throws {AgentUnusableError} If the folder is not safe.
  */
 export async function serveAgent(
-  place: AgentPlace,
+  paths: AgentPaths,
   options: ServeOptions = {},
 ): Promise<ServedAgent> {
-  const { clock = systemClock, idleMs = IDLE_MS, lookAgainMs = LOOK_AGAIN_MS } = options
-  makeFolder(place)
+  const { clock = systemClock, idleMs = IDLE_MS, checkIntervalMs = CHECK_INTERVAL_MS } = options
+  makeFolder(paths)
   const agent = new Agent({
     clock,
     limits: { ...PLUGIN_LIMITS, ...options.limits },
@@ -63,7 +64,7 @@ export async function serveAgent(
   const startedAt = clock.now()
   let askedAt = startedAt
   const sockets = new Set<Socket>()
-  const silent = new SilentOnes(options.silentMs ?? SILENT_MS)
+  const pending = new PendingConnections(options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS)
   const server = createServer((socket) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
@@ -78,39 +79,39 @@ export async function serveAgent(
           isLocked: agent.isLocked,
           entries: agent.status(),
         }),
-        stop: () => stop('somebody told it to'),
+        stop: () => stop('it was stopped by kubecred agent stop'),
         touch: () => {
           askedAt = clock.now()
         },
       },
-      silent.add(socket),
+      pending.add(socket),
     )
   })
-  const inode = await listen(server, place)
+  const inode = await listen(server, paths)
   let onEnd: (reason: string) => void = () => {}
   const ended = new Promise<string>((resolve) => {
     onEnd = resolve
   })
-  const looking = setInterval(() => {
+  const checking = setInterval(() => {
     const now = clock.now()
     agent.sweep(now - idleMs)
-    if (inodeOf(place.socket) !== inode) return stop('another agent has taken its place')
+    if (inodeOf(paths.socket) !== inode) return stop('another agent has replaced its socket')
     const isUsed = agent.isLocked || agent.status().some(({ waiting }) => waiting > 0)
-    if (!isUsed && now - askedAt >= idleMs) stop('nobody has asked for a long time')
-  }, lookAgainMs)
+    if (!isUsed && now - askedAt >= idleMs) stop('it was idle')
+  }, checkIntervalMs)
   const stop = (reason = 'it was stopped'): void => {
-    clearInterval(looking)
+    clearInterval(checking)
     agent.forget()
-    if (inodeOf(place.socket) === inode) rmSync(place.socket, { force: true })
+    if (inodeOf(paths.socket) === inode) rmSync(paths.socket, { force: true })
     server.close(() => onEnd(reason))
-    // What was answered still goes out; who waits is told by the end of the connection.
+    // Pending answers are still sent; waiting clients see the connection close.
     for (const socket of sockets) socket.destroySoon()
   }
   return { ended, stop }
 }
 
-async function listen(server: Server, { folder, socket }: AgentPlace): Promise<number | undefined> {
-  // Shorter than the final name, so that it fits where that one does.
+async function listen(server: Server, { folder, socket }: AgentPaths): Promise<number | undefined> {
+  // Shorter than the final name, so that it stays within the limit for socket paths.
   const temporary = join(folder, `a${process.pid}`)
   rmSync(temporary, { force: true })
   await new Promise<void>((resolve, reject) => {
@@ -130,18 +131,18 @@ function inodeOf(path: string): number | undefined {
   }
 }
 
-/** Connections that have not said anything yet: not too many, and not for long. */
-class SilentOnes {
+/** Limits the number and the age of connections that have not sent a request. */
+class PendingConnections {
   readonly #sockets = new Map<Socket, NodeJS.Timeout>()
-  readonly #longestMs: number
+  readonly #timeoutMs: number
 
-  constructor(longestMs: number) {
-    this.#longestMs = longestMs
+  constructor(timeoutMs: number) {
+    this.#timeoutMs = timeoutMs
   }
 
-  /** Returns what to call when it speaks. */
+  /** Returns the function to call when the connection has sent its request. */
   add(socket: Socket): () => void {
-    const timer = setTimeout(() => socket.destroy(), this.#longestMs)
+    const timer = setTimeout(() => socket.destroy(), this.#timeoutMs)
     const leave = (): void => {
       clearTimeout(timer)
       this.#sockets.delete(socket)
@@ -149,52 +150,53 @@ class SilentOnes {
     this.#sockets.set(socket, timer)
     socket.once('close', leave)
     const [oldest] = this.#sockets.keys()
-    if (this.#sockets.size > MOST_SILENT) oldest?.destroy()
+    if (this.#sockets.size > MAX_PENDING) oldest?.destroy()
     return leave
   }
 }
 
-/** What a connection may do beside asking for a credential. */
-export interface Housekeeping {
+/** What the requests of a connection act on. */
+export interface AgentControls {
   readonly agent: Agent
   status(): AgentStatus
   stop(): void
-  /** Somebody asked for a credential: the agent is in use. */
+  /** Records that the agent is in use. */
   touch(): void
 }
 
-/** What became of a connection's first line: until then it is only somebody who is there. */
-export type OnSpoken = () => void
-
-/** Serves one connection: one request, and for a `get` what belongs to it. */
-export function converse(socket: Socket, keeping: Housekeeping, onSpoken: OnSpoken): void {
-  let asker: Asker | undefined
+/**
+ * Serves one connection: one request, and for a `get` the messages that belong to it.
+ *
+ * @param onRequest Called when the first valid request has arrived.
+ */
+export function converse(socket: Socket, controls: AgentControls, onRequest: () => void): void {
+  let requester: Requester | undefined
   const finish = (answer: Answer): void => {
     writeFrame(socket, answer)
     socket.end()
   }
   socket.on('error', () => {
-    // Whoever left did so for reasons of their own; `close` comes next.
+    // A client may leave at any time; `close` follows.
   })
-  socket.on('close', () => asker?.leave())
+  socket.on('close', () => requester?.leave())
   readFrames(socket, {
     onTooLong: () => refuse(socket, 'the request is too long'),
     onFrame: (text) => {
       const request = decodeRequest(text)
-      if (request === undefined) return refuse(socket, 'the request cannot be understood')
-      if (request.do === 'deposit') return asker?.deposit(request.outcome)
-      if (asker !== undefined) return refuse(socket, 'a connection has one request')
-      onSpoken()
-      if (request.do === 'look') return finish(lookFor(request, keeping.agent))
-      if (request.do !== 'get') return finish(perform(request, keeping))
-      keeping.touch()
-      asker = new Asker(request, (answer) => writeFrame(socket, answer))
-      void keeping.agent.get(asker).then(finish)
+      if (request === undefined) return refuse(socket, 'the request is malformed')
+      if (request.do === 'deposit') return requester?.deposit(request.outcome)
+      if (requester !== undefined) return refuse(socket, 'a connection takes only one request')
+      onRequest()
+      if (request.do === 'look') return finish(lookFor(request, controls.agent))
+      if (request.do !== 'get') return finish(perform(request, controls))
+      controls.touch()
+      requester = new Requester(request, (answer) => writeFrame(socket, answer))
+      void controls.agent.get(requester).then(finish)
     },
   })
 }
 
-/** An exec info that is none belongs to nobody. */
+/** A request with invalid exec info has no entry. */
 function lookFor(request: LookRequest, agent: Agent): Answer {
   try {
     return { is: 'seen', entry: agent.look(request) }
@@ -205,7 +207,7 @@ function lookFor(request: LookRequest, agent: Agent): Answer {
 
 function perform(
   { do: wanted }: PlainRequest,
-  { agent, status, stop, touch }: Housekeeping,
+  { agent, status, stop, touch }: AgentControls,
 ): Answer {
   switch (wanted) {
     case 'status':
@@ -218,11 +220,11 @@ function perform(
       break
     case 'unlock':
       agent.unlock()
-      // Whoever unlocks it is about to use it: the time it was locked is not time without use.
+      // The time for which the agent was locked does not count as idle.
       touch()
       break
     case 'stop':
-      // The answer first.
+      // After the answer has been written.
       setImmediate(stop)
       break
   }
@@ -233,8 +235,8 @@ function refuse(socket: Socket, message: string): void {
   const failed: Failed = {
     is: 'failed',
     code: 'ERR_AGENT_UNUSABLE',
-    message: `the agent refused: ${message}`,
-    hint: 'Use kubecred-token of the same version as the agent.',
+    message: `the agent rejected the request: ${message}`,
+    hint: 'Use the kubecred-token of the same version as the agent.',
     exit: 93,
   }
   writeFrame(socket, failed)

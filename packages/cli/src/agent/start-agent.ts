@@ -4,59 +4,59 @@ import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { AgentUnusableError, type Environment } from 'kubecred/internal'
-import { type AgentPlace, checkSocket } from './agent-paths.ts'
+import { type AgentPaths, checkSocket } from './agent-paths.ts'
 import { takeStartLock } from './start-lock.ts'
 
-/** A machine that has a lot to do needs seconds for what else takes a moment. */
-const LONGEST_START_MS = 30_000
+/** Long, because a busy machine needs seconds to start a process. */
+const MAX_START_MS = 30_000
 const LOOK_AGAIN_MS = 50
 
-/** What the agent itself needs to know; plugins get the environment of who asks. */
+/** What the agent itself needs; plugins get the environment of the requester. */
 const PASSED = ['HOME', 'PATH', 'TMPDIR', 'XDG_RUNTIME_DIR'] as const
 
 /**
- * Sees to it that an agent listens: starts one, or waits for the one that somebody else is starting.
+ * Makes sure that an agent listens: starts one, or waits for the one that another process is starting.
  *
- * @param timeoutMs How long plugins may take whose clients do not say; for an agent that is started now.
- * @throws {AgentUnusableError}
+ * @param timeoutMs Time limit of plugins for requests that do not set one. Only a newly started agent uses it.
+ * @throws {AgentUnusableError} If the agent does not listen within 30 seconds, or the folder is not safe.
  */
 export async function startAgent(
-  place: AgentPlace,
+  paths: AgentPaths,
   env: Environment,
   timeoutMs?: number,
 ): Promise<void> {
-  const end = performance.now() + LONGEST_START_MS
+  const end = performance.now() + MAX_START_MS
   while (performance.now() < end) {
-    if (await isListening(place)) return
-    const release = takeStartLock(place)
+    if (await isListening(paths)) return
+    const release = takeStartLock(paths)
     if (release !== undefined) {
       try {
-        if (await isListening(place)) return
-        return await startAndWait(place, spawnAgent(env, timeoutMs), end)
+        if (await isListening(paths)) return
+        return await startAndWait(paths, spawnAgent(env, timeoutMs), end)
       } finally {
         release()
       }
     }
     await sleep(LOOK_AGAIN_MS)
   }
-  throw new AgentUnusableError('somebody is starting the agent, and does not come to an end')
+  throw new AgentUnusableError('another process is starting the agent and has not finished')
 }
 
-/** Whether somebody takes connections there. */
-export async function isListening(place: AgentPlace): Promise<boolean> {
-  if (!checkSocket(place)) return false
+/** Whether an agent accepts connections. */
+export async function isListening(paths: AgentPaths): Promise<boolean> {
+  if (!checkSocket(paths)) return false
   return new Promise((resolve) => {
-    const socket = connect(place.socket)
+    const socket = connect(paths.socket)
     socket.once('connect', () => {
       resolve(true)
       socket.destroy()
     })
-    // So many wait to be taken that the kernel keeps no more: somebody is there.
+    // The kernel's queue of pending connections is full, so an agent is there.
     socket.once('error', ({ code }: NodeJS.ErrnoException) => resolve(code === 'EAGAIN'))
   })
 }
 
-async function startAndWait(place: AgentPlace, child: ChildProcess, end: number): Promise<void> {
+async function startAndWait(paths: AgentPaths, child: ChildProcess, end: number): Promise<void> {
   let status: number | string | null | undefined
   child.once('exit', (code, signal) => {
     status = code ?? signal
@@ -66,24 +66,24 @@ async function startAndWait(place: AgentPlace, child: ChildProcess, end: number)
   })
   child.unref()
   while (performance.now() < end) {
-    if (await isListening(place)) return
+    if (await isListening(paths)) return
     if (status !== undefined) break
     await sleep(LOOK_AGAIN_MS)
   }
-  const how = status === undefined ? 'it does not listen' : `it ended with ${status}`
+  const how = status === undefined ? 'it does not listen' : `it exited with ${status}`
   throw new AgentUnusableError(`the agent cannot be started: ${how}`, {
-    hint: 'Run kubecred agent serve to see why, or set KUBECRED_AGENT=off to do without it.',
+    hint: 'Run kubecred agent serve to see why, or set KUBECRED_AGENT=off to disable the agent.',
   })
 }
 
-/** In a session of its own, without a folder, an output or an environment that belongs to who started it. */
+/** Starts the agent in a new session, without the folder, the output or the environment of its parent. */
 function spawnAgent(env: Environment, timeoutMs: number | undefined): ChildProcess {
   const program = fileURLToPath(new URL('../bundle/main.js', import.meta.url))
   const passed = PASSED.flatMap((name) => {
     const value = env[name]
     return value === undefined ? [] : [[name, value]]
   })
-  // No core file may hold what the agent knows; Node has no call for that, a shell has.
+  // No core dump may contain the agent's memory. Node cannot set the limit, a shell can.
   const script = 'ulimit -c 0; exec "$0" "$@"'
   const flags = timeoutMs === undefined ? [] : [`--plugin-timeout=${timeoutMs}ms`]
   const line = [process.execPath, program, 'agent', 'serve', ...flags]

@@ -10,26 +10,26 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import process from 'node:process'
-import { type AgentPlace, makeFolder } from './agent-paths.ts'
+import { type AgentPaths, makeFolder } from './agent-paths.ts'
 import { identifyProcess, isRunning } from './process-id.ts'
-import type { ProcessName } from './protocol.ts'
+import type { ProcessId } from './protocol.ts'
 
 /**
- * Takes the lock for starting an agent: whoever has it starts one, the others wait for it.
+ * Takes the lock for starting an agent: its holder starts one, other processes wait for it.
  *
- * It is linked into its place with its content already in it, so that nobody ever reads half of it. The lock of
- * a process that has died is moved aside first: of two who notice, only one moves it.
+ * The lock file is written under another name and then hard-linked, so that no process reads it half-written. The lock
+ * of a dead process is renamed first: of two processes that notice, only one succeeds.
  *
- * @returns How to give it back, or undefined when somebody else has it.
- * @throws {AgentUnusableError}
+ * @returns The function that releases it, or undefined if another process has it.
+ * @throws {AgentUnusableError} If the folder is not safe.
  */
-export function takeStartLock(place: AgentPlace): (() => void) | undefined {
-  makeFolder(place)
-  const { folder, lock } = place
-  // Many may wait for it: those who cannot have it only look.
+export function takeStartLock(paths: AgentPaths): (() => void) | undefined {
+  makeFolder(paths)
+  const { folder, lock } = paths
+  // Many processes may be waiting: they only read, and write nothing until the lock is free.
   const holder = readHolder(lock)
   if (holder !== undefined && isRunning(holder)) return undefined
-  // Nobody else writes to this folder, so that a name must only be our own.
+  // Only our own processes write to this folder, so the name need not be random.
   const mark = `${process.pid}-${process.hrtime.bigint()}`
   const own = join(folder, `lock-${mark}`)
   writeFileSync(own, JSON.stringify(identifyProcess(process.pid)), { flag: 'wx', mode: 0o600 })
@@ -53,7 +53,7 @@ function tryLink(own: string, lock: string): boolean {
   }
 }
 
-/** If somebody alive took it between our look and our move, it is put back. */
+/** Removes the lock of a dead process. If a live process took it in the meantime, the lock is put back. */
 function breakLock(lock: string, aside: string): void {
   try {
     renameSync(lock, aside)
@@ -64,21 +64,21 @@ function breakLock(lock: string, aside: string): void {
   rmSync(aside, { force: true })
 }
 
-function isDead(holder: ProcessName | undefined): boolean {
+function isDead(holder: ProcessId | undefined): boolean {
   return holder !== undefined && !isRunning(holder)
 }
 
-function readHolder(path: string): ProcessName | undefined {
+function readHolder(path: string): ProcessId | undefined {
   try {
-    const { pid, startedAt } = JSON.parse(readLock(path)) as Partial<ProcessName>
+    const { pid, startedAt } = JSON.parse(readLock(path)) as Partial<ProcessId>
     return typeof pid === 'number' ? { pid, startedAt } : DEAD
   } catch (error) {
-    // Gone already, or not a lock of ours: nobody holds that.
+    // Removed in the meantime, or not a lock file: no process holds it.
     return (error as NodeJS.ErrnoException).code === 'ENOENT' ? undefined : DEAD
   }
 }
 
-/** Without O_NONBLOCK, opening a named pipe waits for its writer, maybe for ever. */
+/** O_NONBLOCK, because opening a named pipe would otherwise wait for a writer. */
 function readLock(path: string): string {
   const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
@@ -88,4 +88,4 @@ function readLock(path: string): string {
   }
 }
 
-const DEAD: ProcessName = { pid: 2 ** 22 + 1 }
+const DEAD: ProcessId = { pid: 2 ** 22 + 1 }

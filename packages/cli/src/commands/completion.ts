@@ -4,13 +4,13 @@ import { completionScript, SHELLS, type Shell } from '../completion/shells.ts'
 import { EXIT } from '../exit-status.ts'
 import { UsageError } from '../usage-error.ts'
 
-/** `completion`: prints what a shell needs to complete these commands, their flags and contexts. */
+/** `completion`: prints the completion script of a shell for these commands, their flags and the contexts. */
 export function completionOf(commands: readonly Command[]): Run {
   return async ({ args, io, flags }) => {
     const [shell = ''] = args
     if (shell === 'contexts') {
       const contexts = await survey({ kubeconfig: flags.text('kubeconfig'), env: io.env })
-      // A name with a line break would be two; the shell could not type it anyway.
+      // Names with spaces or quotes are left out: a shell cannot complete them without quoting.
       const names = contexts
         .map(({ context }) => context)
         .filter((name) => /^[^\s'"`$\\]+$/.test(name))

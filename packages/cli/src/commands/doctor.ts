@@ -10,19 +10,19 @@ import { printableJson } from '../render/printable.ts'
 import { withFlagNames } from '../render/with-flag-names.ts'
 import { wrap } from '../render/wrap.ts'
 
-const WIDEST = 100
-const NARROWEST = 40
+const MAX_COLUMNS = 100
+const MIN_COLUMNS = 40
 
-/** `doctor`: goes the way of a request step by step and says where it ends, and why. */
+/** `doctor`: checks each step of a request and explains what fails. */
 export const doctor: Run = async (call) => {
   const isJson = wantsJson(call.flags)
   const { io, flags, signal, story, patience } = call
   const palette = choosePalette(io.isTerminal.stdout, io.env)
-  // A pipe gets whole lines, so that they can be searched.
+  // Lines for a pipe are not wrapped, so that they can be searched.
   const columns =
     io.columns === undefined
       ? Number.POSITIVE_INFINITY
-      : Math.max(NARROWEST, Math.min(io.columns, WIDEST))
+      : Math.max(MIN_COLUMNS, Math.min(io.columns, MAX_COLUMNS))
   const findings: Finding[] = []
   try {
     const looking = diagnose({
@@ -31,7 +31,7 @@ export const doctor: Run = async (call) => {
       signal,
       observer: (event) => {
         patience.observe(event)
-        // What a plugin says is part of its finding; live only for those who want to hear everything.
+        // The standard error of a plugin is part of its finding; with -v it is also shown while it runs.
         if (story.level > 0) story.observe(event)
       },
       onStep: (step) => patience.begin(WAITING[step]),
@@ -53,7 +53,7 @@ export const doctor: Run = async (call) => {
   return statusOf(findings)
 }
 
-/** What a step that takes long is waiting for. */
+/** What each step waits for. */
 const WAITING: Readonly<Record<Step, string>> = {
   kubeconfig: 'the kubeconfig files',
   context: 'the kubeconfig files',
@@ -86,11 +86,11 @@ function verdictOn(findings: readonly Finding[]): string {
   const odd = findings.filter(({ verdict }) => verdict === 'odd')
   if (bad.length > 0) {
     const names = bad.map(({ step }) => step).join(', ')
-    return `${bad.length === 1 ? 'One step' : `${bad.length} steps`} failed: ${names}. Do what the arrows say, from the top.`
+    return `${bad.length === 1 ? 'One step' : `${bad.length} steps`} failed: ${names}. Fix the first problem, then run doctor again.`
   }
   const last = findings.at(-1)
-  const who = last?.step === 'identity' ? ` The server knows you as ${last.summary}.` : ''
-  return odd.length > 0 ? `It works; look at the lines marked "!".` : `All is well.${who}`
+  const who = last?.step === 'identity' ? ` The server sees you as ${last.summary}.` : ''
+  return odd.length > 0 ? 'No step failed; check the lines marked "!".' : `No problems found.${who}`
 }
 
 function statusOf(findings: readonly Finding[]): number {

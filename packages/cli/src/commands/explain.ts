@@ -7,41 +7,43 @@ import { withFlagNames } from '../render/with-flag-names.ts'
 import { UsageError } from '../usage-error.ts'
 
 const FAULTS: Readonly<Record<CodeFacts['fault'], string>> = {
-  kubeconfig: 'the kubeconfig, or a file it names',
+  kubeconfig: 'the kubeconfig, or a file that it refers to',
   plugin: 'the credential plugin',
   policy: 'the plugin policy',
   server: 'the server',
-  network: 'the network, or time',
-  caller: 'the program or person that asked',
+  network: 'the network, or a time limit',
+  caller: 'the calling program or user',
   system: 'this machine',
 }
 
-/** `explain [CODE]`: says in words what an error code means and whether trying again can help. */
+/** `explain [CODE|GROUP]`: describes an error code, or lists the codes of a group. */
 export const explain: Run = async ({ args: [typed], flags, io }) => {
   const isJson = wantsJson(flags)
-  if (typed === undefined) {
-    io.stdout.write(isJson ? `${JSON.stringify(allCodes().map(asObject))}\n` : table())
-    return EXIT.done
-  }
-  const code = findCode(typed)
-  io.stdout.write(isJson ? `${JSON.stringify(asObject(code))}\n` : describe(code))
+  const found = typed === undefined ? allCodes() : findCodes(typed)
+  const write = (value: object, text: string): void =>
+    void io.stdout.write(isJson ? `${JSON.stringify(value)}\n` : text)
+  if (typeof found === 'string') write(asObject(found), describe(found))
+  else write(found.map(asObject), table(found))
   return EXIT.done
 }
 
-/** `hasOwn`, not `in`: every object has a `toString`. */
-function findCode(typed: string): Code {
+/** Returns one code, or all codes of a group such as `plugin`. */
+function findCodes(typed: string): Code | Code[] {
   const byExit = allCodes().find((code) => String(CODES[code].exit) === typed)
   if (byExit !== undefined) return byExit
   const name = typed.toUpperCase().replaceAll('-', '_')
   const full = name.startsWith('ERR_') ? name : `ERR_${name}`
   if (isCode(full)) return full
-  const what = /^\d+$/.test(typed) ? 'exit status' : 'code'
+  const group = allCodes().filter((code) => code.startsWith(`${full.replace(/_$/, '')}_`))
+  if (group.length > 0) return group
+  const what = /^\d+$/.test(typed) ? 'exit status' : 'code or group'
   throw new UsageError(
     `unknown ${what} ${JSON.stringify(typed)}${didYouMean(full, allCodes())}`,
     'explain',
   )
 }
 
+/** `hasOwn`, not `in`: every object has a `toString`. */
 function isCode(name: string): name is Code {
   return Object.hasOwn(CODES, name)
 }
@@ -59,19 +61,19 @@ function describe(code: Code): string {
   return [
     code,
     '',
-    `  means   ${means}`,
-    `  fault   ${FAULTS[fault]}`,
-    `  again   ${retryable ? 'may pass if tried again' : 'needs a change by hand'}`,
-    `  remedy  ${remedy}`,
-    `  exit    ${exit}`,
+    `  meaning:      ${means}`,
+    `  caused by:    ${FAULTS[fault]}`,
+    `  retryable:    ${retryable ? 'yes' : 'no'}`,
+    `  remedy:       ${remedy}`,
+    `  exit status:  ${exit}`,
     '',
   ].join('\n')
 }
 
-function table(): string {
-  const width = Math.max(...allCodes().map((code) => code.length))
-  const rows = allCodes().map(
+function table(codes: readonly Code[]): string {
+  const width = Math.max(...codes.map((code) => code.length))
+  const rows = codes.map(
     (code) => `${CODES[code].exit}    ${code.padEnd(width)}  ${CODES[code].means}`,
   )
-  return `${[`EXIT  ${'CODE'.padEnd(width)}  MEANS`, ...rows].join('\n')}\n`
+  return `${[`EXIT  ${'CODE'.padEnd(width)}  MEANING`, ...rows].join('\n')}\n`
 }

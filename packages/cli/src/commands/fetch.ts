@@ -11,7 +11,7 @@ import { indentJson } from '../render/indent-json.ts'
 import { printableLine } from '../render/printable.ts'
 import { withSession } from '../session.ts'
 
-/** `fetch PATH`: sends one request and prints the answer as it arrives. */
+/** `fetch PATH`: sends one request and prints the response as it arrives. */
 export const fetch: Run = async (call) => {
   const draft = await readRequest(call)
   return withSession(call, (cluster) => exchange(call, cluster, draft), {
@@ -25,26 +25,26 @@ async function exchange(call: Call, cluster: Cluster, draft: RequestDraft): Prom
   const response = await sendLogged(call, cluster, draft.path, { ...draft, signal })
   if (call.flags.isOn('include')) call.io.stdout.write(describeHead(call, response))
   const reading = { signal, server: cluster.server }
-  const text = mayLayOut(call, draft, response)
-    ? await writeLaidOut(call, response, reading)
+  const text = shouldIndent(call, draft, response)
+    ? await writeIndented(call, response, reading)
     : await writeBody(response, call.io, reading)
-  call.story.tell('the answer is complete', 2)
+  call.story.tell('the response is complete', 2)
   if (response.status >= 400) {
     const { path, hasOwnCredential } = draft
     return explainRefusal(call, cluster, { response, text, path, hasOwnCredential })
   }
-  if (response.status >= 300) tellRedirect(call, response)
+  if (response.status >= 300) reportRedirect(call, response)
   return EXIT.done
 }
 
-/** People get JSON laid out; programs, and streams without an end, get it as it came. */
-function mayLayOut({ flags, io }: Call, { path }: RequestDraft, { headers }: Response): boolean {
+/** JSON is indented only on a terminal, and not for a stream, which is written as it arrives. */
+function shouldIndent({ flags, io }: Call, { path }: RequestDraft, { headers }: Response): boolean {
   const isStream = /[?&](?:watch|follow)=(?:1|t|true)/i.test(path) || /\/watch\//.test(path)
   const isJson = /^application\/json\b/i.test(headers.get('content-type') ?? '')
   return io.isTerminal.stdout && !flags.isOn('raw') && isJson && !isStream
 }
 
-async function writeLaidOut(
+async function writeIndented(
   { io }: Call,
   response: Response,
   { signal, server }: { readonly signal: AbortSignal; readonly server: string },
@@ -61,8 +61,8 @@ function describeHead({ words }: Call, response: Response): string {
   return words.hide(`HTTP/1.1 ${statusLine(response)}\r\n${headers.join('')}\r\n`)
 }
 
-/** Redirects are not followed: the credential must not go elsewhere. Saying nothing would be a riddle. */
-function tellRedirect({ words }: Call, response: Response): void {
+/** Reports a redirect. It is not followed, because the credential must not be sent to another server. */
+function reportRedirect({ words }: Call, response: Response): void {
   const location = response.headers.get('location')
   const where = location === null ? '' : ` to ${printableLine(location)}`
   words.line(`HTTP ${statusLine(response)}: redirect${where} was not followed`)

@@ -19,7 +19,7 @@ import { userEnvironment, withoutNodeOptions } from '../run/node-options.ts'
 import { refuseDebugger } from '../run/refuse-debugger.ts'
 import { describeConnection } from '../session.ts'
 
-/** `proxy`: lets programs on this machine use a cluster without having its credential. */
+/** `proxy`: lets programs on this machine use a cluster without its credential. */
 export const proxy: Run = async (call) => {
   const { io, flags, signal } = call
   wantsJson(flags)
@@ -41,7 +41,7 @@ export const proxy: Run = async (call) => {
   return EXIT.done
 }
 
-/** Starts everything, and says so. What it starts is ended by the endings, also when it fails half-way. */
+/** Starts everything and announces it. Everything is registered with `endings`, so that it ends also if a start fails. */
 async function start(
   call: Call,
   settings: ProxySettings,
@@ -63,7 +63,7 @@ async function start(
     observer: combine(
       patience.observe,
       story.observe,
-      tellFailures(call),
+      reportFailures(call),
       unexpected.observe,
       identity.observer,
       metrics?.observer,
@@ -101,8 +101,8 @@ async function start(
   return served
 }
 
-/** Clients are told why they get no answer; who looks at the terminal should know as well, without -v. */
-function tellFailures({ story, words, io }: Call): Observer {
+/** Reports failed runs without -v too: clients of the proxy receive the error, and the terminal should show it. */
+function reportFailures({ story, words, io }: Call): Observer {
   return (event) => {
     if (event.type !== 'run-failed' || story.level > 0) return
     const text = describeEvent(event, { level: 1, now: io.now() })
@@ -110,7 +110,7 @@ function tellFailures({ story, words, io }: Call): Observer {
   }
 }
 
-/** Somebody who looks after the process wants to know whether it can serve: not without a credential, and not at its end. */
+/** Starts the server for probes. The proxy is not ready without a credential, nor while it shuts down. */
 async function openHealth(
   { healthPort }: ProxySettings,
   cluster: Cluster,
@@ -127,7 +127,7 @@ async function openHealth(
   })
 }
 
-/** Asks for one where there is none: a proxy that nobody has used yet is to be ready too. */
+/** Gets a credential if there is none: a proxy without requests so far must become ready too. */
 function hasCredential(cluster: Cluster): Promise<boolean> {
   return cluster.credential({ signal: AbortSignal.timeout(READY_LIMIT_MS) }).then(
     () => true,
@@ -135,16 +135,16 @@ function hasCredential(cluster: Cluster): Promise<boolean> {
   )
 }
 
-/** Shorter than a probe waits. */
+/** Shorter than the timeout of a probe. */
 const READY_LIMIT_MS = 2000
 
-/** Loaded when asked for: prom-client is the only part of the program that is not ours. */
+/** Loaded on demand, because of prom-client. */
 async function loadMetrics(countOpen: () => number): Promise<ProxyMetrics> {
   const { makeProxyMetrics } = await import('../proxy/proxy-metrics.ts')
   return makeProxyMetrics(countOpen)
 }
 
-/** Lets what is under way finish, until the time for it has passed or somebody asks again. */
+/** Lets open requests finish, until the grace period has passed or a second signal arrives. */
 async function endGently(
   { words }: Call,
   { graceMs }: ProxySettings,
@@ -153,10 +153,8 @@ async function endGently(
 ): Promise<void> {
   const { open } = running
   if (open > 0) {
-    const what = open === 1 ? 'One request is' : `${open} requests are`
-    words.line(
-      `${what} under way and may take ${graceMs / 1000} s more. Ctrl-C again ends it at once.`,
-    )
+    const what = open === 1 ? 'one open request' : `${open} open requests`
+    words.line(`Waiting up to ${graceMs / 1000} s for ${what}. Press Ctrl-C again to end now.`)
   }
   const closing = running.close({ graceMs })
   await Promise.race([closing, atOnce])

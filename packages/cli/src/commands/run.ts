@@ -8,8 +8,8 @@ import { printableLine } from '../render/printable.ts'
 import { UnexpectedErrors } from '../render/unexpected-errors.ts'
 import { type Access, childEnvironment } from '../run/child-environment.ts'
 import { childKubeconfig } from '../run/child-kubeconfig.ts'
-import { giveUpStdin } from '../run/detach-stdin.ts'
-import { endLike } from '../run/exit-by-signal.ts'
+import { detachStdin } from '../run/detach-stdin.ts'
+import { exitBySignal } from '../run/exit-by-signal.ts'
 import { findCommand } from '../run/find-command.ts'
 import { type Ending, followChild } from '../run/follow-child.ts'
 import { type LocalProxy, startLocalProxy } from '../run/local-proxy.ts'
@@ -20,11 +20,11 @@ import { makeProcessFolder } from '../run/process-folder.ts'
 import { refuseDebugger } from '../run/refuse-debugger.ts'
 import { describeConnection } from '../session.ts'
 
-/** A signer stays unlocked as long as the command runs: nobody could be asked for the PIN meanwhile. */
+/** A signer stays unlocked as long as the command runs, because it cannot prompt for the PIN meanwhile. */
 const POLICY = { signerIdleMs: 2_147_483_647 }
 const CANNOT_START = 126
 
-/** `run -- COMMAND…`: runs a command against a proxy of its own, which has the credential. */
+/** `run -- COMMAND…`: runs a command with its own local proxy, which has the credential. */
 export const run: Run = async (call) => {
   const { io, args, words, flags, story, patience, signal } = call
   const relayed = await withoutNodeOptions(call)
@@ -49,7 +49,7 @@ export const run: Run = async (call) => {
       story.observe(event)
       patience.observe(event)
       oneShot.observe(event)
-      // Before, it ends the login and is explained there.
+      // During the login an unexpected error ends the command and is explained there.
       if (hasStarted) unexpected.observe(event)
     },
     signal,
@@ -73,7 +73,7 @@ export const run: Run = async (call) => {
   }
   if (signal.aborted) throw signal.reason
   if ('status' in ending) return ending.status
-  if ('signal' in ending) return endLike(ending.signal)
+  if ('signal' in ending) return exitBySignal(ending.signal)
   const { message } = ending.error
   words.line(
     `${words.palette.red('kubecred:')} ${printableLine(command)}: ${printableLine(message)}`,
@@ -83,11 +83,11 @@ export const run: Run = async (call) => {
 
 interface Started {
   readonly path: string
-  /** As the user has it. */
+  /** The environment of the user. */
   readonly env: Call['io']['env']
 }
 
-/** Everything that is made for the command is gone when it has ended. */
+/** Runs the command. The proxy and the files are removed when it has ended. */
 async function runAgainst(call: Call, cluster: Cluster, { path, env }: Started): Promise<Ending> {
   const { io, args, signal, story } = call
   const [command, ...rest] = args
@@ -97,14 +97,14 @@ async function runAgainst(call: Call, cluster: Cluster, { path, env }: Started):
     proxy = await startLocalProxy(cluster, io.now)
     const access = writeAccess(folder.path, cluster, proxy)
     signal.throwIfAborted()
-    story.tell(`${printableLine(command ?? '')} runs against ${proxy.url}`)
+    story.tell(`running ${printableLine(command ?? '')} with the proxy ${proxy.url}`)
     const start = (): ChildProcess => {
       const child = spawn(path, rest, {
         argv0: command,
         stdio: 'inherit',
         env: childEnvironment(env, access),
       })
-      giveUpStdin()
+      detachStdin()
       // For --timeout.
       signal.addEventListener('abort', () => void child.kill('SIGTERM'), { once: true })
       return child
@@ -116,7 +116,7 @@ async function runAgainst(call: Call, cluster: Cluster, { path, env }: Started):
   }
 }
 
-/** Puts into files what tools read from files. */
+/** Writes the files that tools read. */
 function writeAccess(folder: string, cluster: Cluster, proxy: LocalProxy): Access {
   const { url, secret, ca: certificate } = proxy
   const file = (name: string): string => join(folder, name)

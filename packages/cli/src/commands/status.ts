@@ -14,15 +14,15 @@ import { type ContextStatus, statusTable } from '../render/status-table.ts'
 import { withFlagNames } from '../render/with-flag-names.ts'
 import { isWrapped } from '../wrap/plan.ts'
 
-const WIDE = 120
-const LOOK_AGAIN_MS = 1000
+const DEFAULT_COLUMNS = 120
+const INTERVAL_MS = 1000
 
-/** `status`: every context with its source, its state and the time left. */
+/** `status`: shows every context with the source, state and expiry of its credential. */
 export const status: Run = async (call) => {
   const isJson = wantsJson(call.flags)
   const { io, flags, signal } = call
   const palette = choosePalette(io.isTerminal.stdout, io.env)
-  const columns = io.columns ?? WIDE
+  const columns = io.columns ?? DEFAULT_COLUMNS
   const show = (rows: readonly ContextStatus[]): string =>
     isJson
       ? printableJson(`${JSON.stringify({ contexts: rows })}\n`)
@@ -35,30 +35,30 @@ export const status: Run = async (call) => {
   if (!flags.isOn('watch')) return EXIT.done
   let last = show(rows)
   for (;;) {
-    await sleep(LOOK_AGAIN_MS, undefined, { signal }).catch(() => {
+    await sleep(INTERVAL_MS, undefined, { signal }).catch(() => {
       throw signal.reason
     })
     const next = show(merge(await look(call), rows))
     if (next === last) continue
     const up = last.split('\n').length - 1
-    // On a terminal the table stays where it is; a pipe gets every state of it.
+    // On a terminal the table is rewritten in place; a pipe gets each version of it.
     io.stdout.write(io.isTerminal.stdout && !isJson ? `\u001b[${up}A\u001b[0J${next}` : next)
     last = next
   }
 }
 
-/** What the files say, and what a running agent knows beside them. */
+/** Reads the files, and asks a running agent about the contexts that use kubecred-token. */
 async function look({ flags, io }: Call): Promise<ContextStatus[]> {
   const options = { kubeconfig: flags.text('kubeconfig'), env: io.env }
   const rows = await survey(options)
   const isShared = rows.some(({ source }) => source?.kind === 'exec' && isWrapped(source.name))
-  // It reads the files again, and a file may have ten thousand contexts.
+  // agentView() reads the files again, and a file may have ten thousand contexts.
   if (!isShared) return rows
   const seen = await agentView(options, io.now())
   return rows.map((row) => (row.state === 'unknown' ? { ...row, ...seen.get(row.context) } : row))
 }
 
-/** What a run has told stays, as long as the context has the same source. */
+/** Keeps the result of a run as long as the context has the same source. */
 function merge(
   fresh: readonly ContextStatus[],
   known: readonly ContextStatus[],
@@ -71,24 +71,24 @@ function merge(
   })
 }
 
-/** Fetches what only a plugin or an issuer can tell; how many run at once, the library limits. */
+/** Fetches the credentials of plugins and issuers. The library limits how many run at once. */
 function runAll(call: Call, rows: readonly ContextStatus[]): Promise<ContextStatus[]> {
   const waiting = new Set(rows.filter(({ state }) => state === 'unknown'))
   const since = performance.now()
-  const tell = (): void => call.patience.begin(describeWaiting([...waiting]), since)
-  tell()
+  const showWaiting = (): void => call.patience.begin(describeWaiting([...waiting]), since)
+  showWaiting()
   return Promise.all(
     rows.map(async (row) => {
       if (!waiting.has(row)) return row
-      const told = await runOne(call, row)
+      const result = await runOne(call, row)
       waiting.delete(row)
-      tell()
-      return told
+      showWaiting()
+      return result
     }),
   )
 }
 
-/** How many are left, and one of them by name: the one that has waited longest. */
+/** Describes how many are left, with the name of the one that has waited longest. */
 function describeWaiting([first, ...others]: readonly ContextStatus[]): string {
   if (first === undefined) return 'nothing'
   const name = `context ${quote(first.context)}`
@@ -104,7 +104,7 @@ async function runOne({ flags, io, signal }: Call, row: ContextStatus): Promise<
       env: io.env,
       transport: 'https',
       signal,
-      // Several at once cannot all ask the same person.
+      // Several plugins run at once and cannot share the terminal.
       stdinUnavailable: 'used by kubecred status',
     })
     try {

@@ -20,12 +20,12 @@ export const token: Run = async (call) => {
     if (status === undefined) {
       const source = describeSource(cluster.status().credential.source)
       throw new UsageError(
-        `there is no token and no certificate to print: this context uses ${source}`,
+        `this context has neither a token nor a certificate to print: it uses ${source}`,
         'token',
       )
     }
     if (call.io.isTerminal.stdout) {
-      call.words.warn('what follows is a secret; clear it from the screen when you are done')
+      call.words.warn('the output is a secret; clear the screen when you are done')
     }
     const answer = { kind: 'ExecCredential', apiVersion, spec: { interactive: false }, status }
     call.io.stdout.write(printableJson(`${JSON.stringify(answer, null, 2)}\n`))
@@ -42,12 +42,12 @@ function readApiVersion({ flags }: Call): string {
   )
 }
 
-/** The one place where secrets leave their boxes: it is what the command is for. */
+/** Exposes the secrets, which is the purpose of this command. */
 function asStatus({ token, certificate, expiresAt }: ExposedCredential): object | undefined {
   if (token === undefined && certificate === undefined) return undefined
   if (certificate?.signingKey !== undefined) {
-    throw new NotSupportedError('the private key of this user stays where it is, and only signs', {
-      hint: 'Let any tool use such a key with kubecred run, such as kubecred run -- kubectl get pods.',
+    throw new NotSupportedError('the private key of this user is not exportable', {
+      hint: 'Use kubecred run to let a tool use this key, such as kubecred run -- kubectl get pods.',
     })
   }
   return {
@@ -60,7 +60,7 @@ function asStatus({ token, certificate, expiresAt }: ExposedCredential): object 
   }
 }
 
-/** Whole seconds, rounded down: a credential must not seem to live longer than it does. */
+/** Whole seconds, rounded down: a credential must not seem to expire later than it does. */
 function asTimestamp(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace(/\.\d+Z$/, 'Z')
 }

@@ -3,7 +3,7 @@ import type { Run } from '../command.ts'
 import { EXIT } from '../exit-status.ts'
 import { wantsJson } from '../flags/wants-json.ts'
 
-/** `version`: says which program this is. */
+/** `version`: prints the version of the program and of Node. */
 export const version: Run = async ({ flags, io }) => {
   io.stdout.write(
     wantsJson(flags)

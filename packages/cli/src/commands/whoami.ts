@@ -24,7 +24,7 @@ interface Identity {
   readonly server: string
 }
 
-/** `whoami`: says who the server thinks we are, and through which source. */
+/** `whoami`: shows the user that the server sees, and the source of the credential. */
 export const whoami: Run = async (call) => {
   const isJson = wantsJson(call.flags)
   return withSession(call, async (cluster) => {
@@ -41,7 +41,7 @@ export const whoami: Run = async (call) => {
 }
 
 const REMARKS: Readonly<Record<number, string>> = {
-  404: 'This server has no SelfSubjectReview (authentication.k8s.io/v1): whoami needs Kubernetes 1.28 or newer.',
+  404: 'This server does not have SelfSubjectReview (authentication.k8s.io/v1): whoami needs Kubernetes 1.28 or later.',
 }
 
 function ask(call: Call, cluster: Cluster): Promise<Response> {
@@ -76,7 +76,7 @@ function readIdentity(text: string, cluster: Cluster): Identity {
 
 type UserInfo = Partial<Pick<Identity, 'username' | 'uid' | 'groups' | 'extra'>>
 
-/** @throws {ServerResponseInvalidError} When the answer is something else, such as the page of a login. */
+/** @throws {ServerResponseInvalidError} If the response is something else, such as a login page. */
 function parseUserInfo(text: string, server: string): UserInfo {
   const info = (parse(text) as { status?: { userInfo?: UserInfo } } | undefined)?.status?.userInfo
   const isUser =

@@ -11,7 +11,7 @@ import { UsageError } from '../usage-error.ts'
 import { applyWrap } from '../wrap/apply.ts'
 import { planUnwrap, planWrap, type WrapPlan } from '../wrap/plan.ts'
 
-/** `wrap [CONTEXT]`: puts kubecred-token in front of the plugin of a context, or takes it away. */
+/** `wrap [CONTEXT]`: makes a context use kubecred-token for its plugin, or undoes that. */
 export const wrap: Run = async (call) => {
   const { flags, io, words } = call
   call.patience.begin('the kubeconfig files')
@@ -20,14 +20,14 @@ export const wrap: Run = async (call) => {
   words.line(`user "${printableLine(plan.user)}" in ${printableLine(plan.file)}:`)
   words.line(words.palette.red(`- ${printableLine(plan.before)}`))
   words.line(words.palette.green(`+ ${printableLine(plan.after)}`))
-  if (!flags.isOn('yes') && !(await confirm('Write it?', io))) {
+  if (!flags.isOn('yes') && !(await confirm('Apply this change?', io))) {
     words.line('Nothing was changed.')
     return EXIT.refused
   }
   call.patience.begin(`the file ${plan.file}`)
   const { backup } = await applyWrap(plan)
   call.patience.end()
-  words.line(backup === undefined ? 'Done.' : `Done. The file as it was: ${printableLine(backup)}`)
+  words.line(backup === undefined ? 'Done.' : `Done. The original file: ${printableLine(backup)}`)
   return EXIT.done
 }
 
@@ -42,7 +42,7 @@ async function makePlan({ args, flags, io }: Call): Promise<WrapPlan> {
   if (!isUndo) return planWrap({ ...options, program: await findProgram(io.env), flags: own })
   if (own.length > 0)
     throw new UsageError(
-      '--undo takes none of --ttl, --depends-on, --plugin-timeout and --plugin-env',
+      '--undo cannot be combined with --ttl, --depends-on, --plugin-timeout or --plugin-env',
       'wrap',
     )
   return planUnwrap(options)
@@ -65,7 +65,7 @@ function ownFlags(flags: Call['flags']): string[] {
   ]
 }
 
-/** The plain name where clients find it, else the full path: a client that does not find it finds no credential. */
+/** Returns the plain name if it is in PATH, else the full path, so that clients find the program. */
 async function findProgram(env: Call['io']['env']): Promise<string> {
   const name = 'kubecred-token'
   const isFound = await findPlugin(name, env).then(

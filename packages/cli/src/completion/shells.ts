@@ -1,15 +1,15 @@
 import type { Command } from '../command.ts'
-import { COMMON_FLAGS, type FlagName, flagFacts } from '../flags/flag-table.ts'
+import { type FlagName, flagFacts, GLOBAL_FLAGS } from '../flags/flag-table.ts'
 
-/** The shells that completion is written for. */
+/** The shells with a completion script. */
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof SHELLS)[number]
 
-/** Flags that take the name of a context: those are looked up when asked for. */
+/** The flag whose values are the context names of the kubeconfig. */
 const CONTEXT_FLAG = '--context'
 const LIST_CONTEXTS = 'kubecred completion contexts 2>/dev/null'
 
-/** The script that a shell sources: commands, flags, contexts and files. */
+/** Returns the script that a shell sources: it completes commands, flags, contexts and files. */
 export function completionScript(shell: Shell, commands: readonly Command[]): string {
   switch (shell) {
     case 'bash':
@@ -22,7 +22,7 @@ export function completionScript(shell: Shell, commands: readonly Command[]): st
 }
 
 function flagsOf({ flags }: Pick<Command, 'flags'>): FlagName[] {
-  return [...flags, ...COMMON_FLAGS]
+  return [...flags, ...GLOBAL_FLAGS]
 }
 
 function longFlags(command: Pick<Command, 'flags'>): string[] {
@@ -115,7 +115,7 @@ function fish(commands: readonly Command[]): string {
         `complete -c kubecred -n '__fish_seen_subcommand_from ${command.name}' ${fishFlag(name)}`,
     ),
   ])
-  const common = COMMON_FLAGS.map((name) => `complete -c kubecred ${fishFlag(name)}`)
+  const common = GLOBAL_FLAGS.map((name) => `complete -c kubecred ${fishFlag(name)}`)
   return `# kubecred completion for fish: kubecred completion fish | source\n${[...lines, ...common].join('\n')}\n`
 }
 
@@ -134,7 +134,7 @@ function fishFlag(name: FlagName): string {
   return `${letter}${long}${takes}-d '${quoted(help)}'`
 }
 
-/** For text between single quotes, in which no shell looks for anything else. */
+/** Makes text safe between single quotes, and in the descriptions of zsh. */
 function quoted(text: string): string {
   return text.replaceAll("'", '’').replaceAll('[', '(').replaceAll(']', ')').replaceAll(':', ',')
 }

@@ -13,7 +13,7 @@ import { type FlagName, isFlagName } from './flag-table.ts'
 import type { FlagValues } from './flag-values.ts'
 import { pluginPolicy } from './plugin-policy.ts'
 
-/** Turns the common flags into what `connect()` takes; both are named as kubectl's. */
+/** Converts the global flags into the options of `connect()`. */
 export function connectOptions(
   flags: FlagValues,
   io: Pick<Io, 'env' | 'isTerminal'>,
@@ -32,7 +32,7 @@ export function connectOptions(
   }
 }
 
-/** The options that flags give for the fields of a kubeconfig. */
+/** Returns the options for the kubeconfig fields that have a flag. */
 function fieldOptions<T extends FieldTable>(table: T, flags: FlagValues): OptionsOf<T> {
   const options = Object.entries<Field>(table).flatMap(([name, { key, kind, flag = key }]) => {
     return isFlagName(flag) ? [[name, readFlag(kind, flags, flag)]] : []
@@ -55,7 +55,7 @@ function readFlag(kind: Field['kind'], flags: FlagValues, name: FlagName): unkno
   }
 }
 
-/** Checked here, where the flag is known: later it is a file like any that the kubeconfig names. */
+/** Checked here so that the message names the flag: later it is a file like any other in the kubeconfig. */
 function readableFile(flags: FlagValues, name: FlagName): string | undefined {
   const path = flags.text(name)
   if (path === undefined) return undefined

@@ -1,6 +1,6 @@
 import { closestName } from 'kubecred/internal'
 
-/** Puts the name that was probably meant, if there is one, behind a message. */
+/** Returns a suggestion to append to a message, or an empty string if no name is similar. */
 export function didYouMean(typed: string, names: Iterable<string>): string {
   const name = closestName(typed, names)
   return name === undefined ? '' : `; did you mean ${name}?`

@@ -12,9 +12,9 @@ const UNITS_MS: Readonly<Record<string, number>> = {
 const PART = /(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g
 
 /**
- * Reads a time as kubectl's `--request-timeout` has it: whole seconds, or a Go duration such as `1m30s`.
+ * Parses a duration as kubectl's `--request-timeout` does: whole seconds, or a Go duration such as `1m30s`.
  *
- * @returns Milliseconds, 0 for no limit; undefined when it is neither.
+ * @returns Milliseconds; undefined if the text is neither.
  */
 export function parseDuration(text: string): number | undefined {
   if (/^\d+$/.test(text)) return Number(text) * 1000

@@ -1,12 +1,12 @@
 import { parseArgs } from 'node:util'
 import { UsageError } from '../usage-error.ts'
 import { didYouMean } from './did-you-mean.ts'
-import { COMMON_FLAGS, FLAGS, type FlagName, flagFacts, isFlagName } from './flag-table.ts'
+import { FLAGS, type FlagName, flagFacts, GLOBAL_FLAGS, isFlagName } from './flag-table.ts'
 import { FlagValues } from './flag-values.ts'
 
-/** What was typed, taken apart. */
+/** A parsed command line. */
 export interface CommandLine {
-  /** The first word that is no flag, known or not. */
+  /** The first positional argument, whether it is a known command or not. */
   readonly command: string | undefined
   readonly args: readonly string[]
   readonly flags: FlagValues
@@ -20,10 +20,10 @@ interface OptionToken {
 }
 
 /**
- * Takes a command line apart: flags may stand before and after the command, `--` ends them.
+ * Parses a command line: flags may be before and after the command, `--` ends them.
  *
- * @param foreign Commands whose operands are a command line of their own, which is left as it is.
- * @throws {UsageError} Names the first flag that is unknown or lacks its value.
+ * @param foreign Commands whose operands are another command line, which is not parsed.
+ * @throws {UsageError} For the first flag that is unknown or has no value.
  */
 export function parseCommandLine(
   argv: readonly string[],
@@ -44,7 +44,7 @@ export function parseCommandLine(
   return { command: positionals[0], args, flags: new FlagValues(given) }
 }
 
-/** Where the other command line begins: with the second word that is no flag and no value of one. */
+/** Returns the index of the other command line: it starts at the second positional argument. */
 function findForeign(argv: readonly string[], foreign: readonly string[]): number | undefined {
   const [first, second] = tokenize(argv).tokens.filter(({ kind }) => kind === 'positional')
   const isForeign = first !== undefined && foreign.includes(argv[first.index] ?? '')
@@ -84,7 +84,7 @@ function readValue(name: FlagName, token: OptionToken, command: string | undefin
   const { value, inlineValue, rawName } = token
   if (value === undefined) throw new UsageError(`flag ${rawName} needs a value`, command)
   if (inlineValue) return stripEquals(name, rawName, value)
-  // What looks like the next flag most likely is one; a number or a single dash is not.
+  // A value that looks like a flag is most likely the next flag; a number or a single dash is not.
   if (/^-[^\d]/.test(value)) {
     throw new UsageError(
       `flag ${rawName} needs a value; if ${JSON.stringify(value)} is meant, write --${name}=${value}`,
@@ -94,11 +94,11 @@ function readValue(name: FlagName, token: OptionToken, command: string | undefin
   return value
 }
 
-/** kubectl takes `-n=name` for `-n name`; curl, from which the others come, does not. */
+/** kubectl accepts `-n=name` for `-n name`; curl, the model for the flags of `fetch`, does not. */
 function stripEquals(name: FlagName, rawName: string, value: string): string {
   const isShort = !rawName.startsWith('--')
-  const isKubectls = COMMON_FLAGS.includes(name) || name === 'output'
-  return isShort && isKubectls ? value.replace(/^=/, '') : value
+  const isKubectlFlag = GLOBAL_FLAGS.includes(name) || name === 'output'
+  return isShort && isKubectlFlag ? value.replace(/^=/, '') : value
 }
 
 function readLevel({ value }: OptionToken, command: string | undefined): string {
@@ -107,7 +107,7 @@ function readLevel({ value }: OptionToken, command: string | undefined): string 
   throw new UsageError(`flag -v takes a number: -v=2, not ${JSON.stringify(value)}`, command)
 }
 
-/** The words that Go takes for true and false. */
+/** Accepts the values that Go's strconv.ParseBool accepts. */
 function readSwitch({ value, rawName }: OptionToken, command: string | undefined): string {
   if (value === undefined || /^(?:1|t|T|true|TRUE|True)$/.test(value)) return 'true'
   if (/^(?:0|f|F|false|FALSE|False)$/.test(value)) return 'false'

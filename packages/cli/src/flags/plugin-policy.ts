@@ -5,16 +5,16 @@ import { readPluginEnv, readPluginTimeout, readRefreshOn } from './plugin-settin
 
 type Policy = NonNullable<ConnectOptions['policy']>
 
-/** How long a plugin may take that opens a browser, where a person sees that we wait for it. */
+/** Time limit at a terminal: the plugin may open a browser, and the user sees that the program waits. */
 const ATTENDED_TIMEOUT_MS = 600_000
 
 /**
- * What flags and variables say about plugins. A flag wins over its variable.
+ * Reads the plugin settings from flags and environment variables. A flag takes precedence over its variable.
  *
- * Where KUBERNETES_EXEC_INFO is set, a client has started us as its plugin: the variables may come from its kubeconfig
- * and are ignored.
+ * If KUBERNETES_EXEC_INFO is set, a client started this program as its plugin: the variables may come from its
+ * kubeconfig and are ignored.
  *
- * @throws {UsageError} Names the flag or the variable.
+ * @throws {UsageError} If a value is invalid; names the flag or the variable.
  */
 export function pluginPolicy(
   flags: FlagValues,
@@ -43,10 +43,10 @@ export function pluginPolicy(
 }
 
 /**
- * Limits for plugins. A time that is given holds for every plugin.
+ * Returns the limits for plugins. A given time limit applies to every plugin.
  *
- * Without one, a plugin that does not ask has as long as one that does if a person is at the terminal: plugins that
- * open a browser say `interactiveMode: Never`.
+ * By default, all plugins have the interactive limit at a terminal: plugins that open a browser often set
+ * `interactiveMode: Never`.
  */
 export function pluginLimits(
   limits: {

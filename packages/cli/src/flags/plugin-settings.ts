@@ -1,11 +1,11 @@
 import { UsageError } from '../usage-error.ts'
 import { parseDuration } from './duration.ts'
 
-/** Node's timers cannot wait longer; they would fire at once instead. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1
+/** The maximum delay of a Node timer; a longer one would fire at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1
 
 /**
- * Reads how long a plugin may take. 0 is no limit.
+ * Parses the time limit for plugins. 0 means no limit.
  *
  * @param from The flag or variable that the text comes from, for the message.
  * @throws {UsageError}
@@ -15,12 +15,12 @@ export function readPluginTimeout(text: string, from: string): number {
   if (limitMs === undefined) {
     throw new UsageError(`${from} takes seconds or a time such as 1m30s, not ${quote(text)}`)
   }
-  if (limitMs === 0) return LONGEST_TIMER_MS
-  return Math.min(Math.ceil(limitMs), LONGEST_TIMER_MS)
+  if (limitMs === 0) return MAX_TIMER_MS
+  return Math.min(Math.ceil(limitMs), MAX_TIMER_MS)
 }
 
 /**
- * Reads which statuses mean that the server does not accept the credential.
+ * Parses the response statuses that mean that the server does not accept the credential.
  *
  * @throws {UsageError}
  */
@@ -32,16 +32,14 @@ export function readRefreshOn(text: string, from: string): readonly number[] {
 }
 
 /**
- * Reads the names of the variables that plugins may see.
+ * Parses the names of the environment variables for plugins.
  *
  * @throws {UsageError}
  */
 export function readPluginEnv(text: string, from: string): readonly string[] {
   return listed(text).map((name) => {
     if (/^[^=\s\0]+$/.test(name)) return name
-    throw new UsageError(
-      `${from} takes names of variables, separated by commas, without their values`,
-    )
+    throw new UsageError(`${from} takes names of variables without values, separated by commas`)
   })
 }
 

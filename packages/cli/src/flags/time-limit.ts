@@ -3,13 +3,13 @@ import { UsageError } from '../usage-error.ts'
 import { parseDuration } from './duration.ts'
 import type { FlagValues } from './flag-values.ts'
 
-/** Node's timers cannot wait longer; they would fire at once instead. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1
+/** The maximum delay of a Node timer; a longer one would fire at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1
 
 /**
- * Adds the time limit of a flag to a signal: whichever comes first ends the work.
+ * Returns a signal that also aborts when the time limit of a flag has passed.
  *
- * The timer does not keep the program alive: with nothing left to do there is nothing to limit.
+ * The timer does not keep the process alive.
  */
 export function withTimeLimit(
   signal: AbortSignal,
@@ -29,7 +29,7 @@ export function withTimeLimit(
   const limit = new AbortController()
   setTimeout(
     () => limit.abort(new TimedOutError(`${what} took longer than --${name}=${text} allows`)),
-    Math.min(limitMs, LONGEST_TIMER_MS),
+    Math.min(limitMs, MAX_TIMER_MS),
   ).unref()
   return AbortSignal.any([signal, limit.signal])
 }

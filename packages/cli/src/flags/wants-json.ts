@@ -1,7 +1,7 @@
 import { UsageError } from '../usage-error.ts'
 import type { FlagValues } from './flag-values.ts'
 
-/** Whether the answer is for a program. */
+/** Whether `-o json` was given. */
 export function wantsJson(flags: FlagValues): boolean {
   const format = flags.text('output')
   if (format === undefined) return false

@@ -3,15 +3,15 @@ import type { Environment } from 'kubecred/internal'
 
 const STYLES = ['bold', 'dim', 'red', 'green', 'yellow', 'blue'] as const
 
-/** Marks parts of a text for a person's eyes; the identity where colours would not be welcome. */
+/** Functions that colour text; they return it unchanged if colours are off. */
 export type Palette = Readonly<Record<(typeof STYLES)[number], (text: string) => string>>
 
-/** Colours on a terminal, unless NO_COLOR or a terminal that cannot show them says otherwise. */
+/** Returns a palette with colours on a terminal, unless NO_COLOR is set or TERM is `dumb`. */
 export function choosePalette(isTerminal: boolean, env: Environment): Palette {
   const isWanted = isTerminal && !env['NO_COLOR'] && env['TERM'] !== 'dumb'
   const styles = STYLES.map((style) => [
     style,
-    // The decision is made here: the stream that Node would look at is not always the one we write to.
+    // validateStream is off because Node would check standard output, which is not always where we write.
     (text: string) => (isWanted ? styleText(style, text, { validateStream: false }) : text),
   ])
   return Object.fromEntries(styles)

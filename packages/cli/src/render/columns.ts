@@ -1,16 +1,16 @@
-// Not string-width: it is a little more exact about scripts that are rare in names, but compiles the table of all emoji
-// when it is loaded, which takes as long as the start of Node.
+// Not string-width: it is slightly more exact for rare scripts, but compiles a table of all emoji when it is loaded,
+// which takes as long as starting Node.
 import columnsOf from 'fast-string-width'
 
-/** How many columns of a terminal printable text takes. */
+/** Returns the width of printable text in terminal columns. */
 export { columnsOf }
 
-/** Fills text up with spaces to a number of columns. */
+/** Pads text with spaces to a number of columns. */
 export function fill(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - columnsOf(text)))
 }
 
-/** Cuts text to a number of columns, the last of them an ellipsis if something is missing. */
+/** Truncates text to a number of columns, with an ellipsis as the last one. */
 export function cut(text: string, columns: number): string {
   if (columnsOf(text) <= columns) return text
   let kept = ''

@@ -9,15 +9,15 @@ type Succeeded = Extract<CredentialEvent, { type: 'run-succeeded' }>
 
 const REASONS: Readonly<Record<RunReason, string>> = {
   first: 'first use',
-  expired: 'the last credential has expired',
+  expired: 'the credential has expired',
   ahead: 'ahead of expiry',
-  refused: 'the server refused the last credential',
+  refused: 'the server refused the credential',
 }
 
 /**
- * Tells an event in a few words; undefined when there is nothing to tell.
+ * Describes an event in a few words; undefined if it is not worth a line at this level.
  *
- * @param level 1 tells the story, 2 also what is normal in it.
+ * @param level The verbosity: 1 for what happens to the credential, 2 also for routine events.
  */
 export function describeEvent(
   event: CredentialEvent,
@@ -26,7 +26,7 @@ export function describeEvent(
   const source = shortName(event.source)
   switch (event.type) {
     case 'run-started':
-      return isProgram(event.source) ? `${source} runs (${REASONS[event.reason]})` : undefined
+      return isProgram(event.source) ? `running ${source} (${REASONS[event.reason]})` : undefined
     case 'run-succeeded':
       return describeSuccess(event, source, now)
     case 'run-failed':
@@ -40,13 +40,13 @@ export function describeEvent(
     case 'refused':
       return `the server refused the credential (${event.status})`
     case 'retried':
-      return `sending the request again with the new credential`
+      return 'retrying the request with the new credential'
     case 'retired':
       return level > 1 ? 'the old credential is retired' : undefined
     case 'signed':
       return `${source} signed in ${formatDuration(event.tookMs)} (${event.scheme})`
     case 'sign-failed':
-      return `${source} did not sign after ${formatDuration(event.tookMs)}`
+      return `${source} failed to sign after ${formatDuration(event.tookMs)}`
     case 'user-prompt':
     case 'prompt-ended':
     case 'plugin-started':
@@ -55,9 +55,9 @@ export function describeEvent(
     case 'borrowed':
     case 'released':
     case 'warning':
-    // A warning says why the file cannot be used.
+    // If it fails, a warning gives the reason.
     case 'ca-reload':
-    // Written whole by the commands that go on after it.
+    // Written with its stack by the commands that continue after it.
     case 'unexpected-error':
     // The program has no login handlers.
     case 'logged-in':
@@ -72,22 +72,22 @@ export function describeEvent(
   }
 }
 
-/** A plugin by the last part of its path: the first line of the story has said it whole. */
+/** Names a plugin or signer by its base name: the first log line has the full path. */
 export function shortName(source: SourceLabel): string {
   if (!isProgram(source)) return describeSource(source)
   const what = source.kind === 'exec' ? 'plugin' : 'signer'
   return `${what} ${printableLine(basename(source.name))}`
 }
 
-/** Whether it takes its time, and is another program. */
+/** Whether the source runs another program, which may take long. */
 export function isProgram({ kind }: SourceLabel): boolean {
   return kind === 'exec' || kind === 'signer'
 }
 
-/** Says when the next run may be, if that lies ahead. */
+/** Describes when the next run is allowed, if that is in the future. */
 export function describePause(nextTryAt: number | undefined, now: number): string {
   if (nextTryAt === undefined || nextTryAt <= now) return ''
-  return `; it may run again in ${formatDuration(nextTryAt - now)}`
+  return `; next try in ${formatDuration(nextTryAt - now)}`
 }
 
 function describeSuccess(
@@ -96,15 +96,15 @@ function describeSuccess(
   now: number,
 ): string | undefined {
   if (source.kind === 'anonymous') return undefined
-  const what = isSame ? 'the same credential as before' : holds.join(' and ')
+  const what = isSame ? 'same credential as before' : holds.join(' and ')
   const isExec = isProgram(source)
   if (!isExec && reason === 'first') return undefined
-  const verb = isExec ? `answered in ${formatDuration(tookMs)}` : 'read again'
-  return `${name} ${verb}: ${what}${isExec ? describeEnd(expiresAt, now) : ''}`
+  const verb = isExec ? `answered in ${formatDuration(tookMs)}` : 'reloaded'
+  return `${name} ${verb}: ${what}${isExec ? describeExpiry(expiresAt, now) : ''}`
 }
 
-function describeEnd(expiresAt: number | undefined, now: number): string {
-  if (expiresAt === undefined) return ', without an expiry'
+function describeExpiry(expiresAt: number | undefined, now: number): string {
+  if (expiresAt === undefined) return ', no expiry'
   return expiresAt > now
     ? `, expires in ${formatDuration(expiresAt - now)}`
     : `, expired ${formatDuration(now - expiresAt)} ago`

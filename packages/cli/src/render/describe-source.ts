@@ -1,7 +1,7 @@
 import type { SourceLabel } from 'kubecred'
 import { printableLine } from './printable.ts'
 
-/** Names a source for people: `exec plugin "aws"`. */
+/** Describes a source, such as `exec plugin "aws"`. */
 export function describeSource({ kind, name }: SourceLabel): string {
   switch (kind) {
     case 'exec':
@@ -15,7 +15,7 @@ export function describeSource({ kind, name }: SourceLabel): string {
     case 'certificate-files':
       return `certificate files ${quote(name)}`
     case 'static':
-      return `${printableLine(name).replace('basic', 'user name and password')} given in the kubeconfig or by flag`
+      return `${printableLine(name).replace('basic', 'username and password')} from the kubeconfig or a flag`
     case 'login':
       return `login handler ${quote(name)}`
     case 'vault':
@@ -25,7 +25,7 @@ export function describeSource({ kind, name }: SourceLabel): string {
   }
 }
 
-/** Puts a name in quotes, on one line and without control characters. */
+/** Quotes a name, on one line and without control characters. */
 export function quote(name: string): string {
   return printableLine(JSON.stringify(name))
 }

@@ -2,30 +2,34 @@ import { CODES, type CredentialError, describeUnexpected, isCredentialError } fr
 import { exhaustedError } from 'kubecred/internal'
 import { EXIT } from '../exit-status.ts'
 import { UsageError } from '../usage-error.ts'
-import type { Story } from './event-log.ts'
+import type { EventLog } from './event-log.ts'
 import { printable, printableLine, printableOutput } from './printable.ts'
-import type { Words } from './stderr-writer.ts'
+import type { StderrWriter } from './stderr-writer.ts'
 import { withFlagNames } from './with-flag-names.ts'
 
-/** Says what went wrong, whose fault it is and what to do about it. Returns the exit status. */
-export function explainError(error: unknown, words: Words, story: Story): number {
+/** Writes the message, the hint and the code of an error to standard error. Returns the exit status. */
+export function explainError(error: unknown, words: StderrWriter, story: EventLog): number {
   if (error instanceof UsageError) return explainUsage(error, words)
   const known = isCredentialError(error) ? error : exhaustedError(error)
   if (known !== undefined) return explainCredentialError(known, words, story)
   const { id, message, stack } = describeUnexpected(error)
   words.paragraph(`internal error ${id}: ${printableLine(message)}`, 'kubecred:')
   if (story.level > 0) words.line(printable(stack))
-  else words.line('Use -v to see where it happened.')
+  else words.line('Use -v for the stack trace.')
   return EXIT.unexpected
 }
 
-function explainUsage({ message, command }: UsageError, words: Words): number {
+function explainUsage({ message, command }: UsageError, words: StderrWriter): number {
   words.paragraph(printableLine(message), 'kubecred:')
   words.line(`Try 'kubecred ${command === undefined ? '' : `${command} `}--help'`)
   return EXIT.usage
 }
 
-function explainCredentialError(error: CredentialError, words: Words, story: Story): number {
+function explainCredentialError(
+  error: CredentialError,
+  words: StderrWriter,
+  story: EventLog,
+): number {
   const { dim } = words.palette
   words.paragraph(printable(withFlagNames(error.summary)), 'kubecred:')
   if (!story.facts.hasPassedStderr) {
@@ -35,7 +39,7 @@ function explainCredentialError(error: CredentialError, words: Words, story: Sto
   words.paragraph(printable(withFlagNames(error.hint)))
   words.line(dim(`(${error.code}; see: kubecred explain ${error.code})`))
   if (story.level > 1) words.line(printable(error.stack ?? ''))
-  // An error of another copy of the library may have a code that ours does not know.
+  // An error from another version of the library may have an unknown code.
   return Object.hasOwn(CODES, error.code) ? CODES[error.code].exit : EXIT.unexpected
 }
 

@@ -1,32 +1,32 @@
 import type { CredentialEvent } from 'kubecred'
 import { describeEvent } from './describe-event.ts'
 import { printableLine } from './printable.ts'
-import type { Words } from './stderr-writer.ts'
+import type { StderrWriter } from './stderr-writer.ts'
 import { withFlagNames } from './with-flag-names.ts'
 
-/** What happened to the credential, in numbers, for explaining the end. */
+/** A summary of the events, for explaining the result. */
 export interface EventSummary {
   readonly refusals: number
-  /** How the run ended that a refusal caused. */
+  /** The result of the run that a refusal caused. */
   readonly refresh: 'none' | 'new' | 'same' | 'failed'
   readonly isRetried: boolean
-  /** Whether a plugin's standard error has been shown already. */
+  /** Whether standard error of a plugin has been shown already. */
   readonly hasPassedStderr: boolean
 }
 
 /**
- * Follows what happens and tells it: warnings and the words of plugins always, the rest with `-v`.
+ * Writes events to standard error: warnings, prompts and the standard error of plugins always, other events with `-v`.
  *
- * It never has a secret to tell: events carry none.
+ * Events contain no secrets.
  */
-export class Story {
+export class EventLog {
   readonly level: number
-  readonly #words: Words
+  readonly #words: StderrWriter
   readonly #now: () => number
   readonly #startedAt: number
   #facts: EventSummary = { refusals: 0, refresh: 'none', isRetried: false, hasPassedStderr: false }
 
-  constructor(words: Words, level: number, now: () => number) {
+  constructor(words: StderrWriter, level: number, now: () => number) {
     this.level = level
     this.#words = words
     this.#now = now
@@ -37,7 +37,7 @@ export class Story {
     return this.#facts
   }
 
-  /** Adds a line with the time since the start, if somebody wants to hear that much. */
+  /** Writes a line with the time since the start, if the verbosity is at least `level`. */
   tell(text: string, level = 1): void {
     if (this.level < level) return
     const elapsed = `+${((this.#now() - this.#startedAt) / 1000).toFixed(3)}s`

@@ -7,17 +7,17 @@ import { wrap } from './wrap.ts'
 const NAME_WIDTH = 12
 const MARK_WIDTH = 2
 const INDENT = ' '.repeat(MARK_WIDTH + NAME_WIDTH)
-/** Faster than this, nobody cares how fast. */
-const WORTH_TELLING_MS = 100
+/** Shorter durations are not shown. */
+const MIN_SHOWN_MS = 100
 
 const MARKS = { good: '✓', odd: '!', bad: '✗', skipped: '-' } as const
 
-/** One step of `doctor` for people: mark, name, what was found, and what to do about it. */
+/** Formats one step of `doctor` for a terminal: mark, name, result, and remedy. */
 export function findingText(finding: Finding, palette: Palette, columns: number): string {
   const { step, verdict, summary, details, remedy, tookMs } = finding
   const width = columns - INDENT.length
   const paint = paintFor(verdict, palette)
-  const time = tookMs >= WORTH_TELLING_MS ? ` (${formatDuration(tookMs)})` : ''
+  const time = tookMs >= MIN_SHOWN_MS ? ` (${formatDuration(tookMs)})` : ''
   const [first = '', ...rest] = wrap(printableLine(summary) + time, width)
   const lines = [
     `${paint(MARKS[verdict])} ${palette.bold(step.padEnd(NAME_WIDTH))}${first}`,

@@ -1,4 +1,4 @@
-/** Writes a short time for people: `0.132s`, `14 min`. */
+/** Formats a duration, such as `0.132s` or `14 min`. */
 export function formatDuration(milliseconds: number): string {
   const seconds = milliseconds / 1000
   if (seconds < 10) return `${seconds.toFixed(seconds < 1 ? 3 : 1)}s`

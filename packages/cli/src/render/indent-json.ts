@@ -1,16 +1,16 @@
 import type { Palette } from './colour.ts'
 import { printableJson } from './printable.ts'
 
-/** A string with the colon that makes it a key, a string, a bracket or comma, or a number or word. */
+/** A key with its colon, a string, a bracket or comma, or a number or literal. */
 const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|[{}[\],]|[^\s{}[\],:"]+/g
 
 /**
- * Lays JSON out for people, two spaces a level.
+ * Indents JSON by two spaces a level, with colours.
  *
- * It works on the text: parsing and printing would round large numbers. Control characters that JSON
- * allows in strings are written as escapes, so that none reaches the terminal.
+ * It works on the text: parsing and printing would round large numbers. Control characters that JSON allows in strings
+ * are escaped, so that none reaches the terminal.
  *
- * @returns Undefined when the text is not JSON.
+ * @returns Undefined if the text is not JSON.
  */
 export function indentJson(text: string, palette: Palette): string | undefined {
   if (!isJson(text)) return undefined

@@ -1,37 +1,38 @@
 import type { Command } from '../command.ts'
-import { COMMON_FLAGS, type FlagName, flagFacts } from '../flags/flag-table.ts'
+import { type FlagName, flagFacts, GLOBAL_FLAGS } from '../flags/flag-table.ts'
+import { ABOUT } from './help-text.ts'
 
-/** The manual in roff, from the same table as the help. */
+/** Returns the manual page in roff, from the same tables as the help. */
 export function manPage(commands: readonly Command[], version: string): string {
   const lines = [
     `.TH KUBECRED 1 "" "kubecred ${version}" "User Commands"`,
     '.SH NAME',
-    'kubecred \\- authenticated requests to Kubernetes, and why they are refused',
+    `kubecred \\- ${ABOUT}`,
     '.SH SYNOPSIS',
     '.B kubecred',
     '.I COMMAND',
     '[FLAGS]',
     '.SH COMMANDS',
     ...commands.flatMap(commandPart),
-    '.SH FLAGS OF EVERY COMMAND',
-    ...COMMON_FLAGS.flatMap(flagPart),
+    '.SH GLOBAL FLAGS',
+    ...GLOBAL_FLAGS.flatMap(flagPart),
     '.SH EXIT STATUS',
-    '0 done; 1 the server answered 400 or more; 2 wrong usage; 10 to 99 an error with a code, see',
+    '0 success; 1 the server responded with 400 or higher; 2 usage error; 10 to 99 an error with a code, see',
     '.B kubecred explain.',
     '.SH ENVIRONMENT',
     '.TP',
     '.B KUBECRED_PLUGIN_TIMEOUT, KUBECRED_REFRESH_ON, KUBECRED_PLUGIN_ENV',
-    'What \\-\\-plugin\\-timeout, \\-\\-refresh\\-on and \\-\\-plugin\\-env say, where these are not given. Ignored if KUBERNETES_EXEC_INFO is set.',
+    'Defaults for \\-\\-plugin\\-timeout, \\-\\-refresh\\-on and \\-\\-plugin\\-env. Ignored if KUBERNETES_EXEC_INFO is set.',
     '.TP',
     '.B KUBECONFIG, KUBERC',
-    'Files to read in place of those below.',
+    'Paths of the files to use instead of the default ones.',
     '.SH FILES',
     '.TP',
     '.I ~/.kube/config',
-    'The kubeconfig, unless KUBECONFIG or \\-\\-kubeconfig names others.',
+    'The default kubeconfig; KUBECONFIG and \\-\\-kubeconfig override it.',
     '.TP',
     '.I ~/.kube/kuberc',
-    'The policy that says which credential plugins may run, unless KUBERC or \\-\\-kuberc names another.',
+    'The default file for the policy that decides which credential plugins may run; KUBERC and \\-\\-kuberc override it.',
     '.SH SEE ALSO',
     '.BR kubectl (1)',
   ]
@@ -60,7 +61,7 @@ function flagPart(name: FlagName): string[] {
   ]
 }
 
-/** A line that begins with a dot would be a request, and a dash would be a hyphen. */
+/** Escapes text for roff: a line that begins with a dot would be a request, and a dash would become a hyphen. */
 function escaped(text: string): string {
   return text
     .replaceAll('\\', '\\e')

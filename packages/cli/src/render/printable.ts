@@ -1,7 +1,7 @@
 /**
- * Makes text from a server or a file harmless: an escape sequence in it must not steer the terminal.
+ * Escapes control characters in text from a server or a file, so that it cannot control the terminal.
  *
- * Line breaks stay, so that longer messages can be read.
+ * Line breaks and tabs are kept.
  */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}]/gu, (character) =>
@@ -9,19 +9,19 @@ export function printable(text: string): string {
   )
 }
 
-/** The same for what a program writes to standard error: a carriage return ends a line there. */
+/** The same for the output of a program, with carriage returns as line breaks. */
 export function printableOutput(text: string): string {
   return printable(text.replace(/\r+\n?/g, '\n'))
 }
 
-/** The same for JSON, with its own escapes: `JSON.stringify` leaves DEL, C1 and bidirectional controls as they are. */
+/** The same for JSON, with JSON escapes: `JSON.stringify` does not escape DEL, C1 and bidirectional controls. */
 export function printableJson(json: string): string {
   return json.replace(/[\p{Cc}\p{Cf}]/gu, (character) =>
     character === '\n' ? character : character.split('').map(jsonEscape).join(''),
   )
 }
 
-/** Characters beyond U+FFFF need two, one for each half. */
+/** Characters beyond U+FFFF need two escapes, one for each surrogate. */
 function jsonEscape(half: string): string {
   return `\\u${half.charCodeAt(0).toString(16).padStart(4, '0')}`
 }

@@ -3,82 +3,87 @@ import { cut } from './columns.ts'
 import { isProgram, shortName } from './describe-event.ts'
 import { describeSource } from './describe-source.ts'
 import { printableLine } from './printable.ts'
-import type { Words } from './stderr-writer.ts'
+import type { StderrWriter } from './stderr-writer.ts'
 
 const FIRST_MS = 1000
 const THEN_MS = 1000
-/** For a line that stays: it is written later, and once. */
+/** For a line that cannot be removed: it is written later, and once. */
 const LINE_MS = 5000
 
-/** Something that takes its time. */
+/** Something that is being waited for. */
 interface Wait {
   readonly what: string
   readonly since: number
 }
 
-export interface PatienceOptions {
+/** The properties of the terminal. */
+export interface ProgressOptions {
   /** Whether standard error is a terminal. */
   readonly isTerminal: boolean
-  /** Whether a line can be rewritten there. */
+  /** Whether a line can be rewritten in place. */
   readonly canRewrite: boolean
   /** Width of that terminal. */
   readonly columns: number
 }
 
 /**
- * Tells somebody who waits for longer than a second what for, and since when.
+ * Shows what the program is waiting for, and for how long, after one second.
  *
- * On a terminal only, in one line that is rewritten in place and taken away at the end. Where it cannot be rewritten,
- * or another program writes there too, in a line that stays, after 5 seconds. While a program has the
- * terminal, or a signer wants the person to do something, there is none: it would stand in the middle of a question.
+ * Only on a terminal, in one line that is rewritten in place and removed at the end. If it cannot be rewritten, or
+ * another program writes to the terminal too, one line that stays is written after 5 seconds. Nothing is shown while a
+ * plugin has the terminal or a signer prompts: the line would interrupt the prompt.
  */
-export class Patience {
-  readonly #words: Words
-  readonly #options: PatienceOptions
-  /** What the command waits for by itself. */
+export class Progress {
+  readonly #words: StderrWriter
+  readonly #options: ProgressOptions
+  /** What the command itself waits for. */
   #own: Wait | undefined
-  /** What the credential waits for; the newest is told. */
+  /** What the credential waits for; the latest is shown. */
   readonly #runs = new Map<SourceLabel, Wait>()
   /** Programs that have the terminal. */
   readonly #atTerminal = new Set<SourceLabel>()
-  /** Signers that have asked the person to do something. */
+  /** Signers that have prompted the user. */
   readonly #prompting = new Set<SourceLabel>()
-  /** What has been told in a line that stays. */
-  readonly #told = new WeakSet<Wait>()
+  /** What has been written in a line that stays. */
+  readonly #written = new WeakSet<Wait>()
   #rewrites: boolean
   #timer: NodeJS.Timeout | undefined
 
-  constructor(words: Words, options: PatienceOptions) {
+  constructor(words: StderrWriter, options: ProgressOptions) {
     this.#words = words
     this.#options = options
     this.#rewrites = options.canRewrite
   }
 
-  /** @param since On the clock of `performance`; now unless told. */
+  /**
+   * Starts waiting for something.
+   *
+   * @param since Start time on the clock of `performance`; now by default.
+   */
   begin(what: string, since?: number): void {
     this.#own = startOf(what, since)
     this.#look()
   }
 
-  /** Nothing is waited for any more; also what the credential waited for is over. */
+  /** Stops waiting, also for what the credential waited for. */
   end(): void {
     this.#own = undefined
     this.#runs.clear()
     this.#look()
   }
 
-  /** From now on another program writes to the terminal: what is told stays there. */
+  /** From now on another program writes to the terminal, so lines are not rewritten. */
   shareTerminal(): void {
     this.#rewrites = false
     this.#look()
   }
 
-  /** Follows what happens to the credential. */
+  /** Follows the runs of the credential's source. */
   readonly observe = (event: CredentialEvent): void => {
     const { source } = event
     switch (event.type) {
       case 'run-started':
-        // Ahead of time it runs in the background, and nobody waits.
+        // A run ahead of expiry is in the background: no request waits for it.
         if (!event.ahead) this.#runs.set(source, startOf(firstWait(source)))
         break
       case 'plugin-started':
@@ -88,7 +93,7 @@ export class Patience {
       case 'run-succeeded':
       case 'run-failed':
         this.#runs.delete(source)
-        // What the command waits for begins only now.
+        // The command's own wait starts only now.
         this.#own = this.#own && startOf(this.#own.what)
         break
       case 'plugin-ended':
@@ -106,38 +111,38 @@ export class Patience {
     this.#look()
   }
 
-  /** Begins anew: what is shown is over, or what is next has not taken a second yet. */
+  /** Removes the line and starts the timer for the current wait. */
   #look(): void {
     clearTimeout(this.#timer)
     this.#words.clearNote()
     const wait = [...this.#runs.values()].at(-1) ?? this.#own
     const isAsking = this.#atTerminal.size + this.#prompting.size > 0
     if (wait === undefined || isAsking || !this.#options.isTerminal) return
-    if (this.#told.has(wait)) return
+    if (this.#written.has(wait)) return
     const firstMs = this.#rewrites ? FIRST_MS : LINE_MS
-    this.#timer = setTimeout(() => this.#tell(wait), firstMs - (performance.now() - wait.since))
+    this.#timer = setTimeout(() => this.#show(wait), firstMs - (performance.now() - wait.since))
     this.#timer.unref()
   }
 
-  #tell(wait: Wait): void {
+  #show(wait: Wait): void {
     const seconds = Math.round((performance.now() - wait.since) / 1000)
-    const end = `, for ${seconds} s now`
+    const end = ` (${seconds} s)`
     const room = this.#options.columns - '… waiting for '.length - end.length - 1
     const what = cut(wait.what, room)
     if (!this.#rewrites) {
-      this.#told.add(wait)
+      this.#written.add(wait)
       this.#words.line(`kubecred: waiting for ${what}${end}`)
       return
     }
     this.#words.note(this.#words.palette.dim(`… waiting for ${what}${end}`))
-    this.#timer = setTimeout(() => this.#tell(wait), THEN_MS)
+    this.#timer = setTimeout(() => this.#show(wait), THEN_MS)
     this.#timer.unref()
   }
 }
 
-/** A program has to wait for a place first, when many run. */
+/** A program may have to wait until fewer programs run. */
 function firstWait(source: SourceLabel): string {
-  return isProgram(source) ? `a place to run ${shortName(source)}` : describeSource(source)
+  return isProgram(source) ? `a slot to run ${shortName(source)}` : describeSource(source)
 }
 
 function startOf(what: string, since = performance.now()): Wait {

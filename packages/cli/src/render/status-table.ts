@@ -5,42 +5,42 @@ import { describeSource } from './describe-source.ts'
 import { formatDuration } from './format-duration.ts'
 import { printableLine } from './printable.ts'
 
-/** What is known of one context: what its files say, and what became of its plugin. */
+/** The status of one context: what its files say, and the result of its plugin if it ran. */
 export interface ContextStatus extends ContextSummary {
   /** When it was last fetched, in milliseconds since the epoch. */
   readonly ranAt?: number
   readonly tookMs?: number
 }
 
-/** What a column needs so that it still tells something. */
-const SHORTEST_SOURCE = 16
-const LONGEST_SOURCE = 40
-const SHORTEST_STATE = 28
+/** Widths of the columns. */
+const MIN_SOURCE = 16
+const MAX_SOURCE = 40
+const MIN_STATE = 28
 const BETWEEN = 2
 
-/** One line per context, or two where the terminal is too narrow for the names. The current one is marked. */
+/** Formats one line per context, or two if the terminal is too narrow for the names. The current one is marked. */
 export function statusTable(
   rows: readonly ContextStatus[],
   palette: Palette,
   { now, columns }: { now: number; columns: number },
 ): string {
-  if (rows.length === 0) return 'There is no context in the kubeconfig.\n'
+  if (rows.length === 0) return 'The kubeconfig has no contexts.\n'
   const cells = rows.map((row) => ({
     row,
     mark: row.isCurrent ? '*' : ' ',
     name: printableLine(row.context),
     source: row.source === undefined ? '' : describeShortly(row.source),
-    state: stateText(row, now),
+    state: (width: number) => stateText(row, { now, width }),
     paint: paintFor(row, palette),
   }))
   const nameWidth = widest(7, cells, 'name')
-  const room = columns - 2 - nameWidth - 2 * BETWEEN - SHORTEST_STATE
-  if (room < SHORTEST_SOURCE) return cells.map((cell) => stacked(cell, columns)).join('')
-  const sourceWidth = Math.min(widest(6, cells, 'source'), LONGEST_SOURCE, room)
+  const room = columns - 2 - nameWidth - 2 * BETWEEN - MIN_STATE
+  if (room < MIN_SOURCE) return cells.map((cell) => stacked(cell, columns)).join('')
+  const sourceWidth = Math.min(widest(6, cells, 'source'), MAX_SOURCE, room)
   const stateWidth = columns - 2 - nameWidth - sourceWidth - 2 * BETWEEN
   const lines = cells.map(({ mark, name, source, state, paint }) => {
     const begin = `${mark} ${fill(name, nameWidth)}  ${fill(cut(source, sourceWidth), sourceWidth)}  `
-    return `${begin}${paint(cut(state, stateWidth))}`
+    return `${begin}${paint(state(stateWidth))}`
   })
   const head = `  ${'CONTEXT'.padEnd(nameWidth)}  ${'SOURCE'.padEnd(sourceWidth)}  STATE`
   return `${[palette.bold(head), ...lines].join('\n')}\n`
@@ -50,49 +50,71 @@ interface Cell {
   readonly mark: string
   readonly name: string
   readonly source: string
-  readonly state: string
+  readonly state: (width: number) => string
   readonly paint: (text: string) => string
 }
 
-/** The name whole, so that it can be copied, and all else below it. */
+/** The full name, so that it can be copied, and everything else on the next line. */
 function stacked({ mark, name, source, state, paint }: Cell, columns: number): string {
   const begin = source === '' ? '    ' : `    ${cut(source, Math.floor(columns / 2) - 6)}: `
-  return `${mark} ${name}\n${begin}${paint(cut(state, columns - columnsOf(begin)))}\n`
+  return `${mark} ${name}\n${begin}${paint(state(columns - columnsOf(begin)))}\n`
 }
 
-function widest(least: number, cells: readonly Cell[], of: 'name' | 'source'): number {
-  return cells.reduce((width, cell) => Math.max(width, columnsOf(cell[of])), least)
+function widest(min: number, cells: readonly Cell[], of: 'name' | 'source'): number {
+  return cells.reduce((width, cell) => Math.max(width, columnsOf(cell[of])), min)
 }
 
-/** All of them are exec plugins, and all are given in the kubeconfig. */
+/** Leaves out what is the same for all contexts. */
 function describeShortly(source: NonNullable<ContextStatus['source']>): string {
   return describeSource(source)
     .replace(/^exec plugin/, 'plugin')
-    .replace(/ given in the kubeconfig or by flag$/, ' in the kubeconfig')
+    .replace(/ from the kubeconfig or a flag$/, ' in the kubeconfig')
 }
 
-/** How a credential is doing, as one says it: `valid for 11 min`, `expired 3 h ago`. */
-export function stateText(row: ContextStatus, now: number): string {
+/**
+ * Describes the state of a credential within a number of columns, such as `expires in 11 min` or `expired 3 h ago`.
+ *
+ * It never says that a credential is valid: only the server can, and it is not asked.
+ */
+function stateText(row: ContextStatus, { now, width }: { now: number; width: number }): string {
   const { state, expiresAt, problem, ranAt, tookMs } = row
+  if (state === 'broken') return brokenText(printableLine(problem?.message ?? 'unknown'), width)
   const ran =
     ranAt === undefined
       ? ''
       : `, fetched ${formatDuration(now - ranAt)} ago${tookMs === undefined ? '' : ` in ${formatDuration(tookMs)}`}`
+  return cut(`${expiryText(state, expiresAt, now)}${ran}`, width)
+}
+
+function expiryText(
+  state: Exclude<ContextStatus['state'], 'broken'>,
+  expiresAt: number | undefined,
+  now: number,
+): string {
   switch (state) {
     case 'valid':
-      return `${expiresAt === undefined ? 'valid, without an end' : `valid for ${formatDuration(expiresAt - now)}`}${ran}`
+      return expiresAt === undefined
+        ? 'no known expiry (not checked)'
+        : `expires in ${formatDuration(expiresAt - now)}`
     case 'expired':
-      return `expired ${formatDuration(now - (expiresAt ?? now))} ago${ran}`
+      return `expired ${formatDuration(now - (expiresAt ?? now))} ago`
     case 'anonymous':
       return 'anonymous: no credential'
-    case 'broken':
-      return `broken: ${printableLine(problem?.message ?? 'no reason given')}`
     case 'unknown':
-      return 'not fetched yet'
+      return 'not fetched'
   }
 }
 
-function paintFor({ state }: ContextStatus, palette: Palette): (text: string) => string {
+/** Messages end with the reason. Where they do not fit, it comes first, so that it is not cut off. */
+function brokenText(message: string, width: number): string {
+  const whole = `broken: ${message}`
+  if (columnsOf(whole) <= width) return whole
+  const [, context, reason] = /^(.*?): ((?:[^":]|"(?:[^"\\]|\\.)*"|:(?! ))+)$/s.exec(message) ?? []
+  return cut(reason === undefined ? whole : `broken: ${reason} (${context})`, width)
+}
+
+function paintFor({ state, expiresAt }: ContextStatus, palette: Palette): (text: string) => string {
   const { green, red, yellow, dim } = palette
+  if (state === 'valid' && expiresAt === undefined) return dim
   return { valid: green, expired: red, broken: red, anonymous: yellow, unknown: dim }[state]
 }

@@ -3,11 +3,11 @@ import type { Palette } from './colour.ts'
 import { printable, printableOutput } from './printable.ts'
 import { wrap } from './wrap.ts'
 
-/** To the first column, and away with what stands in the line. */
+/** Moves to the first column and erases the line. */
 const CLEAR_LINE = '\r\u001b[2K'
 
-/** Standard error as people read it: whole lines, even where a plugin left one unfinished. */
-export class Words {
+/** Writes whole lines to standard error, also after a plugin has left a line unfinished. */
+export class StderrWriter {
   readonly palette: Palette
   readonly #stderr: Pick<Writable, 'write'>
   readonly #columns: number
@@ -15,7 +15,7 @@ export class Words {
   #isAtLineStart = true
   #hasNote = false
 
-  /** @param columns Width of the terminal; lines for a file stay whole, so that they can be searched. */
+  /** @param columns Width of the terminal; without it, lines are not wrapped, so that a log can be searched. */
   constructor(
     stderr: Pick<Writable, 'write'>,
     palette: Palette,
@@ -26,17 +26,17 @@ export class Words {
     this.#columns = columns
   }
 
-  /** From now on, nothing is written that the function takes out: the secrets of a connection. */
+  /** From now on, the function removes the secrets of a connection from everything that is written. */
   hideWith(hide: (text: string) => string): void {
     this.#hide = hide
   }
 
-  /** The text without what must not be shown, for standard output. */
+  /** Removes the secrets from text for standard output. */
   hide(text: string): string {
     return this.#hide(text)
   }
 
-  /** Writes a line that is safe already: ours, or made safe with `printable`. */
+  /** Writes a line of our own text, or of text that `printable` has escaped. */
   line(text = ''): void {
     this.clearNote()
     const begin = this.#isAtLineStart ? '' : '\n'
@@ -45,12 +45,12 @@ export class Words {
   }
 
   /**
-   * Writes text, broken at blanks where a terminal would break words. What is indented stays: it is for copying.
+   * Writes text wrapped at spaces. Indented lines are not wrapped: they are for copying.
    *
-   * @param begin What stands in front of it, in red.
+   * @param begin A prefix, in red.
    */
   paragraph(text: string, begin = ''): void {
-    // Before it is broken into lines: a secret may have blanks in it.
+    // Before wrapping: a secret may contain spaces.
     const shown = this.#hide(text)
     const whole = begin === '' ? shown : `${begin} ${shown}`
     const lines = whole
@@ -65,7 +65,7 @@ export class Words {
     this.line(`${this.palette.yellow('Warning:')} ${printable(message)}`)
   }
 
-  /** Passes on what a plugin says. */
+  /** Passes on the standard error of a plugin. */
   pass(text: string): void {
     if (text === '') return
     this.clearNote()
@@ -75,9 +75,9 @@ export class Words {
   }
 
   /**
-   * Shows a line that stays only until something else is written or `clearNote` takes it away. For terminals.
+   * Shows a temporary line on a terminal, until something else is written or `clearNote` removes it.
    *
-   * Where a plugin has left a line unfinished nothing is shown: it may be a question.
+   * Nothing is shown while a line of a plugin is unfinished: it may be a prompt.
    */
   note(text: string): void {
     if (!this.#isAtLineStart) return

@@ -1,16 +1,16 @@
 import type { CredentialEvent } from 'kubecred'
 import type { UnexpectedError } from 'kubecred/errors'
 import { printable } from './printable.ts'
-import type { Words } from './stderr-writer.ts'
+import type { StderrWriter } from './stderr-writer.ts'
 
-/** The same error is written once in this time. */
+/** The same error is written once in this interval. */
 const INTERVAL_MS = 60_000
-/** So many different ones are written in that time. */
+/** Number of different errors written in that interval. */
 const MAX_WRITTEN = 5
-/** So many different ones are counted. */
+/** Number of different errors that are counted. */
 const MAX_KNOWN = 100
 
-/** What is known about one error. */
+/** The state of one error. */
 interface Known {
   writtenAt: number
   /** How often it happened since it was written. */
@@ -18,18 +18,18 @@ interface Known {
 }
 
 /**
- * Writes errors that should not happen to standard error, with their stacks, also without `-v`.
+ * Writes internal errors with their stacks to standard error, also without `-v`.
  *
- * An error may happen with every request: the same one is written once a minute with the number of times it happened,
- * and five different ones at most.
+ * An error may occur with every request: the same one is written once a minute with a count, and at most five different
+ * ones a minute.
  */
 export class UnexpectedErrors {
-  readonly #words: Words
+  readonly #words: StderrWriter
   readonly #now: () => number
   readonly #known = new Map<string, Known>()
   #hidden = 0
 
-  constructor(words: Words, now: () => number) {
+  constructor(words: StderrWriter, now: () => number) {
     this.#words = words
     this.#now = now
   }
@@ -56,7 +56,7 @@ export class UnexpectedErrors {
     this.#remember(id, now)
   }
 
-  /** Writes what was counted and not written yet. */
+  /** Writes the counts that have not been written yet. */
   end(): void {
     for (const [id, { repeats }] of this.#known) {
       if (repeats > 0) this.#write(id, repeats)

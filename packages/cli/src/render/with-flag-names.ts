@@ -4,9 +4,9 @@ const TIMEOUTS = /policy\.(?:interactiveTimeoutMs or policy\.)?pluginTimeoutMs/
 const OPTION = /\b([Oo])ption ([a-z][A-Za-z]*)/g
 
 /**
- * A message or hint of the library for users of a program, which has flags where the library has options.
+ * Replaces the names of library options in a message or hint by the flags of the program.
  *
- * @param limit How the time limit of plugins is set there.
+ * @param limit How the program sets the time limit of plugins.
  */
 export function withFlagNames(
   text: string,

@@ -1,6 +1,6 @@
 import { columnsOf } from './columns.ts'
 
-/** Breaks text at blanks into lines of at most `width` columns; a longer word stays whole, so that it can be copied. */
+/** Wraps text at spaces into lines of at most `width` columns. A longer word is not broken, so that it can be copied. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = []
   for (const paragraph of text.split('\n')) {

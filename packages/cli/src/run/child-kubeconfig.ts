@@ -1,6 +1,6 @@
 import type { ClusterStatus } from 'kubecred'
 
-/** What leads to the proxy. */
+/** The address of the proxy, and how to authenticate. */
 export interface ProxyAddress {
   readonly url: string
   readonly secret: string
@@ -9,9 +9,9 @@ export interface ProxyAddress {
 }
 
 /**
- * Writes a kubeconfig that leads to the proxy, as JSON, which every YAML parser reads.
+ * Returns a kubeconfig for the proxy as JSON, which every YAML parser accepts.
  *
- * All names are the user's own: tools keep settings by them, and show them.
+ * It keeps the names of the user's context: tools show them, and store settings by them.
  */
 export function childKubeconfig(
   { context = 'kubecred', cluster = 'kubecred', user = 'kubecred', namespace }: ClusterStatus,

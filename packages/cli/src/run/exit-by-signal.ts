@@ -2,7 +2,7 @@ import { constants } from 'node:os'
 import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Signals that end a process and leave no core file: that of ours would have secrets in it. */
+/** Signals that end a process without a core dump, which would contain our secrets. */
 const WITHOUT_CORE: readonly NodeJS.Signals[] = [
   'SIGINT',
   'SIGTERM',
@@ -14,17 +14,17 @@ const WITHOUT_CORE: readonly NodeJS.Signals[] = [
 ]
 
 /**
- * Ends this process as another one ended: whoever waits for us sees the same signal.
+ * Ends this process with the signal that ended a child process, so that our parent sees the same signal.
  *
- * A shell stops a loop at Ctrl-C only if the command in it died of it.
+ * A shell stops a loop on Ctrl-C only if the command in it was killed by SIGINT.
  *
- * @returns The exit status that says the same, where dying of it is not possible or not wise.
+ * @returns The equivalent exit status, if this process cannot or must not be killed by the signal.
  */
-export async function endLike(signal: NodeJS.Signals): Promise<number> {
+export async function exitBySignal(signal: NodeJS.Signals): Promise<number> {
   if (WITHOUT_CORE.includes(signal) && process.platform !== 'win32') {
     process.removeAllListeners(signal)
     process.kill(process.pid, signal)
-    // It comes at once, but not before the next turn.
+    // The signal is delivered on the next turn of the event loop.
     await sleep(1000)
   }
   return 128 + constants.signals[signal]

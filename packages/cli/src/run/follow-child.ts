@@ -3,24 +3,24 @@ import { closeSync, openSync } from 'node:fs'
 import process from 'node:process'
 import type { Io } from '../command.ts'
 
-/** How a process came to its end. */
+/** How a process ended. */
 export type Ending =
   | { readonly status: number }
   | { readonly signal: NodeJS.Signals }
   /** It could not be started. */
   | { readonly error: NodeJS.ErrnoException }
 
-/** What keys at the terminal cause. */
+/** The signals that keys at the terminal send. */
 const KEYS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGQUIT']
 
-/** Always passed on. */
+/** Always forwarded. */
 const PASSED = ['SIGUSR1', 'SIGUSR2'] as const
 
 /**
- * Starts a process, waits for it to end, and lets it have the signals that we are sent.
+ * Starts a process, forwards signals to it, and waits for it to end.
  *
- * What keys at the terminal cause reaches it without us, as it is in our group: sent again it would
- * count as a second wish. Only without a terminal is it passed on. Ctrl-Z stops both, and `fg` wakes both.
+ * Signals from keys at the terminal reach the child directly, because it is in our process group: forwarded, they would
+ * count twice. They are forwarded only if there is no terminal. Ctrl-Z stops both processes, and `fg` continues both.
  */
 export async function followChild(
   start: () => ChildProcess,
@@ -32,7 +32,7 @@ export async function followChild(
   const passKey = (signal: NodeJS.Signals): void => {
     if (!hasTerminal) pass(signal)
   }
-  // Before it starts: a signal may come in its first moment.
+  // Before it starts, so that no signal is lost.
   for (const signal of PASSED) process.on(signal, pass)
   const giveBack = io.takeSignals((signal) => (KEYS.includes(signal) ? passKey : pass)(signal))
   try {

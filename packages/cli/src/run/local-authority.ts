@@ -20,17 +20,17 @@ import {
   value,
 } from './der.ts'
 
-/** What a server on this machine shows: both PEM. */
+/** The certificate of a server on this machine, and its key. Both PEM. */
 export interface ServerCertificate {
   readonly certificate: string
   readonly key: string
 }
 
-/** Signs certificates for servers at 127.0.0.1, and for nothing else. Its key is in memory only. */
+/** A certificate authority for servers at 127.0.0.1. Its key is in memory only. */
 export interface LocalAuthority {
   /** PEM. */
   readonly certificate: string
-  /** Makes a certificate with a key of its own, good for a week. */
+  /** Issues a certificate with a new key, valid for a week. */
   issue(): ServerCertificate
 }
 
@@ -42,9 +42,9 @@ const COMMON_NAME = '2.5.4.3'
 const SERVER_AUTHENTICATION = '1.3.6.1.5.5.7.3.1'
 
 /**
- * Makes an authority for the listener of `kubecred run`.
+ * Creates a certificate authority for the proxy of `kubecred run`.
  *
- * Written by hand: a library for it takes 0.3 s to load, which every kubectl would wait for.
+ * It uses no library, because one takes 0.3 s to load before each command.
  *
  * @param now Milliseconds since the epoch.
  */
@@ -62,7 +62,7 @@ export function makeLocalAuthority(now: () => number): LocalAuthority {
       until: now() + YEAR_MS * 10,
       extensions: [
         critical('2.5.29.19', sequence(truth())),
-        // Bits 5 and 6: to sign certificates and lists of revoked ones.
+        // Bits 5 and 6: keyCertSign and cRLSign.
         critical('2.5.29.15', bits(Buffer.from([0x06]), 1)),
       ],
     }),
@@ -76,7 +76,7 @@ export function makeLocalAuthority(now: () => number): LocalAuthority {
         until: now() + WEEK_MS,
         extensions: [
           critical('2.5.29.19', sequence()),
-          // Bit 0: to sign handshakes.
+          // Bit 0: digitalSignature.
           critical('2.5.29.15', bits(Buffer.from([0x80]), 7)),
           extension('2.5.29.37', sequence(identifier(SERVER_AUTHENTICATION))),
           extension('2.5.29.17', sequence(addressName([127, 0, 0, 1]), hostName('localhost'))),
@@ -105,7 +105,7 @@ interface Contents {
 function makeCertificate(contents: Contents): string {
   const { issuer, signer, signerIdentity, subject, publicKey, from, until, extensions } = contents
   const serial = randomBytes(16)
-  // Neither negative nor beginning with a zero, whatever came.
+  // Positive, and without a leading zero.
   serial[0] = ((serial[0] ?? 0) & 0x7f) | 0x40
   const content = sequence(
     tagged(0, integer(Buffer.from([2]))),

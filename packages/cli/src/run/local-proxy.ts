@@ -10,8 +10,8 @@ import { makeLocalAuthority } from './local-authority.ts'
 const SECRET_BYTES = 32
 const DAY_MS = 86_400_000
 
-/** The command is the user's own: everything that the user may do, it may do. */
-const EVERYTHING: ProxyRules = {
+/** The command runs as the user, so everything is allowed. */
+const ALLOW_EVERYTHING: ProxyRules = {
   acceptPaths: [/^/],
   rejectPaths: [],
   rejectMethods: [],
@@ -20,11 +20,11 @@ const EVERYTHING: ProxyRules = {
 
 /** A proxy for one command. */
 export interface LocalProxy extends ProxyAddress {
-  /** Ends it with all connections. */
+  /** Closes the proxy and all connections. */
   close(): Promise<void>
 }
 
-/** Listens at 127.0.0.1 for whoever has the secret, and forwards with the credential of the cluster. */
+/** Starts a proxy on 127.0.0.1 that forwards requests with the credential of the cluster. Clients need its secret. */
 export async function startLocalProxy(cluster: Cluster, now: () => number): Promise<LocalProxy> {
   const authority = makeLocalAuthority(now)
   const identity = (): { key: string; cert: string } => {
@@ -37,11 +37,11 @@ export async function startLocalProxy(cluster: Cluster, now: () => number): Prom
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const hosts = [`127.0.0.1:${port}`, `localhost:${port}`]
-  // The observer of the cluster writes errors that should not happen.
+  // The observer of the cluster reports internal errors.
   const onError = (): void => {}
-  const proxy = new ClusterProxy({ cluster, hosts, secret, rules: EVERYTHING, onError })
+  const proxy = new ClusterProxy({ cluster, hosts, secret, rules: ALLOW_EVERYTHING, onError })
   proxy.serve(server)
-  // A certificate is good for a week, and there are commands that run longer.
+  // The certificate is valid for a week, and the command may run longer.
   const renewal = setInterval(() => server.setSecureContext(identity()), DAY_MS).unref()
   return {
     url: `https://127.0.0.1:${port}`,

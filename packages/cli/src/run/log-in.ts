@@ -1,10 +1,10 @@
 import type { Cluster } from 'kubecred'
 
 /**
- * Gets the credential now, while a person still has the terminal.
+ * Gets the credential before the command takes over the terminal.
  *
- * Where a key only signs, its PIN is asked for by the first handshake. So there is one: the connection stays, and the
- * command's requests take it. What the server answers on it is nobody's business.
+ * A signer asks for its PIN at the first handshake, so this makes one; requests of the command reuse the connection. The
+ * response is ignored.
  *
  * @throws {CredentialError}
  */

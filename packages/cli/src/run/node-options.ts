@@ -2,19 +2,19 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import process from 'node:process'
 import type { Environment } from 'kubecred/internal'
 import type { Call } from '../command.ts'
-import { endLike } from './exit-by-signal.ts'
+import { exitBySignal } from './exit-by-signal.ts'
 import { followChild } from './follow-child.ts'
 
-/** Where the user's NODE_OPTIONS wait for the command. */
-const KEPT = 'KUBECRED_KEPT_NODE_OPTIONS'
+/** Holds the user's NODE_OPTIONS for the command. */
+const SAVED = 'KUBECRED_KEPT_NODE_OPTIONS'
 
 /**
- * Starts this program again without NODE_OPTIONS, where they are set, and ends as it does.
+ * Restarts this program without NODE_OPTIONS if they are set, and returns its exit status.
  *
- * They can open a debugger, load code, or write down the keys of TLS connections. They are the user's, so the
- * command and plugins get them: {@link userEnvironment}.
+ * They can open a debugger, load code, or log the keys of TLS connections. The command and plugins still get them:
+ * {@link userEnvironment}.
  *
- * @returns The exit status; undefined when there is nothing to leave out, and work goes on here.
+ * @returns The exit status; undefined if NODE_OPTIONS is not set and this process can continue.
  */
 export async function withoutNodeOptions({ io }: Call): Promise<number | undefined> {
   const { NODE_OPTIONS: options, ...env } = io.env
@@ -22,15 +22,15 @@ export async function withoutNodeOptions({ io }: Call): Promise<number | undefin
   const start = (): ChildProcess =>
     spawn(process.execPath, process.argv.slice(1), {
       stdio: 'inherit',
-      env: { ...env, [KEPT]: options },
+      env: { ...env, [SAVED]: options },
     })
   const ending = await followChild(start, io)
   if ('error' in ending) throw ending.error
-  return 'signal' in ending ? endLike(ending.signal) : ending.status
+  return 'signal' in ending ? exitBySignal(ending.signal) : ending.status
 }
 
-/** The environment as the user has it. */
+/** Returns the environment of the user, with the original NODE_OPTIONS. */
 export function userEnvironment(env: Environment): Environment {
-  const { [KEPT]: kept, ...rest } = env
-  return kept === undefined ? rest : { ...rest, NODE_OPTIONS: kept }
+  const { [SAVED]: saved, ...rest } = env
+  return saved === undefined ? rest : { ...rest, NODE_OPTIONS: saved }
 }

@@ -1,21 +1,21 @@
 import type { CredentialEvent, Observer } from 'kubecred'
 import { shortName } from '../render/describe-event.ts'
-import type { Words } from '../render/stderr-writer.ts'
+import type { StderrWriter } from '../render/stderr-writer.ts'
 
 /**
- * Explains why a signer that ends after each answer cannot sign while the command runs: it may have to ask for its PIN
- * again, and the terminal belongs to the command.
+ * Warns if a signer that exits after each signature cannot sign while the command runs: it may have to ask for its PIN
+ * again, and the command has the terminal.
  */
 export class OneShotSigner {
-  readonly #words: Words
+  readonly #words: StderrWriter
   #hasEnded = false
   #isLoggedIn = false
 
-  constructor(words: Words) {
+  constructor(words: StderrWriter) {
     this.#words = words
   }
 
-  /** From now on the command has the terminal. */
+  /** Called when the command takes over the terminal. */
   loggedIn(): void {
     this.#isLoggedIn = true
   }
@@ -29,8 +29,8 @@ export class OneShotSigner {
     if (!this.#isLoggedIn || !this.#hasEnded) return
     this.#hasEnded = false
     this.#words.warn(
-      `${shortName(source)} ends after each answer, and cannot ask you for a PIN while the command has the terminal. ` +
-        'Use a signer that stays or listens at a socket, or let it find the PIN by itself; see docs/run.md.',
+      `${shortName(source)} exits after each signature and cannot ask for a PIN while the command has the terminal. ` +
+        'Use a signer that keeps running or listens on a socket, or configure its PIN; see docs/run.md.',
     )
   }
 }

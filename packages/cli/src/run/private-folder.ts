@@ -7,11 +7,11 @@ const GROUP_AND_OTHERS_WRITE = 0o022
 const STICKY = 0o1000
 
 /**
- * What is wrong with a folder that only we may use; undefined when nothing is, and when it is not there yet.
+ * Returns why a folder is not private to this user; undefined if it is, or if it does not exist yet.
  *
- * Symbolic links are not followed: whoever could put one there would say where our secrets go.
+ * Symbolic links are not followed: another user could place one to redirect our secrets.
  */
-export function findFault(folder: string): string | undefined {
+export function folderFault(folder: string): string | undefined {
   const parent = dirname(folder)
   const above = statSync(parent, { throwIfNoEntry: false })
   if (above === undefined) return `${parent} does not exist`
@@ -24,19 +24,19 @@ export function findFault(folder: string): string | undefined {
   return ownerFault(facts)
 }
 
-/** What is wrong with something that only we may read and write. */
+/** Returns why a file or folder is not private to this user. */
 export function ownerFault({ uid, mode }: Stats): string | undefined {
-  // Windows has neither.
+  // Windows has neither owner IDs nor modes.
   if (process.getuid === undefined) return undefined
   if (uid !== process.getuid()) return 'it belongs to another user'
-  if ((mode & GROUP_AND_OTHERS) !== 0) return 'others than you have access to it'
+  if ((mode & GROUP_AND_OTHERS) !== 0) return 'other users have access to it'
   return undefined
 }
 
-/** Who can write to the folder above could put another in the place of ours after we looked. */
+/** Returns why a parent folder is not safe: a user who can write to it could replace our folder after the check. */
 export function parentFault({ uid, mode }: Stats): string | undefined {
   if (process.getuid === undefined) return undefined
   if (uid !== process.getuid() && uid !== 0) return 'belongs to another user'
   const isOpen = (mode & GROUP_AND_OTHERS_WRITE) !== 0 && (mode & STICKY) === 0
-  return isOpen ? 'can be written to by others' : undefined
+  return isOpen ? 'is writable by other users' : undefined
 }

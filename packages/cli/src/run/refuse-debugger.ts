@@ -1,6 +1,6 @@
 import process from 'node:process'
 
-/** Takes SIGUSR1: Node would open a debugger for whoever sends it, and a debugger shows all of the memory. */
+/** Ignores SIGUSR1: by default Node opens a debugger, which can read all of the memory. */
 export function refuseDebugger(): void {
   process.off('SIGUSR1', ignore)
   process.on('SIGUSR1', ignore)

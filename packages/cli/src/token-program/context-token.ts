@@ -6,23 +6,23 @@ import { clientEnvironment, policyFiles } from '../agent/plugin-policy.ts'
 import { pluginLimits } from '../flags/plugin-policy.ts'
 import { UsageError } from '../usage-error.ts'
 import type { TokenArguments } from './read-arguments.ts'
-import type { Surroundings } from './token-io.ts'
+import type { TokenIo } from './token-io.ts'
 
-/** Set for what runs on behalf of a context, so that one that leads back to us is noticed. */
+/** Set for the plugin of a context, to detect a context that leads back to kubecred-token. */
 const CONTEXT_VARIABLE = 'KUBECRED_TOKEN_CONTEXT'
 
 /**
- * The credential of a context as an ExecCredential.
+ * Returns the credential of a context as an ExecCredential.
  *
  * @throws {CredentialError | UsageError}
  */
 export async function contextToken(
   { kubeconfig, context, timeoutMs, pluginEnv }: TokenArguments,
-  { env, parent, isTerminal, giveTerminal, pass, tell }: Surroundings,
+  { env, parent, isTerminal, yieldTerminal, passStderr, writeLine }: TokenIo,
 ): Promise<string> {
   const { apiVersion, interactive } = splitExecInfo(env['KUBERNETES_EXEC_INFO'])
   if (env[CONTEXT_VARIABLE] !== undefined) {
-    throw new UsageError('the context of kubecred-token leads to kubecred-token again')
+    throw new UsageError('the context of kubecred-token uses kubecred-token again')
   }
   const { KUBERNETES_EXEC_INFO: _, KUBERC: __, ...passed } = env
   const [kuberc] = policyFiles(env, clientEnvironment(parent))
@@ -34,12 +34,12 @@ export async function contextToken(
     transport: 'https',
     policy: pluginLimits({ timeoutMs, pluginEnv }, await isTerminal(2)),
     ...(!(interactive && (await isTerminal(0))) && {
-      stdinUnavailable: 'the client asks for no dialogue',
+      stdinUnavailable: 'the client is not interactive',
     }),
     observer: (event) => {
-      if (event.type === 'plugin-started' && event.isInteractive) giveTerminal()
-      if (event.type === 'plugin-stderr') pass(event.text)
-      if (event.type === 'warning') tell(event.message)
+      if (event.type === 'plugin-started' && event.isInteractive) yieldTerminal()
+      if (event.type === 'plugin-stderr') passStderr(event.text)
+      if (event.type === 'warning') writeLine(event.message)
     },
   })
   try {
@@ -48,7 +48,7 @@ export async function contextToken(
       throw new UsageError('this context has neither a token nor a certificate')
     }
     if (certificate?.signingKey !== undefined) {
-      throw new NotSupportedError('the private key of this user stays where it is, and only signs')
+      throw new NotSupportedError('the private key of this user is not exportable')
     }
     return credentialAnswer(
       { ...(token && { token }), ...(certificate && { certificate }) },

@@ -3,40 +3,40 @@ import { resolve } from 'node:path'
 import { pluginEnvironment } from 'kubecred/internal'
 import { accountFacts } from '../agent/account-files.ts'
 import { splitExecInfo } from '../agent/exec-info-text.ts'
-import { type FoundPlugin, spotPlugin } from '../agent/find-plugin.ts'
+import { type FoundPlugin, findPluginSync } from '../agent/find-plugin.ts'
 import { clientEnvironment, policyFiles } from '../agent/plugin-policy.ts'
 import { identifyProcess } from '../agent/process-id.ts'
 import type { GetRequest } from '../agent/protocol.ts'
 import { UsageError } from '../usage-error.ts'
 import type { TokenArguments } from './read-arguments.ts'
-import type { Surroundings } from './token-io.ts'
+import type { TokenIo } from './token-io.ts'
 
-/** How often we may stand behind ourselves: a plugin may use another cluster, but not for ever. */
-const DEEPEST = 3
+/** How deep kubecred-token may be nested: a plugin may use another cluster, but not without end. */
+const MAX_DEPTH = 3
 export const DEPTH_VARIABLE = 'KUBECRED_TOKEN_DEPTH'
 
 /**
- * Finds the plugin, asks the policy, and says everything that decides what it would answer.
+ * Locates the plugin, applies the policy, and collects everything that decides what the plugin would answer.
  *
  * @throws {CredentialError | UsageError}
  */
 export async function makeRequest(
   { plugin, dependsOn, ttlMs, timeoutMs, pluginEnv }: TokenArguments,
-  { env, cwd, parent, own, isTerminal }: Surroundings,
+  { env, cwd, parent, own, isTerminal }: TokenIo,
 ): Promise<GetRequest> {
-  if (plugin === undefined) throw new UsageError('there is no plugin')
+  if (plugin === undefined) throw new UsageError('no plugin was given')
   const { command, args } = plugin
   const info = splitExecInfo(env['KUBERNETES_EXEC_INFO'])
   const depth = Number(env[DEPTH_VARIABLE] ?? 0) + 1
-  if (depth > DEEPEST) {
+  if (depth > MAX_DEPTH) {
     throw new UsageError(
-      `${JSON.stringify(command)} starts kubecred-token again and again: it leads to itself`,
+      `plugin ${JSON.stringify(command)} starts kubecred-token again, without end`,
     )
   }
   const client = clientEnvironment(parent)
   const found = await findAllowed(command, env, client)
   if (found.realPath === realpathSync.native(own)) {
-    throw new UsageError('the plugin behind "--" is kubecred-token itself')
+    throw new UsageError('the plugin after "--" is kubecred-token itself')
   }
   const { KUBERNETES_EXEC_INFO: _, ...passed } = pluginEnvironment(env, pluginEnv)
   return {
@@ -61,16 +61,16 @@ export async function makeRequest(
   }
 }
 
-/** Where the client looks for programs, so that a stanza cannot send us elsewhere. */
+/** Searches the PATH of the client, so that `exec.env` cannot redirect the search. */
 async function findAllowed(
   command: string,
-  env: Surroundings['env'],
-  client: Surroundings['env'] | undefined,
+  env: TokenIo['env'],
+  client: TokenIo['env'] | undefined,
 ): Promise<FoundPlugin> {
   const host = { ...env, PATH: client?.['PATH'] ?? env['PATH'] }
   const policies = policyFiles(env, client)
-  const spotted = policies.length === 0 ? spotPlugin(command, host.PATH) : undefined
-  if (spotted !== undefined) return spotted
-  const { judgePlugin } = await import('./slow-path.ts')
-  return judgePlugin(command, host, policies)
+  const found = policies.length === 0 ? findPluginSync(command, host.PATH) : undefined
+  if (found !== undefined) return found
+  const { findAllowedPlugin } = await import('./slow-path.ts')
+  return findAllowedPlugin(command, host, policies)
 }

@@ -2,15 +2,15 @@ import { parseDuration } from '../flags/duration.ts'
 import { readPluginEnv, readPluginTimeout } from '../flags/plugin-settings.ts'
 import { UsageError } from '../usage-error.ts'
 
-/** What `kubecred-token` was told, in front of and behind `--`. */
+/** The arguments of `kubecred-token`, before and after `--`. */
 export interface TokenArguments {
-  /** The plugin and its arguments; undefined when a context is meant. */
+  /** The plugin and its arguments; undefined for a context. */
   readonly plugin: { readonly command: string; readonly args: readonly string[] } | undefined
   readonly dependsOn: readonly string[]
   readonly ttlMs: number | undefined
-  /** How long the plugin may take. */
+  /** Time limit of the plugin. */
   readonly timeoutMs: number | undefined
-  /** Names of the variables that the plugin may see; all when undefined. */
+  /** Names of the environment variables for the plugin; all if undefined. */
   readonly pluginEnv: readonly string[] | undefined
   readonly kubeconfig: string | undefined
   readonly context: string | undefined
@@ -20,17 +20,17 @@ export interface TokenArguments {
 
 const WITH_VALUE = ['depends-on', 'ttl', 'plugin-timeout', 'plugin-env', 'kubeconfig', 'context']
 
-/** Reads the arguments by hand: a parser would take longer to load than all the rest. */
+/** Parses the arguments without `parseArgs`, which would take longer to load than everything else. */
 export function readArguments(argv: readonly string[]): TokenArguments {
-  const border = argv.indexOf('--')
-  const own = border === -1 ? argv : argv.slice(0, border)
-  const [command, ...args] = border === -1 ? [] : argv.slice(border + 1)
-  if (border !== -1 && !command) throw new UsageError('there is no plugin behind "--"')
+  const separator = argv.indexOf('--')
+  const own = separator === -1 ? argv : argv.slice(0, separator)
+  const [command, ...args] = separator === -1 ? [] : argv.slice(separator + 1)
+  if (separator !== -1 && !command) throw new UsageError('there is no plugin after "--"')
   const given = readFlags(own)
   const last = (name: string): string | undefined => given.get(name)?.at(-1)
   const wrong = ['kubeconfig', 'context'].find((name) => given.has(name))
   if (command !== undefined && wrong !== undefined) {
-    throw new UsageError(`flag --${wrong} is for a context, and there is a plugin behind "--"`)
+    throw new UsageError(`flag --${wrong} cannot be combined with a plugin after "--"`)
   }
   const read = <T>(name: string, parse: (text: string, from: string) => T): T | undefined => {
     const text = last(name)

@@ -1,6 +1,6 @@
-// Everything that is not needed when the agent answers at once. It stays outside of the bundled file.
+// Everything that is not needed if the agent has the credential. It is bundled into a separate file.
 
-export { describeFailed } from '../agent/failed-answer.ts'
-export { judgePlugin } from '../agent/plugin-policy.ts'
-export { encodeOutcome, runAtTerminal, runHere } from '../agent/run-plugin.ts'
+export { failedAnswer } from '../agent/failed-answer.ts'
+export { findAllowedPlugin } from '../agent/plugin-policy.ts'
+export { encodeOutcome, runAtTerminal, runWithoutAgent } from '../agent/run-plugin.ts'
 export { withFlagNames } from '../render/with-flag-names.ts'

@@ -1,19 +1,19 @@
 import type { Environment } from 'kubecred/internal'
 
-/** What `kubecred-token` knows of the process it is. */
-export interface Surroundings {
+/** What `kubecred-token` uses of its process. */
+export interface TokenIo {
   readonly env: Environment
   readonly cwd: string
-  /** The process that started us. */
+  /** Process ID of the client that started this process. */
   readonly parent: number
-  /** The file that runs. */
+  /** Path of the running program. */
   readonly own: string
   /** Whether standard input (0) or standard error (2) is a terminal. */
   isTerminal(descriptor: 0 | 2): Promise<boolean>
-  /** A plugin has the terminal, and may ask there. */
-  giveTerminal(): void
-  /** A line for people. */
-  tell(text: string): void
-  /** What a plugin said, without secrets. */
-  pass(text: string): void
+  /** Stops writing notices because a plugin now prompts at the terminal. */
+  yieldTerminal(): void
+  /** Writes a message of our own to standard error. */
+  writeLine(text: string): void
+  /** Passes on the standard error of a plugin, without secrets. */
+  passStderr(text: string): void
 }

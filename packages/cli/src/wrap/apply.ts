@@ -11,18 +11,18 @@ import { isWrapped, type StanzaChange, type WrapPlan } from './plan.ts'
 
 const BYTE_ORDER_MARK = '\u{feff}'
 
-/** What was done. */
+/** The result of a change. */
 export interface Wrapped {
-  /** The file as it was before the first change; undefined when there is none any more. */
+  /** Path of the original file; undefined if it was removed because no change is left. */
   readonly backup: string | undefined
 }
 
 /**
- * Writes a change that was planned, under kubectl's lock, and the file as it was beside it.
+ * Applies a planned change under kubectl's lock, and keeps a backup of the original file.
  *
- * Comments, order and fields that nobody here knows stay. To undo the only change brings back every byte.
+ * Comments, order and unknown fields are preserved. Undoing the only change restores the file byte for byte.
  *
- * @throws {Error} With a message for people; the file is as it was.
+ * @throws {Error} If the change cannot be applied; the file is unchanged.
  */
 export async function applyWrap(plan: WrapPlan): Promise<Wrapped> {
   const real = await realpath(plan.file)
@@ -46,7 +46,7 @@ export async function applyWrap(plan: WrapPlan): Promise<Wrapped> {
 function editStanza(text: string, { file, user, change }: WrapPlan): string {
   if (isStill(change.expected, withoutMark(text), file, user)) return edit(text, user, change)
   throw new Error(
-    `the user ${JSON.stringify(user)} in ${JSON.stringify(file)} has changed meanwhile`,
+    `the user ${JSON.stringify(user)} in ${JSON.stringify(file)} has changed in the meantime`,
   )
 }
 
@@ -77,7 +77,7 @@ function isStill(
   return exec?.command === command && JSON.stringify(found) === JSON.stringify(args)
 }
 
-/** Only the first time: what counts is how it was before us. */
+/** Writes the backup only if there is none: it is the file before the first change. */
 async function keepOriginal(backup: string, text: string): Promise<void> {
   const file = await open(backup, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'EEXIST') return undefined
@@ -96,7 +96,7 @@ async function readOriginal(backup: string): Promise<string | undefined> {
   return readFile(backup, 'utf8').catch(() => undefined)
 }
 
-/** Whether this is what the file was made from, and nobody has changed anything since. */
+/** Whether the file was made from this original, and has not been changed since. */
 function isOrigin(original: string | undefined, text: string, plan: WrapPlan): original is string {
   if (original === undefined) return false
   const { expected, removed } = plan.change

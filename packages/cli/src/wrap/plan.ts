@@ -11,45 +11,46 @@ import {
   UserNotFoundError,
 } from 'kubecred/internal'
 
-/** Which exec stanza is to be changed, and how. */
+/** Which exec stanza to change, and how. */
 export interface WrapOptions {
   readonly kubeconfig?: string | undefined
   readonly context?: string | undefined
   readonly env: Environment
-  /** What to write as `exec.command`. */
+  /** The new `exec.command`. */
   readonly program: string
-  /** What stands in front of `--`. */
+  /** The arguments before `--`. */
   readonly flags?: readonly string[]
 }
 
-/** A change of one exec stanza. */
+/** A planned change of one exec stanza. */
 export interface WrapPlan {
   readonly file: string
   readonly user: string
   readonly context: string
   readonly isUndo: boolean
   readonly change: StanzaChange
-  /** The stanza before and after for people: flags without their values. */
+  /** The command line before and after, for display: flags without their values. */
   readonly before: string
   readonly after: string
 }
 
+/** The edit of an exec stanza. */
 export interface StanzaChange {
   readonly command: string
-  /** How many arguments go, from the first. */
+  /** Number of arguments to remove from the start. */
   readonly removed: number
-  /** What stands in their place. */
+  /** The arguments to insert there. */
   readonly inserted: readonly string[]
-  /** The stanza must still be this one when it is written. */
+  /** The current command and arguments; the change is applied only if they are still the same. */
   readonly expected: { readonly command: string; readonly args: readonly string[] }
 }
 
-/** Puts kubecred-token in front of the plugin of a context. Reads only. */
+/** Plans to run the plugin of a context through kubecred-token. Changes no file. */
 export async function planWrap(options: WrapOptions): Promise<WrapPlan> {
   const found = await findStanza(options)
   const { entry, exec, context } = found
   const { command, args } = plain(exec)
-  if (isWrapped(command)) throw refuse(context, 'uses kubecred-token already')
+  if (isWrapped(command)) throw refuse(context, 'already uses kubecred-token')
   const folder = dirname(entry.file ?? '/')
   const isRelative = command.includes('/') && !isAbsolute(command)
   const plugin = isRelative ? join(folder, command) : command
@@ -62,24 +63,24 @@ export async function planWrap(options: WrapOptions): Promise<WrapPlan> {
   })
 }
 
-/** Takes kubecred-token away again. Reads only. */
+/** Plans to remove kubecred-token again. Changes no file. */
 export async function planUnwrap(options: Omit<WrapOptions, 'program'>): Promise<WrapPlan> {
   const found = await findStanza(options)
   const { command, args } = plain(found.exec)
-  const border = args.indexOf('--')
-  const plugin = args[border + 1]
-  if (!isWrapped(command) || border === -1 || plugin === undefined) {
+  const separator = args.indexOf('--')
+  const plugin = args[separator + 1]
+  if (!isWrapped(command) || separator === -1 || plugin === undefined) {
     throw refuse(found.context, 'does not use kubecred-token for a plugin')
   }
   return describe(found, true, {
     command: plugin,
-    removed: border + 2,
+    removed: separator + 2,
     inserted: [],
     expected: { command, args },
   })
 }
 
-/** By name: it may be written with or without its folder. */
+/** Whether a command is kubecred-token, with or without its folder. */
 export function isWrapped(command: string): boolean {
   return /(?:^|[\\/])kubecred-token(?:\.cjs|\.exe|\.cmd)?$/.test(command)
 }
@@ -135,6 +136,6 @@ function describe(
 
 function refuse(context: string, what: string): NotSupportedError {
   return new NotSupportedError(`context ${JSON.stringify(context)} ${what}`, {
-    hint: 'Choose another context: kubecred status shows them all with their plugins.',
+    hint: 'Choose another context; kubecred status lists them with their plugins.',
   })
 }

@@ -26,7 +26,7 @@ describe('accountFiles', () => {
     expect(accountFiles(command, args, { HOME: '/h' })).toContain(`/h/${file}`)
   })
 
-  it('follows the variables that move them', () => {
+  it('uses the paths from environment variables', () => {
     const env = { HOME: '/h', AWS_CONFIG_FILE: '/c', XDG_CONFIG_HOME: '/x', CLOUDSDK_CONFIG: '/g' }
     expect(accountFiles('aws', [], env)).toContain('/c')
     expect(accountFiles('doctl', [], env)).toContain('/x/doctl/config.yaml')
@@ -41,7 +41,7 @@ describe('accountFiles', () => {
 describe('accountFacts', () => {
   const facts = (named: string[] = []) => accountFacts('aws', [], { HOME: home }, named).files
 
-  it('change when a file appears, changes, is exchanged or goes, also one in a folder', () => {
+  it('change when a file appears, changes, is replaced or removed, also in a folder', () => {
     const seen = new Set([facts().join('\n')])
     const look = (): void => void seen.add(facts().join('\n'))
     const cache = join(home, '.aws', 'sso', 'cache')
@@ -56,13 +56,13 @@ describe('accountFacts', () => {
     utimesSync(join(home, '.aws', 'config'), 1, 1)
     look()
     rmSync(join(home, '.aws', 'config'))
-    // A link is what it leads to.
+    // A link counts as its target.
     symlinkSync(join(cache, 'a.json'), join(home, '.aws', 'config'))
     look()
     expect(seen.size).toBe(7)
   })
 
-  it('are those of named files too, which make any plugin a known one', () => {
+  it('include named files, which make any plugin a known one', () => {
     const named = join(home, 'account')
     const look = () => accountFacts('mine', [], {}, [named])
     const before = look()

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach } from 'vitest'
 import { FakeClock } from '../../../core/src/testing/fake-clock.ts'
-import { type AgentPlace, agentPlace } from '../../src/agent/agent-paths.ts'
+import { type AgentPaths, agentPaths } from '../../src/agent/agent-paths.ts'
 import { type AskListener, askAgent } from '../../src/agent/ask-agent.ts'
 import type { AgentStatus, GetRequest } from '../../src/agent/protocol.ts'
 import { type ServedAgent, type ServeOptions, serveAgent } from '../../src/agent/serve-agent.ts'
 
-/** An agent in this process, in a folder and a time of its own for each test. */
+/** An agent in this process, with its own folder and clock for each test. */
 export class AgentFixture {
   folder = ''
   clock = new FakeClock()
@@ -27,17 +27,17 @@ export class AgentFixture {
     })
   }
 
-  get place(): AgentPlace {
-    return agentPlace({ XDG_RUNTIME_DIR: this.folder })
+  get paths(): AgentPaths {
+    return agentPaths({ XDG_RUNTIME_DIR: this.folder })
   }
 
   async serve(options: ServeOptions = {}): Promise<ServedAgent> {
     const { clock } = this
-    this.#served = await serveAgent(this.place, { clock, lookAgainMs: 10, ...options })
+    this.#served = await serveAgent(this.paths, { clock, checkIntervalMs: 10, ...options })
     return this.#served
   }
 
-  /** Asks for what a plugin answers that does what the shell script says; else it answers the number of its run. */
+  /** Returns a request for a plugin that runs the shell script; by default it answers with the number of its run. */
   request(script = this.answer(), change: Partial<GetRequest> = {}): GetRequest {
     const path = join(this.folder, 'plugin')
     writeFileSync(path, `#!/bin/sh\necho run >> '${this.folder}/runs'\n${script}\n`)
@@ -58,7 +58,7 @@ export class AgentFixture {
     }
   }
 
-  /** A shell script that answers the number of the run. */
+  /** A shell script that answers with the number of its run. */
   answer(life = '2099-01-01T00:00:00Z'): string {
     const end = life === '' ? '' : `,\\"expirationTimestamp\\":\\"${life}\\"`
     return `echo "{\\"kind\\":\\"ExecCredential\\",\\"apiVersion\\":\\"client.authentication.k8s.io/v1\\",\\"status\\":{\\"token\\":\\"$(wc -l < '${this.folder}/runs' | tr -d ' ')\\"${end}}}"`
@@ -70,13 +70,13 @@ export class AgentFixture {
   }
 
   async token(asked: GetRequest, listener?: AskListener): Promise<string> {
-    const got = await askAgent(this.place, asked, listener)
+    const got = await askAgent(this.paths, asked, listener)
     if (typeof got === 'string') return got
     return got.is === 'credential' ? JSON.parse(got.text).status.token : got.is
   }
 
   async status(): Promise<AgentStatus | undefined> {
-    const got = await askAgent(this.place, { do: 'status' })
+    const got = await askAgent(this.paths, { do: 'status' })
     return typeof got === 'object' && got.is === 'status' ? got.status : undefined
   }
 }

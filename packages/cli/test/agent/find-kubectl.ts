@@ -4,12 +4,12 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** A kubectl of this machine. */
+/** A kubectl on this machine. */
 export interface Kubectl {
   readonly path: string
   /** Such as `v1.20.2`. */
   readonly version: string
-  /** The newest version of the plugin protocol that it speaks. */
+  /** The newest version of the plugin protocol that it supports. */
   readonly apiVersion: string
 }
 
@@ -21,10 +21,10 @@ const DEBIAN = fileURLToPath(
   ),
 )
 
-/** The one that people get when they type its name. */
+/** The one in PATH. */
 export const usualKubectl = (): Kubectl | undefined => look('kubectl')
 
-/** The one that Debian ships: old, and used. */
+/** The one that Debian ships, which is old. */
 export const debianKubectl = (): Kubectl | undefined => look(DEBIAN)
 
 /** The one that was built for the cluster suite. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Lease } from '../../../core/src/keeper/lease.ts'
-import { Given } from '../../src/agent/entry.ts'
+import { IssuedLeases } from '../../src/agent/entry.ts'
 import { joinExecInfo, splitExecInfo } from '../../src/agent/exec-info-text.ts'
 import { identityText } from '../../src/agent/identity.ts'
 import { decodeRequest, type GetRequest } from '../../src/agent/protocol.ts'
@@ -25,18 +25,18 @@ describe('identityText', () => {
     ['another file', { path: '/usr/bin/aws' }],
     ['another name', { command: '/bin/aws' }],
     ['another argument', { args: ['eks'] }],
-    ['arguments cut elsewhere', { args: ['eks get-token'] }],
+    ['arguments split differently', { args: ['eks get-token'] }],
     ['another variable', { env: { ...REQUEST.env, AWS_PROFILE: 'prod' } }],
-    ['one variable more', { env: { ...REQUEST.env, AWS_REGION: 'x' } }],
+    ['an additional variable', { env: { ...REQUEST.env, AWS_REGION: 'x' } }],
     ['a variable whose name only begins like noise', { env: { ...REQUEST.env, PWDX: 'x' } }],
     ['a changed file', { files: ['/home/u/.aws/config\x001 2 4'] }],
     ['another cluster', { execInfo: REQUEST.execInfo.replace('{}', '{"cluster":{"server":"s"}}') }],
     ['another ttl', { ttlMs: 1000 }],
-  ])('tells %s apart', (_, change) => {
+  ])('distinguishes %s', (_, change) => {
     expect(isShared(change)).toBe(false)
   })
 
-  it('tells clusters apart that differ in the last digit of a long number', () => {
+  it('distinguishes clusters that differ in the last digit of a long number', () => {
     const info = (id: string): string =>
       REQUEST.execInfo.replace('{}', `{"cluster":{"server":"s","config":{"id":${id}}}}`)
     const base = { ...REQUEST, execInfo: info('12345678901234567890') }
@@ -44,33 +44,36 @@ describe('identityText', () => {
   })
 
   it.each<[string, Partial<GetRequest>]>([
-    ['a terminal', { env: { ...REQUEST.env, TERM: 'x', SSH_TTY: 'y', TMUX_PANE: '1', PWD: '/' } }],
-    ['an order of variables', { env: { HOME: '/home/u', AWS_PROFILE: 'dev' } }],
     [
-      'an order in the exec info',
+      'other terminal variables',
+      { env: { ...REQUEST.env, TERM: 'x', SSH_TTY: 'y', TMUX_PANE: '1', PWD: '/' } },
+    ],
+    ['another order of variables', { env: { HOME: '/home/u', AWS_PROFILE: 'dev' } }],
+    [
+      'another order in the exec info',
       {
         execInfo:
           '{"spec":{},"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential"}',
       },
     ],
-    ['a parent or a person', { parent: { pid: 7 }, isInteractive: true }],
-    ['a folder, where the plugin is known and names none', { cwd: '/tmp' }],
-  ])('does not care about %s', (_, change) => {
+    ['another parent or a terminal', { parent: { pid: 7 }, isInteractive: true }],
+    ['another folder for a known plugin without relative paths', { cwd: '/tmp' }],
+  ])('ignores %s', (_, change) => {
     expect(isShared(change)).toBe(true)
   })
 
   it.each<[string, Partial<GetRequest>]>([
     ['the plugin is unknown', { isAccountKnown: false }],
     ['an argument is relative', { args: ['./x'] }],
-    ['an argument is relative behind a flag', { args: ['--config=conf/x'] }],
+    ['the value of a flag is relative', { args: ['--config=conf/x'] }],
     ['a variable names a relative file', { env: { AWS_CONFIG_FILE: 'conf/x' } }],
-  ])('cares about the folder when %s', (_, change) => {
+  ])('depends on the folder if %s', (_, change) => {
     expect(isShared({ cwd: '/tmp' }, { ...REQUEST, ...change })).toBe(false)
   })
 })
 
-describe('exec info that is passed on', () => {
-  it('comes out as it came in, but for whether one may ask', () => {
+describe('exec info passed on to a plugin', () => {
+  it('is unchanged except for `interactive`', () => {
     const text =
       '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","spec":{"cluster":{"server":"s","config":{"id":12345678901234567890}},"interactive":true}}'
     const { interactive, text: passed } = splitExecInfo(text)
@@ -80,7 +83,7 @@ describe('exec info that is passed on', () => {
     expect(joinExecInfo(passed, false)).toBe(text.replace('true', 'false'))
   })
 
-  it('says it at both places that v1alpha1 has', () => {
+  it('sets `interactive` in both places for v1alpha1', () => {
     const { text } = splitExecInfo(
       '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1alpha1","interactive":true}',
     )
@@ -91,7 +94,7 @@ describe('exec info that is passed on', () => {
   })
 
   it.each([undefined, '', ' ', '{', '[]', 'null', '{"kind":"Pod"}', 'kind: ExecCredential'])(
-    'refuses %j',
+    'is rejected if it is %j',
     (text) => {
       expect(() => splitExecInfo(text)).toThrow(/KUBERNETES_EXEC_INFO/)
     },
@@ -99,7 +102,7 @@ describe('exec info that is passed on', () => {
 })
 
 describe('decodeRequest', () => {
-  it('takes what an asker sends, and nothing that is not whole', () => {
+  it('accepts complete requests and nothing else', () => {
     expect(decodeRequest(JSON.stringify(REQUEST))).toEqual({ ...REQUEST, parent: undefined })
     for (const key of Object.keys(REQUEST)) {
       expect(decodeRequest(JSON.stringify({ ...REQUEST, [key]: null })), key).toBeUndefined()
@@ -118,17 +121,17 @@ describe('decodeRequest', () => {
     [{ ended: 'exploded', tookMs: 1, stderrTail: '' }, false],
     [{ ended: 'timed-out', tookMs: -1, stderrTail: '' }, false],
     [null, false],
-  ])('reads the outcome %j: %j', (outcome, isWhole) => {
+  ])('decodes the outcome %j: %j', (outcome, isComplete) => {
     const read = decodeRequest(JSON.stringify({ do: 'deposit', outcome }))
-    expect(read).toEqual(isWhole ? { do: 'deposit', outcome } : undefined)
+    expect(read).toEqual(isComplete ? { do: 'deposit', outcome } : undefined)
   })
 })
 
-describe('Given', () => {
+describe('IssuedLeases', () => {
   const lease = { ticket: 1 } as Lease
 
-  it('knows what a client has until it ends, and tells a later process with its number apart', () => {
-    const given = new Given()
+  it('returns the lease of a client until it expires, and not to a later process with the same ID', () => {
+    const given = new IssuedLeases()
     given.remember({ pid: 7, startedAt: 1 }, lease, 100, 0)
     expect(given.find({ pid: 7, startedAt: 1 }, 99)).toBe(lease)
     expect(given.find({ pid: 7, startedAt: 1 }, 100)).toBeUndefined()
@@ -136,8 +139,8 @@ describe('Given', () => {
     expect(given.find(undefined, 0)).toBeUndefined()
   })
 
-  it('forgets the oldest of too many clients', () => {
-    const given = new Given()
+  it('drops the oldest of too many clients', () => {
+    const given = new IssuedLeases()
     for (let pid = 1; pid <= 1001; pid += 1) given.remember({ pid }, lease, 100, 0)
     expect(given.find({ pid: 1 }, 0)).toBeUndefined()
     expect(given.find({ pid: 2 }, 0)).toBe(lease)

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { AgentHome, collect, type Ended, TOKEN_PROGRAM } from '../token-program/agent-home.ts'
 import type { Kubectl } from './find-kubectl.ts'
 
-/** What every kubectl must be able to do with kubecred-token in its kubeconfig. */
+/** What every kubectl must be able to do if its kubeconfig uses kubecred-token. */
 export function kubectlSuite(title: string, found: Kubectl | undefined): void {
   describe.skipIf(found === undefined)(
     `${title} with kubecred-token in its kubeconfig${found === undefined ? '' : ` (${found.version})`}`,
@@ -46,7 +46,7 @@ function suite({ path, apiVersion }: Kubectl): void {
     ...new Set(sandbox.requests.map(({ user }) => user)),
   ]
 
-  /** A plugin with the name of a known one, which gives each profile a token of its own. */
+  /** A plugin with the name of a known one, with a different token for each profile. */
   function useAws(...profiles: string[]): void {
     for (const profile of profiles) {
       const { token } = sandbox.issueToken({ user: profile })
@@ -57,7 +57,7 @@ function suite({ path, apiVersion }: Kubectl): void {
     useExec(home.plugin('bin/aws', `cat "${home.folder}/answer-$AWS_PROFILE"`))
   }
 
-  it('runs the plugin once for many calls, one after the other and at once', async () => {
+  it('runs the plugin once for many calls, sequential and concurrent', async () => {
     const first = await kubectl('get', 'namespaces', '-o', 'name')
     expect(first).toMatchObject({ status: 0, err: '' })
     expect(first.out).toContain('namespace/default')
@@ -79,7 +79,7 @@ function suite({ path, apiVersion }: Kubectl): void {
     expect(sandbox.pluginRuns).toBe(1)
   })
 
-  it('applies: creates, changes and leaves alone', async () => {
+  it('applies: creates, changes and leaves unchanged', async () => {
     const file = home.path('colour.json')
     const apply = async (colour: string): Promise<string> => {
       const metadata = { name: 'colour', namespace: 'default' }
@@ -98,7 +98,7 @@ function suite({ path, apiVersion }: Kubectl): void {
     expect(usersSeen()).toEqual(['jane'])
   })
 
-  it('recovers after a revocation: one call may hear of it, the next has the new credential', async () => {
+  it('recovers after a revocation: one call may fail, the next has the new credential', async () => {
     expect((await kubectl('get', 'namespaces')).status).toBe(0)
     sandbox.revoke('jane')
     const heard = await kubectl('get', 'namespaces')
@@ -107,7 +107,7 @@ function suite({ path, apiVersion }: Kubectl): void {
     expect(sandbox.pluginRuns, heard.err).toBe(2)
   })
 
-  it('in two shells with different AWS_PROFILE is two users, at once and one after the other', async () => {
+  it('is two users in two shells with different AWS_PROFILE, concurrently and sequentially', async () => {
     useAws('jane', 'joe')
     const as = async (profile: string): Promise<string | undefined> => {
       const ended = await collect(
@@ -123,7 +123,7 @@ function suite({ path, apiVersion }: Kubectl): void {
     expect(home.runs).toBe(2)
   })
 
-  it('notices that somebody else has logged in: the account file changed', async () => {
+  it('notices another login when the account file changes', async () => {
     useAws('jane')
     const accounts = home.path('home', '.aws')
     mkdirSync(accounts)
@@ -140,7 +140,7 @@ function suite({ path, apiVersion }: Kubectl): void {
     }
   })
 
-  it('shows why when the plugin fails', async () => {
+  it('shows why the plugin failed', async () => {
     useExec(home.plugin('broken', 'echo "please log in with corp login" >&2; exit 3'))
     const ended = await kubectl('get', 'namespaces')
     expect(ended.status).not.toBe(0)

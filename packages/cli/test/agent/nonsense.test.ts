@@ -5,50 +5,50 @@ import { AgentFixture } from './agent-fixture.ts'
 
 const agent = new AgentFixture()
 
-describe('an agent that is sent nonsense', () => {
+describe('an agent that receives malformed data', () => {
   it.each([
     ['garbage', Buffer.from([0, 255, 10])],
     ['an empty line', '\n'],
     ['null', 'null\n'],
     ['a list', '[]\n'],
-    ['another word', '{"do":"dance"}\n'],
-    ['half a request', '{"do":"get","path":"/bin/true"}\n'],
-    ['a deposit that is none', '{"do":"deposit","outcome":{}}\n'],
+    ['an unknown request', '{"do":"dance"}\n'],
+    ['an incomplete request', '{"do":"get","path":"/bin/true"}\n'],
+    ['an empty deposit', '{"do":"deposit","outcome":{}}\n'],
     ['a prototype', '{"__proto__":{"do":"stop"}}\n'],
     ['two requests', '{"do":"status"}\n{"do":"dance"}\n'],
-    ['a line without an end', 'x'.repeat(1024 * 1024 + 1)],
+    ['an unterminated line', 'x'.repeat(1024 * 1024 + 1)],
     ['far too much', `${'x'.repeat(8 * 1024 * 1024)}\n`],
-  ])('answers %s and lives', async (_, text) => {
+  ])('answers %s and keeps running', async (_, text) => {
     await agent.serve()
     expect(await speak(text)).toMatch(/"is":"(?:failed|status)"/)
     expect(await agent.token(agent.request())).toBe('1')
   })
 
   it.each(['{}', '{', 'null', '{"kind":"ExecCredential","apiVersion":"v9"}'])(
-    'says what is wrong with the exec info %j',
+    'explains what is wrong with the exec info %j',
     async (execInfo) => {
       await agent.serve()
-      const got = await askAgent(agent.place, agent.request(undefined, { execInfo }))
+      const got = await askAgent(agent.paths, agent.request(undefined, { execInfo }))
       expect(got).toMatchObject({ is: 'failed' })
       expect((await agent.status())?.entries).toEqual([])
     },
   )
 
-  it('drops a deposit that nobody asked for', async () => {
+  it('drops an unexpected deposit', async () => {
     await agent.serve()
     const deposit =
       '{"do":"deposit","outcome":{"ended":"exited","status":0,"stdout":"","tookMs":1,"stderrTail":""}}\n'
-    const socket = connect(agent.place.socket)
+    const socket = connect(agent.paths.socket)
     socket.write(`${deposit}{"do":"status"}\n`)
     expect(await hear(socket)).toContain('"is":"status"')
   })
 
-  it('serves others while a thousand connections say nothing, and keeps few of those', async () => {
-    await agent.serve({ silentMs: 600_000 })
+  it('serves clients while a thousand connections send nothing, and closes most of those', async () => {
+    await agent.serve({ requestTimeoutMs: 600_000 })
     const sockets: Socket[] = []
     let ended = 0
     for (let count = 0; count < 1000; count += 1) {
-      const socket = connect(agent.place.socket)
+      const socket = connect(agent.paths.socket)
       sockets.push(socket)
       void hear(socket).then(() => {
         ended += 1
@@ -59,15 +59,15 @@ describe('an agent that is sent nonsense', () => {
     for (const socket of sockets) socket.destroy()
   })
 
-  it('ends a connection that says nothing, or not all of it', async () => {
-    await agent.serve({ silentMs: 50 })
-    expect(await hear(connect(agent.place.socket))).toBe('')
+  it('closes a connection that sends nothing, or only part of a request', async () => {
+    await agent.serve({ requestTimeoutMs: 50 })
+    expect(await hear(connect(agent.paths.socket))).toBe('')
     expect(await speak('{"do":')).toBe('')
   })
 })
 
 function speak(text: string | Buffer): Promise<string> {
-  const socket = connect(agent.place.socket)
+  const socket = connect(agent.paths.socket)
   socket.write(text)
   return hear(socket)
 }

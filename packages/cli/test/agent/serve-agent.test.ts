@@ -15,7 +15,7 @@ import { AgentFixture } from './agent-fixture.ts'
 const agent = new AgentFixture()
 
 describe('an agent', () => {
-  it('runs a plugin once for all who ask, and shows no secret of it', async () => {
+  it('runs a plugin once for all requests, and shows none of its secrets', async () => {
     await agent.serve()
     const asked = agent.request(undefined, { args: ['get', '--password', 'marked-secret'] })
     expect(await Promise.all([agent.token(asked), agent.token(asked), agent.token(asked)])).toEqual(
@@ -28,7 +28,7 @@ describe('an agent', () => {
     expect(JSON.stringify(seen)).not.toContain('marked-secret')
   })
 
-  it('keeps nothing longer than fifteen minutes where nobody knows the account, and asks again ahead of that', async () => {
+  it('keeps a credential at most fifteen minutes if the account is unknown, and renews it ahead of that', async () => {
     await agent.serve()
     const known = agent.request()
     const unknown = { ...known, isAccountKnown: false }
@@ -41,7 +41,7 @@ describe('an agent', () => {
     expect(await agent.token(unknown)).toBe('3')
   })
 
-  it('keeps what has no end for as long as it is told', async () => {
+  it('keeps a credential without expiry as long as the TTL', async () => {
     await agent.serve()
     const asked = agent.request(agent.answer(''), { ttlMs: 60_000 })
     expect([await agent.token(asked), await agent.token(asked)]).toEqual(['1', '1'])
@@ -49,7 +49,7 @@ describe('an agent', () => {
     expect(await agent.token(asked)).toBe('2')
   })
 
-  it('leaves the run to a person, takes what they bring, and hands it to all', async () => {
+  it('lets a requester with a terminal run the plugin, and shares the outcome', async () => {
     await agent.serve()
     const asked = agent.request()
     const person = { ...asked, isInteractive: true }
@@ -73,10 +73,10 @@ describe('an agent', () => {
     expect(agent.runs).toBe(0)
   })
 
-  it('does not believe a person who brings nonsense', async () => {
+  it('rejects a malformed outcome from a requester', async () => {
     await agent.serve()
     const person = agent.request(undefined, { isInteractive: true })
-    const got = await askAgent(agent.place, person, {
+    const got = await askAgent(agent.paths, person, {
       onRun: async () => ({
         ended: 'exited',
         status: 0,
@@ -88,16 +88,16 @@ describe('an agent', () => {
     expect(got).toMatchObject({ is: 'failed', code: 'ERR_PLUGIN_VERSION' })
   })
 
-  it('asks the plugin again when the same client does, and others then get the new one', async () => {
+  it('runs the plugin again if the same client asks again, and shares the new credential', async () => {
     await agent.serve()
     const asked = agent.request(undefined, { parent: { pid: 1, startedAt: 1 } })
     expect([await agent.token(asked), await agent.token(asked)]).toEqual(['1', '2'])
     expect(await agent.token({ ...asked, parent: { pid: 2, startedAt: 1 } })).toBe('2')
-    // The server refuses whatever it gets: then nobody runs the plugin for every request.
+    // The server refuses every credential: the plugin must not run for every request.
     expect([await agent.token(asked), await agent.token(asked)]).toEqual(['2', '2'])
   })
 
-  it('does not take the end of a credential for a refusal', async () => {
+  it('does not mistake expiry for a refusal', async () => {
     await agent.serve()
     const asked = agent.request(agent.answer('2030-01-01T00:10:00Z'), {
       parent: { pid: 1, startedAt: 1 },
@@ -109,14 +109,14 @@ describe('an agent', () => {
     expect(agent.runs).toBe(2)
   })
 
-  it('forgets when told, and gives nothing while it is locked', async () => {
+  it('drops credentials on forget, and rejects requests while it is locked', async () => {
     await agent.serve({ idleMs: 1000 })
     const asked = agent.request()
     expect(await agent.token(asked)).toBe('1')
-    await askAgent(agent.place, { do: 'forget' })
+    await askAgent(agent.paths, { do: 'forget' })
     expect(await agent.token(asked)).toBe('2')
-    await askAgent(agent.place, { do: 'lock' })
-    expect(await askAgent(agent.place, asked)).toMatchObject({
+    await askAgent(agent.paths, { do: 'lock' })
+    expect(await askAgent(agent.paths, asked)).toMatchObject({
       is: 'failed',
       code: 'ERR_AGENT_LOCKED',
       exit: 94,
@@ -124,41 +124,41 @@ describe('an agent', () => {
     agent.clock.jumpTo(agent.clock.now() + 10_000)
     await new Promise((resolve) => setTimeout(resolve, 50))
     expect(await agent.status()).toMatchObject({ isLocked: true, entries: [] })
-    await askAgent(agent.place, { do: 'unlock' })
+    await askAgent(agent.paths, { do: 'unlock' })
     expect(await agent.token(asked)).toBe('3')
   })
 
-  it('ends a run when it is locked meanwhile', async () => {
+  it('aborts a run when it is locked', async () => {
     await agent.serve()
-    const asking = askAgent(agent.place, agent.request('sleep 30'))
+    const asking = askAgent(agent.paths, agent.request('sleep 30'))
     while (agent.runs === 0) await agent.status()
-    await askAgent(agent.place, { do: 'lock' })
+    await askAgent(agent.paths, { do: 'lock' })
     expect(await asking).toMatchObject({ is: 'failed' })
   })
 
-  it('ends when nobody has asked for long, when told, and when its socket is not its own any more', async () => {
+  it('ends when it is idle, when it is stopped, and when its socket was replaced', async () => {
     const idle = await agent.serve({ idleMs: 1000 })
     agent.clock.jumpTo(agent.clock.now() + 1000)
-    expect(await idle.ended).toBe('nobody has asked for a long time')
-    expect(existsSync(agent.place.socket)).toBe(false)
-    const told = await agent.serve()
-    await askAgent(agent.place, { do: 'stop' })
-    expect(await told.ended).toBe('somebody told it to')
+    expect(await idle.ended).toBe('it was idle')
+    expect(existsSync(agent.paths.socket)).toBe(false)
+    const stopped = await agent.serve()
+    await askAgent(agent.paths, { do: 'stop' })
+    expect(await stopped.ended).toBe('it was stopped by kubecred agent stop')
     const replaced = await agent.serve()
-    renameSync(agent.place.socket, join(agent.folder, 'moved'))
-    writeFileSync(agent.place.socket, 'of somebody else')
-    expect(await replaced.ended).toBe('another agent has taken its place')
-    expect(readFileSync(agent.place.socket, 'utf8')).toBe('of somebody else')
-    rmSync(agent.place.socket)
+    renameSync(agent.paths.socket, join(agent.folder, 'moved'))
+    writeFileSync(agent.paths.socket, 'of another agent')
+    expect(await replaced.ended).toBe('another agent has replaced its socket')
+    expect(readFileSync(agent.paths.socket, 'utf8')).toBe('of another agent')
+    rmSync(agent.paths.socket)
   })
 
-  it('takes the place of a dead socket, and its own is nobody else’s', async () => {
-    mkdirSync(agent.place.folder, { mode: 0o700 })
-    writeFileSync(agent.place.socket, '')
+  it('replaces a dead socket, and only its user can access its own', async () => {
+    mkdirSync(agent.paths.folder, { mode: 0o700 })
+    writeFileSync(agent.paths.socket, '')
     await agent.serve()
-    expect(lstatSync(agent.place.socket).isSocket()).toBe(true)
-    expect(lstatSync(agent.place.socket).mode & 0o777).toBe(0o600)
-    expect(lstatSync(agent.place.folder).mode & 0o777).toBe(0o700)
+    expect(lstatSync(agent.paths.socket).isSocket()).toBe(true)
+    expect(lstatSync(agent.paths.socket).mode & 0o777).toBe(0o600)
+    expect(lstatSync(agent.paths.folder).mode & 0o777).toBe(0o700)
   })
 })
 

@@ -3,57 +3,60 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type AgentPlace, agentPlace } from '../../src/agent/agent-paths.ts'
+import { type AgentPaths, agentPaths } from '../../src/agent/agent-paths.ts'
 import { identifyProcess, isRunning } from '../../src/agent/process-id.ts'
 import { takeStartLock } from '../../src/agent/start-lock.ts'
 
 let folder: string
-let place: AgentPlace
+let paths: AgentPaths
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'ka-'))
-  place = agentPlace({ XDG_RUNTIME_DIR: folder })
-  mkdirSync(place.folder, { mode: 0o700 })
+  paths = agentPaths({ XDG_RUNTIME_DIR: folder })
+  mkdirSync(paths.folder, { mode: 0o700 })
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('takeStartLock', () => {
-  it('is had by one at a time, and leaves nothing behind', () => {
-    const release = takeStartLock(place)
-    expect(takeStartLock(place)).toBeUndefined()
+  it('has one holder at a time, and leaves no file behind', () => {
+    const release = takeStartLock(paths)
+    expect(takeStartLock(paths)).toBeUndefined()
     release?.()
-    const again = takeStartLock(place)
+    const again = takeStartLock(paths)
     expect(again).toBeDefined()
     again?.()
-    expect(readdirSync(place.folder)).toEqual([])
+    expect(readdirSync(paths.folder)).toEqual([])
   })
 
   it.each([
-    ['of a process that is gone', JSON.stringify({ pid: spawnSync('true').pid })],
+    ['of a process that has ended', JSON.stringify({ pid: spawnSync('true').pid })],
     [
-      'of an earlier process with a living number',
+      'of an earlier process whose ID is in use again',
       JSON.stringify({ pid: process.pid, startedAt: 1 }),
     ],
-    ['that is nonsense', 'x'],
+    ['that is malformed', 'x'],
     ['that is empty', ''],
-    ['that names nobody', '{}'],
+    ['without a process ID', '{}'],
   ])('takes over a lock %s', (_, content) => {
-    writeFileSync(place.lock, content)
-    const release = takeStartLock(place)
+    writeFileSync(paths.lock, content)
+    const release = takeStartLock(paths)
     expect(release).toBeDefined()
     release?.()
-    expect(existsSync(place.lock)).toBe(false)
+    expect(existsSync(paths.lock)).toBe(false)
   })
 
-  it('leaves the lock of a living process alone', () => {
-    writeFileSync(place.lock, JSON.stringify(identifyProcess(process.ppid)))
-    expect(takeStartLock(place)).toBeUndefined()
+  it('leaves the lock of a running process alone', () => {
+    writeFileSync(paths.lock, JSON.stringify(identifyProcess(process.ppid)))
+    expect(takeStartLock(paths)).toBeUndefined()
   })
 })
 
-it.runIf(process.platform === 'linux')('a process is told from a later one with its number', () => {
-  const own = identifyProcess(process.pid)
-  expect(own.startedAt).toBeGreaterThan(0)
-  expect(isRunning(own)).toBe(true)
-  expect(isRunning({ ...own, startedAt: 1 })).toBe(false)
-})
+it.runIf(process.platform === 'linux')(
+  'a process is distinguished from a later one with the same ID',
+  () => {
+    const own = identifyProcess(process.pid)
+    expect(own.startedAt).toBeGreaterThan(0)
+    expect(isRunning(own)).toBe(true)
+    expect(isRunning({ ...own, startedAt: 1 })).toBe(false)
+  },
+)

@@ -43,7 +43,7 @@ async function statusOf(kubeconfig: string): Promise<unknown> {
 }
 
 describe('kubecred status', () => {
-  it('shows what the agent knows, and runs nothing for it', async () => {
+  it('shows what the agent knows, and runs no plugin', async () => {
     const { kubeconfig, ask } = setUp(answers())
     expect(await statusOf(kubeconfig)).toMatchObject({ state: 'unknown' })
     expect(await home.status()).toBeUndefined()
@@ -57,7 +57,7 @@ describe('kubecred status', () => {
     expect(home.runs).toBe(1)
   })
 
-  it('shows why the plugin failed, and nothing of another account', async () => {
+  it('shows why the plugin failed, and nothing about another account', async () => {
     const { kubeconfig, ask } = setUp('echo no >&2; exit 4')
     await ask()
     expect(await statusOf(kubeconfig)).toMatchObject({
@@ -71,20 +71,20 @@ describe('kubecred status', () => {
 })
 
 describe('kubecred agent', () => {
-  it('starts, shows, empties, locks, unlocks and stops it', async () => {
+  it('starts, shows, empties, locks, unlocks and stops the agent', async () => {
     const plugin = home.plugin('p', answers())
     const agent = async (action: string): Promise<string> => {
       const { status, out, err } = await home.program(['agent', action])
       expect(status).toBe(0)
       return out + err
     }
-    expect(await agent('status')).toContain('There is no agent.')
-    expect(await agent('stop')).toContain('There is no agent.')
-    expect(await agent('start')).toContain(home.place.socket)
+    expect(await agent('status')).toContain('No agent is running.')
+    expect(await agent('stop')).toContain('No agent is running.')
+    expect(await agent('start')).toContain(home.paths.socket)
     await home.token(['--', plugin, '--secret', 'marked'])
-    expect(await agent('status')).toMatch(/p --secret …: valid for \d+ days, run .* ago/)
+    expect(await agent('status')).toMatch(/p --secret …: expires in \d+ days, last run .* ago/)
     await agent('forget')
-    expect(await agent('status')).toContain('It keeps no credential.')
+    expect(await agent('status')).toContain('It keeps no credentials.')
     await agent('lock')
     const locked = await home.token(['--', plugin])
     expect(locked).toMatchObject({ status: 94, out: '' })
@@ -93,7 +93,7 @@ describe('kubecred agent', () => {
     await agent('start')
     expect(await home.token(['--', plugin])).toMatchObject({ status: 0 })
     await agent('stop')
-    expect(await agent('status')).toContain('There is no agent.')
+    expect(await agent('status')).toContain('No agent is running.')
     expect((await home.program(['agent', 'dance'])).status).toBe(2)
   })
 })

@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
-import { agentPlace } from '../../src/agent/agent-paths.ts'
+import { agentPaths } from '../../src/agent/agent-paths.ts'
 import { Home } from '../run/home.ts'
 
 const preload = [fileURLToPath(new URL('../fixtures/throws-on-signal.mjs', import.meta.url))]
 
-it('an agent that ends by an unexpected error writes it, without secrets', async () => {
+it('an agent that ends with an unexpected error writes it, without secrets', async () => {
   await using home = new Home()
-  const { socket } = agentPlace(home.env())
+  const { socket } = agentPaths(home.env())
   const agent = home.start(['agent', 'serve'], {}, { preload })
   await expect.poll(() => existsSync(socket), { timeout: 30_000 }).toBe(true)
   agent.child.kill('SIGUSR2')

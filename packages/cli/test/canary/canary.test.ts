@@ -6,7 +6,7 @@ import { isCredentialError } from 'kubecred'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Heard, listenToLibrary, listenToProgram, writeDown } from './channels.ts'
 
-/** Long, unlike any shape of a token, so that only care can hide it and not a pattern. */
+/** Long, and unlike the format of any token, so that no pattern can hide it. */
 const MARK = 'canary-Zq7Xw2Lm9Rt4'
 let count = 0
 const next = (): number => {
@@ -28,7 +28,7 @@ const file = (name: string, content: string): string => {
   return path
 }
 
-/** A plugin in shell that does one thing. */
+/** A plugin that runs a shell script. */
 function plugin(name: string, script: string): string {
   const path = file(name, `#!/bin/sh\n${script}\n`)
   chmodSync(path, 0o700)
@@ -84,7 +84,7 @@ const scenes: Scene[] = [
     user: () => exec(`echo "token: ${mark()} and { ${mark()}"`),
   },
   {
-    name: 'a plugin that prints half an answer',
+    name: 'a plugin that prints an incomplete answer',
     user: () => exec(`printf '{"status":{"token":"${mark()}"'`),
   },
   { name: 'a plugin with a bad field', user: () => exec(answerWith({ token: [mark()] })) },
@@ -136,7 +136,7 @@ const scenes: Scene[] = [
   },
 ]
 
-/** A kubeconfig the sandbox does not write: the user entry as it stands in a file. */
+/** A kubeconfig with a user entry that the sandbox cannot write. */
 function writeRaw(user: unknown): string {
   const cluster = {
     server: sandbox.url,
@@ -164,7 +164,7 @@ const oidc = (more: Record<string, string>) => ({
   },
 })
 
-/** A JSON web token that ends far away, or ended long ago, with the mark as its signature. */
+/** A JSON web token that expires far in the future or long ago, with the mark as its signature. */
 const jwt = (exp: number): string => {
   const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
   return `${part({ alg: 'none' })}.${part({ exp })}.${mark()}`
@@ -188,7 +188,7 @@ const rawUsers: { name: string; user: () => unknown }[] = [
     }),
   },
   {
-    name: 'a number where a token belongs, beside a secret',
+    name: 'a number in place of a token, next to a secret',
     user: () => ({ token: 7, password: mark() }),
   },
 ]
@@ -209,7 +209,7 @@ function around(text: string): string {
   return text.slice(Math.max(0, at - 60), at + 60)
 }
 
-describe('no secret comes out anywhere:', () => {
+describe('no secret appears in any output:', () => {
   it.each(scenes)('$name', async ({ user, extension, proxyUrl }) => {
     const kubeconfig = sandbox.writeKubeconfig({
       user: await user(),
@@ -236,7 +236,7 @@ describe('no secret comes out anywhere:', () => {
     expect(leaks(heard)).toEqual([])
   })
 
-  it('in a crash that nobody caught', async () => {
+  it('in an uncaught error', async () => {
     const kubeconfig = sandbox.writeKubeconfig({ user: exec('echo "$@" >&2; exit 3') })
     const program = `import { connect } from 'kubecred'
       const cluster = await connect({ kubeconfig: process.argv[1] })
@@ -254,7 +254,7 @@ describe('no secret comes out anywhere:', () => {
 })
 
 describe('the canary itself', () => {
-  it('sings when a secret is in a message, a cause, a property or an event', () => {
+  it('finds a secret in a message, a cause, a property or an event', () => {
     const error = Object.assign(new Error('fine', { cause: new Error(mark()) }), {
       extra: { token: mark() },
     })

@@ -5,7 +5,7 @@ import { Registry } from 'prom-client'
 import { inject } from 'vitest'
 import { spawnProgram } from '../spawn-program.ts'
 
-/** What came out of one channel. */
+/** The output of one channel. */
 export interface Heard {
   readonly channel: string
   readonly text: string
@@ -19,7 +19,7 @@ const deep = {
   breakLength: 200,
 }
 
-/** Every way to write a value down: as people, loggers and crash handlers do. */
+/** Every way to print a value: as people, loggers and crash handlers do. */
 export function writeDown(channel: string, value: unknown): Heard[] {
   return [
     { channel: `${channel}, inspected`, text: inspect(value, deep) },
@@ -29,7 +29,7 @@ export function writeDown(channel: string, value: unknown): Heard[] {
   ]
 }
 
-/** A value and everything in it, as a template literal writes each. */
+/** A value and everything in it, each as a template literal prints it. */
 function textsOf(value: unknown, depth: number): string[] {
   const isBranch = typeof value === 'object' && value !== null && depth > 0
   return [
@@ -45,7 +45,7 @@ function writeDownError(channel: string, error: Error): Heard[] {
   return [{ channel: `${channel}'s own words`, text: own }, ...causes]
 }
 
-/** Errors write nothing of themselves as JSON; a logger that copies their properties does. */
+/** JSON.stringify prints nothing of an error; a logger that copies its properties does. */
 function ownProperties(_key: string, value: unknown): unknown {
   if (typeof value === 'bigint') return value.toString()
   if (!(value instanceof Error)) return value
@@ -58,7 +58,7 @@ function ownProperties(_key: string, value: unknown): unknown {
   }
 }
 
-/** Uses a kubeconfig through the library, well and badly, and keeps everything that can be seen of it. */
+/** Uses a kubeconfig through the library, with good and bad requests, and collects everything visible. */
 export async function listenToLibrary(options: ConnectOptions): Promise<Heard[]> {
   const events: CredentialEvent[] = []
   const metrics = await createMetrics({ register: new Registry() })
@@ -95,7 +95,7 @@ export async function listenToLibrary(options: ConnectOptions): Promise<Heard[]>
   return heard
 }
 
-/** What says most, for people and for programs. */
+/** The command lines with the most output. */
 const COMMANDS = [
   ['fetch', '/api/v1/namespaces', '-vv'],
   ['whoami', '-o', 'json'],

@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 
-/** Everything after which a client may look, and what it may print. */
+/** The headers that a client may read or print. */
 const HEADERS = [
   'x-echo',
   'warning',
@@ -16,10 +16,10 @@ const HEADERS = [
 ]
 
 /**
- * Starts a server that repeats everything it gets: in the body, in headers, in the status text and in close reasons
- * of WebSockets; as it came, percent-encoded and in base64.
+ * Starts a server that echoes everything it receives: in the body, in headers, in the status text and in the close
+ * reasons of WebSockets; unchanged, percent-encoded and in base64.
  *
- * The first part of the path says what it answers: a status, `garbage`, `torn` or `person`.
+ * The first segment of the path selects the response: a status, `garbage`, `torn` or `person`.
  */
 export async function startEchoServer(identity: {
   readonly key: string
@@ -40,7 +40,7 @@ export async function startEchoServer(identity: {
   }
 }
 
-/** What was sent to prove who is asking, in every form. */
+/** The credentials that were sent, in every form. */
 function echoes({ headers, rawHeaders }: IncomingMessage): readonly string[] {
   const { authorization = 'nothing' } = headers
   const credential = authorization.replace(/^\w+ /, '')
@@ -87,7 +87,7 @@ function refusal(all: readonly string[], code: number): object {
   }
 }
 
-/** Refuses with everything, or opens a WebSocket and closes it with everything as its reason. */
+/** Rejects the upgrade with all of them, or opens a WebSocket and closes it with all of them as the reason. */
 function upgrade(request: IncomingMessage, socket: Duplex): void {
   const all = echoes(request)
   const how = request.url?.split('/')[1] ?? ''

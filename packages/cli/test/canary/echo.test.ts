@@ -13,7 +13,7 @@ import { runFake } from '../run-fake.ts'
 import { type Heard, writeDown } from './channels.ts'
 import { startEchoServer } from './echo-server.ts'
 
-/** Unlike any shape of a token, so that only care can hide it and not a pattern. */
+/** Unlike the format of any token, so that no pattern can hide it. */
 const MARK = 'canary-Hk3Vd8Qp5Ws1'
 const HOW = ['person', 'garbage', 'torn', '200', '302', '400', '401', '403', '404', '500']
 const LEVELS = ['-v=0', '-v=1', '-v=2', '-v=9']
@@ -58,7 +58,7 @@ function writeKubeconfig(user: object, how: string): string {
   return path
 }
 
-/** What is said in a text, with whatever is percent-encoded or in base64 made readable. */
+/** Returns a text with its percent-encoded and base64 parts decoded. */
 function readings(text: string): string[] {
   const percent = text.replace(/%([\da-f]{2})/gi, (_, hex) =>
     String.fromCharCode(parseInt(hex, 16)),
@@ -79,7 +79,7 @@ const leaks = (heard: readonly Heard[]): string[] =>
     return [`${channel}: ${found.slice(Math.max(0, at - 60), at + 60)}`]
   })
 
-/** Every command that opens a connection, and whether its standard output is the answer or the credential itself. */
+/** Every command that connects, and whether its standard output is the response or the credential itself. */
 const COMMANDS: { readonly argv: readonly string[]; readonly isBody?: true }[] = [
   { argv: ['fetch', '/api'], isBody: true },
   { argv: ['fetch', '/api', '-H', `Authorization: Bearer ${MARK}.own`], isBody: true },
@@ -93,15 +93,15 @@ const COMMANDS: { readonly argv: readonly string[]; readonly isBody?: true }[] =
 ]
 
 const COMMAND = fileURLToPath(new URL('../fixtures/ask-and-watch.mjs', import.meta.url))
-/** Processes take their time: all of the table is in the long suite. */
+/** Processes are slow: the whole table is in the long suite. */
 const answers = inject('isLong') ? HOW : ['person', 'garbage', '401', '403']
 const levels = inject('isLong') ? LEVELS : ['-v=9']
 
-describe('what a server repeats of a credential is shown nowhere:', () => {
+describe('a credential that a server echoes is not shown:', () => {
   const rows = Object.keys(USERS).flatMap((user, index) =>
     HOW.map((how) => ({ user, how, levels: index === 0 ? LEVELS : levels })),
   )
-  it.each(rows)('$user, and the answer $how', async ({ user, how, levels }) => {
+  it.each(rows)('$user, response $how', async ({ user, how, levels }) => {
     const kubeconfig = writeKubeconfig(USERS[user]?.() ?? {}, how)
     const runs = COMMANDS.flatMap(({ argv, isBody }) =>
       levels.map(async (level): Promise<Heard[]> => {
@@ -120,7 +120,7 @@ describe('what a server repeats of a credential is shown nowhere:', () => {
     expect(leaks(heard)).toEqual([])
   })
 
-  it('the errors of a WebSocket', async () => {
+  it('in the errors of a WebSocket', async () => {
     const heard: Heard[] = []
     for (const how of ['403', '401']) {
       const kubeconfig = writeKubeconfig({ token: `${MARK}-socket` }, how)
@@ -135,7 +135,7 @@ describe('what a server repeats of a credential is shown nowhere:', () => {
     expect(leaks(heard)).toEqual([])
   })
 
-  it.each(levels)('what proxy writes with %s, and its page', async (level) => {
+  it.each(levels)('in the output of proxy with %s, and on its page', async (level) => {
     await using home = new Home()
     const heard = answers.map(async (how): Promise<Heard[]> => {
       const kubeconfig = writeKubeconfig({ token: `${MARK}-proxy` }, how)
@@ -162,7 +162,7 @@ describe('what a server repeats of a credential is shown nowhere:', () => {
     expect(leaks((await Promise.all(heard)).flat())).toEqual([])
   })
 
-  it.each(levels)('what run writes with %s', async (level) => {
+  it.each(levels)('in the output of run with %s', async (level) => {
     await using home = new Home()
     const heard = answers.map(async (how): Promise<Heard> => {
       const kubeconfig = writeKubeconfig({ token: `${MARK}-run` }, how)
@@ -181,7 +181,7 @@ describe('what a server repeats of a credential is shown nowhere:', () => {
   })
 })
 
-/** Opens a WebSocket through a proxy and reads it, or what comes in its place, to its end. */
+/** Opens a WebSocket through a proxy and reads it, or the response instead of it, to its end. */
 async function readSocket({ said, secret }: Served): Promise<void> {
   const headers = {
     ...secret,

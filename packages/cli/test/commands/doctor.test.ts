@@ -20,7 +20,7 @@ afterAll(async () => {
   await other.close()
 })
 
-/** A port at which nobody listens. */
+/** A port without a listener. */
 async function freePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -36,7 +36,7 @@ function script(name: string, text: string, mode = 0o755): string {
   return path
 }
 
-/** What differs from run to run, in words. */
+/** Replaces what differs between runs. */
 function settled(text: string): string {
   return text
     .replaceAll(sandbox.folder, '/SANDBOX')
@@ -53,7 +53,7 @@ function settled(text: string): string {
 
 type Env = Readonly<Record<string, string>>
 
-/** Everything in the environment of a machine that would change the report. */
+/** An environment without the variables of this machine that would change the report. */
 const PLAIN: Env = { PATH: '/usr/bin:/bin', HTTPS_PROXY: '', HTTP_PROXY: '', NO_PROXY: '' }
 
 function doctor(args: readonly string[], env: Env = {}): Promise<Outcome> {
@@ -84,7 +84,7 @@ function jwt(claims: object): string {
 }
 
 const SETUPS: readonly SetUp[] = [
-  { name: 'all is well', status: 0, args: () => goodPlugin() },
+  { name: 'no step fails', status: 0, args: () => goodPlugin() },
   {
     name: 'the kubeconfig does not exist',
     status: 10,
@@ -125,7 +125,7 @@ const SETUPS: readonly SetUp[] = [
       }),
   },
   {
-    name: 'the plugin prints something else',
+    name: 'the plugin prints no credential',
     status: 38,
     args: () => withUser({ exec: { command: script('chats.sh', 'echo "Opening your browser"') } }),
   },
@@ -154,7 +154,7 @@ const SETUPS: readonly SetUp[] = [
     args: () => withUser({ token: other.issueToken({ user: 'jane' }).token }),
   },
   {
-    name: 'the CA is another one',
+    name: 'the CA does not match',
     status: 61,
     args: async () => {
       const ca = join(sandbox.folder, 'other-ca.crt')
@@ -163,7 +163,7 @@ const SETUPS: readonly SetUp[] = [
     },
   },
   {
-    name: 'the server has another name',
+    name: 'the server name does not match',
     status: 61,
     args: () => goodPlugin(['--tls-server-name', 'api.corp.test']),
   },
@@ -173,11 +173,11 @@ const SETUPS: readonly SetUp[] = [
     args: () => goodPlugin(['--server', `https://127.0.0.1:${deadPort}`]),
   },
   {
-    name: 'a proxy is in the way',
+    name: 'the proxy is down',
     status: 60,
     args: () => goodPlugin(['--proxy-url', `http://127.0.0.1:${deadPort}`]),
   },
-  { name: 'nobody logs in', status: 1, args: () => withUser({}) },
+  { name: 'the user is anonymous', status: 1, args: () => withUser({}) },
   {
     name: 'the certificate of the server is not checked',
     status: 0,
@@ -185,7 +185,7 @@ const SETUPS: readonly SetUp[] = [
   },
 ]
 
-describe('kubecred doctor, when', () => {
+describe('kubecred doctor, if', () => {
   it.each(SETUPS)('$name', async ({ name, status, args, env }) => {
     const { out, err, status: given } = await doctor(await args(), env?.())
     await expect(settled(out + err)).toMatchFileSnapshot(`doctor/${name.replaceAll(' ', '-')}.txt`)
@@ -194,7 +194,7 @@ describe('kubecred doctor, when', () => {
 })
 
 describe('kubecred doctor', () => {
-  it('tells programs the same as one object', async () => {
+  it('prints the same as one JSON object', async () => {
     const { out, status } = await doctor([...(await goodPlugin()), '-o', 'json'])
     const { isHealthy, findings } = JSON.parse(out)
     expect({ status, isHealthy }).toEqual({ status: 0, isHealthy: true })
@@ -225,13 +225,13 @@ describe('kubecred doctor', () => {
       terminal: true,
       columns: 50,
     })
-    // What took long has its time behind it, which moves words to the next line; one of the two may have taken long.
+    // A slow step shows its duration, which can move words to the next line; one of the two may have been slow.
     const timeless = (text: string): string =>
       text.replaceAll(/\s\([\d.]+ ?m?s\)/g, '').replaceAll(/\s+/g, ' ')
     expect(timeless(grey)).toBe(timeless(plain))
   })
 
-  it('runs the plugin once, and asks the server once', async () => {
+  it('runs the plugin once, and sends one request', async () => {
     const exec = await sandbox.plugin({ user: 'jane' })
     const before = sandbox.requests.length
     const runs = sandbox.pluginRuns
@@ -240,7 +240,7 @@ describe('kubecred doctor', () => {
     expect(sandbox.pluginRuns - runs).toBe(1)
   })
 
-  it('shows no secret, whatever is wrong', async () => {
+  it('shows no secrets, whatever fails', async () => {
     const secret = 'hunter2-is-no-password'
     const exec = {
       command: script('leaks.sh', `echo "token ${secret} is bad" >&2; exit 1`),

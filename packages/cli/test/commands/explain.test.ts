@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { runFake } from '../run-fake.ts'
 
 describe('kubecred explain', () => {
-  it('says what a code means, whose fault it is and what to do', async () => {
+  it('shows meaning, cause and remedy of a code, and whether it is retryable', async () => {
     const { status, out } = await runFake(['explain', 'ERR_PLUGIN_EXITED'])
     expect(status).toBe(0)
     const { means, remedy } = CODES.ERR_PLUGIN_EXITED
-    for (const part of [means, remedy, 'the credential plugin', 'may pass if tried again', '33']) {
+    for (const part of [means, remedy, 'the credential plugin', 'retryable:    yes', '33']) {
       expect(out).toContain(part)
     }
   })
@@ -20,7 +20,7 @@ describe('kubecred explain', () => {
     },
   )
 
-  it('lists every code, each with an exit status of its own', async () => {
+  it('lists every code, each with its own exit status', async () => {
     const { out } = await runFake(['explain'])
     for (const code of Object.keys(CODES)) expect(out).toContain(code)
     const statuses = Object.values(CODES).map(({ exit }) => exit)
@@ -36,14 +36,35 @@ describe('kubecred explain', () => {
     },
   )
 
-  it('asks whether another code was meant', async () => {
+  it.each(['plugin', 'signer', 'kubeconfig', 'server', 'login', 'agent', 'err_plugin_'])(
+    'lists the codes of the group %s with one line each',
+    async (group) => {
+      const { status, out } = await runFake(['explain', group])
+      expect(status).toBe(0)
+      const prefix = `ERR_${group.replace(/^err_|_$/g, '').toUpperCase()}_`
+      const codes = Object.keys(CODES).filter((code) => code.startsWith(prefix))
+      const [, ...rows] = out.trimEnd().split('\n')
+      expect(rows.map((line) => line.split(/ +/)[1])).toEqual(codes)
+    },
+  )
+
+  it('says whether a code is retryable', async () => {
+    const { out } = await runFake(['explain', 'ERR_PLUGIN_NOT_FOUND'])
+    expect(out).toMatch(/^ {2}retryable: +no$/m)
+  })
+
+  it('suggests a similar code', async () => {
     const { err } = await runFake(['explain', 'ERR_PLUGIN_EXITD'])
     expect(err).toContain('did you mean ERR_PLUGIN_EXITED?')
   })
 
-  it('gives programs an object, or all of them', async () => {
+  it('prints JSON for one code, a group, or all codes', async () => {
     const one = await runFake(['explain', '33', '-o', 'json'])
     expect(JSON.parse(one.out)).toMatchObject({ code: 'ERR_PLUGIN_EXITED', exit: 33 })
+    const group = await runFake(['explain', 'agent', '-o', 'json'])
+    expect(JSON.parse(group.out)).toContainEqual(
+      expect.objectContaining({ code: 'ERR_AGENT_LOCKED', retryable: expect.any(Boolean) }),
+    )
     const all = await runFake(['explain', '-o', 'json'])
     expect(JSON.parse(all.out)).toHaveLength(Object.keys(CODES).length)
   })

@@ -22,19 +22,19 @@ const fetch = (argv: readonly string[], options: FakeOptions = {}) =>
   runFake(['fetch', '--kubeconfig', kubeconfig, ...argv], options)
 
 describe('kubecred fetch', () => {
-  it('prints the answer to standard output and nothing to standard error', async () => {
+  it('prints the response to standard output and nothing to standard error', async () => {
     const { status, out, err } = await fetch(['/version'])
     expect({ status, err }).toEqual({ status: 0, err: '' })
     expect(JSON.parse(out)).toHaveProperty('gitVersion')
   })
 
-  it('passes bytes on as they are', async () => {
+  it('prints bytes unchanged', async () => {
     const body = Buffer.from([0, 255, 10, 13, 128, 7])
     sandbox.respondWith(() => ({ status: 200, body }))
     expect((await fetch(['/logs'])).bytes).toEqual(body)
   })
 
-  it('prints the body of a refusal too, says what it means, and ends with 1', async () => {
+  it('prints the body of an error response, explains it, and exits with 1', async () => {
     const { status, out, err } = await fetch(['/api/v1/namespaces/forbidden'])
     expect(status).toBe(1)
     const body = JSON.parse(out)
@@ -66,7 +66,7 @@ describe('kubecred fetch', () => {
     expect(seen).toEqual([[method, type]])
   })
 
-  it('takes the body from a file', async () => {
+  it('reads the body from a file', async () => {
     const file = join(sandbox.folder, 'namespace.json')
     writeFileSync(file, '{"metadata":{"name":"from-file"}}')
     expect((await fetch(['/api/v1/namespaces', '-d', `@${file}`])).status).toBe(0)
@@ -86,7 +86,7 @@ describe('kubecred fetch', () => {
     [['/x', '-X', 'A B'], 'flag -X cannot be "A B"'],
     [['/x', '-H', 'nonsense'], 'flag -H takes \'Name: value\', not "nonsense"'],
     [['/x', '-H', 'A: b\r\nC: d'], 'the value of header A has characters that HTTP cannot carry'],
-  ])('refuses %j before anything is sent', async (argv, reason) => {
+  ])('rejects %j before anything is sent', async (argv, reason) => {
     const before = sandbox.requests.length
     const { status, err } = await fetch(argv)
     expect(status).toBe(2)
@@ -114,7 +114,7 @@ describe('kubecred fetch', () => {
     )
   })
 
-  it('lays JSON out on a terminal, in colours unless NO_COLOR is set', async () => {
+  it('indents JSON on a terminal, with colours unless NO_COLOR is set', async () => {
     const plain = await fetch(['/version'], { terminal: true, env: { NO_COLOR: '1' } })
     expect(plain.out).toMatch(/^\{\n {2}"major": "1",\n/)
     const coloured = await fetch(['/version'], { terminal: true })
@@ -123,7 +123,7 @@ describe('kubecred fetch', () => {
     expect(raw.out).toMatch(/^\{"major"/)
   })
 
-  it('ends with 65 when a time limit passes', async () => {
+  it('exits with 65 when a time limit has passed', async () => {
     sandbox.respondWith(() => new Promise(() => {}))
     for (const flag of ['--timeout', '--request-timeout']) {
       const { status, err } = await fetch(['/x', `${flag}=20ms`])
@@ -132,7 +132,7 @@ describe('kubecred fetch', () => {
     }
   })
 
-  it('has no limit when the limit is 0, or longer than a timer can be', async () => {
+  it('has no limit if the limit is 0 or exceeds the maximum of a timer', async () => {
     for (const limit of ['0', '9999h']) {
       expect((await fetch(['/version', '--timeout', limit])).status).toBe(0)
     }
@@ -151,7 +151,7 @@ describe('kubecred fetch', () => {
     ])
   })
 
-  it('says when a 401 came from behind the API server', async () => {
+  it('explains a 401 from behind the API server', async () => {
     const { status, err } = await fetch(['/api/v1/namespaces/default/pods/web/proxy/'])
     expect(status).toBe(1)
     expect(err).toContain('came from a service behind the API server')

@@ -33,7 +33,7 @@ const refuseFirst = (count: number): void => {
 }
 
 describe('a 401', () => {
-  it('is told with the source that cannot be refreshed', async () => {
+  it('is explained with the source if it cannot be refreshed', async () => {
     const { status, err } = await fetchAs({ token: SECRET })
     expect(status).toBe(1)
     expect(err).toContain('HTTP 401 Unauthorized: Unauthorized')
@@ -41,7 +41,7 @@ describe('a 401', () => {
     expect(err).not.toContain(SECRET)
   })
 
-  it('is told with the file that was read again', async () => {
+  it('is explained with the file if it was reloaded', async () => {
     const file = join(sandbox.folder, 'token')
     writeFileSync(file, SECRET)
     const { err } = await fetchAs({ tokenFile: file })
@@ -51,18 +51,18 @@ describe('a 401', () => {
     expect(err).not.toContain(SECRET)
   })
 
-  it('is told to users without a credential', async () => {
+  it('is explained for an anonymous user', async () => {
     expect((await fetchAs({})).err).toContain('No credential was sent')
   })
 
-  it('is told to those who brought their own', async () => {
+  it('is explained for a credential given with -H', async () => {
     const { err } = await fetchAs({ token: 'x' }, '-vv', '-H', `Authorization: Bearer ${SECRET}`)
     expect(err).toContain('refused the Authorization header given with -H')
     expect(err).toContain('> authorization: [hidden]')
     expect(err).not.toContain(SECRET)
   })
 
-  it('to a plugin is healed by a second run, which -v tells', async () => {
+  it('makes the plugin run again, which -v logs', async () => {
     const exec = await sandbox.plugin({ user: 'jane', lifetimeMs: 900_000 })
     refuseFirst(1)
     const { status, err } = await fetchAs({ exec }, '-v')
@@ -71,18 +71,18 @@ describe('a 401', () => {
     expect(story.map((line) => line.replace(/\d+\.\d+s/, 'TIME'))).toEqual([
       expect.stringMatching(/^context "sandbox", server https:\/\/127.0.0.1:\d+, exec plugin "/),
       'GET /api/v1/namespaces',
-      expect.stringMatching(/^plugin plugin-\d+\.cjs runs \(first use\)$/),
+      expect.stringMatching(/^running plugin plugin-\d+\.cjs \(first use\)$/),
       expect.stringMatching(/answered in TIME: token, expires in 15 min$/),
       'the server refused the credential (401)',
-      expect.stringMatching(/runs \(the server refused the last credential\)$/),
+      expect.stringMatching(/^running plugin .* \(the server refused the credential\)$/),
       expect.stringMatching(/answered in TIME: token, expires in 15 min$/),
-      'sending the request again with the new credential',
+      'retrying the request with the new credential',
       '200 OK after TIME',
       '',
     ])
   })
 
-  it('to a new credential as well is told so', async () => {
+  it('for the new credential too is explained', async () => {
     const exec = await sandbox.plugin({ user: 'jane' })
     refuseFirst(9)
     const { status, err } = await fetchAs({ exec })
@@ -90,7 +90,7 @@ describe('a 401', () => {
     expect(err).toContain('and also the new one after it ran again')
   })
 
-  it('to a plugin that gives the same again is told so', async () => {
+  it('is explained if the plugin returns the same credential again', async () => {
     const stdout = JSON.stringify({
       kind: 'ExecCredential',
       apiVersion: 'client.authentication.k8s.io/v1',
@@ -104,7 +104,7 @@ describe('a 401', () => {
 })
 
 describe('a plugin that fails', () => {
-  it('has its words passed on once, and its error explained', async () => {
+  it('has its standard error passed on once, and its error explained', async () => {
     const exec = await sandbox.plugin({ user: 'jane', exitCode: 3, stderr: 'please log in' })
     const { status, out, err } = await fetchAs({ exec })
     expect({ status, out }).toEqual({ status: 33, out: '' })
@@ -115,7 +115,7 @@ describe('a plugin that fails', () => {
     )
   })
 
-  it('is not there: then the hint says how to get it', async () => {
+  it('because it is not installed has a hint how to install it', async () => {
     const exec = { command: 'corp-login-missing', installHint: 'Get it from the intranet.' }
     const { status, err } = await fetchAs({ exec }, '-v')
     expect(status).toBe(30)
@@ -131,13 +131,13 @@ it('warnings are shown without -v', async () => {
   expect(err).toMatch(/^Warning: The exec plugin of user .* is not used/)
 })
 
-it('an unexpected error ends with 70, and -v shows where', async () => {
+it('an unexpected error exits with 70, and -v shows its stack', async () => {
   const run = (...argv: string[]) =>
     runFake(['fetch', '/x', '-d', '@-', ...argv], { stdin: new SyntaxError('a mistake') })
   const brief = await run()
   expect(brief.status).toBe(70)
   const title = /^kubecred: internal error [0-9a-f]{8}: SyntaxError: a mistake\n/m
-  expect(brief.err).toMatch(new RegExp(`^${title.source}Use -v to see where it happened.\n$`))
+  expect(brief.err).toMatch(new RegExp(`^${title.source}Use -v for the stack trace.\n$`))
   const long = await run('-v')
   expect(long.err).toMatch(title)
   expect(long.err).toContain('    at ')

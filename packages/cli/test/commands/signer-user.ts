@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Sandbox } from '@kubecred/sandbox'
 import { SignerFixture } from '../../../core/test/fixtures/signer-fixture.ts'
 
-/** A signer with a key that the sandbox knows as jane's. */
+/** A signer with a key that the sandbox accepts as jane's. */
 export async function makeSigner(sandbox: Sandbox): Promise<SignerFixture> {
   return new SignerFixture(await sandbox.issueCertificate({ user: 'jane', groups: ['dev'] }))
 }

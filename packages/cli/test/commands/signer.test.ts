@@ -34,7 +34,7 @@ async function run(
   return outcome
 }
 
-/** The findings of the doctor, by step. */
+/** The findings of doctor, by step. */
 async function examine(more: Readonly<Record<string, string>> = {}, options: FakeOptions = {}) {
   const { out, status } = await run(['doctor', '-o', 'json'], more, options)
   const { findings } = JSON.parse(out) as { findings: { step: string }[] }
@@ -42,7 +42,7 @@ async function examine(more: Readonly<Record<string, string>> = {}, options: Fak
 }
 
 describe('a user with an external signer', () => {
-  it('is known by whoami, with one signature', async () => {
+  it('is shown by whoami, with one signature', async () => {
     const { status, out, err } = await run(['whoami'])
     expect({ status, err }).toEqual({ status: 0, err: '' })
     expect(out).toMatch(/^user:\s+jane$/m)
@@ -50,7 +50,7 @@ describe('a user with an external signer', () => {
     expect(signer.asked()).toEqual(ONCE)
   })
 
-  it('is known to fetch, with one signature', async () => {
+  it('can use fetch, with one signature', async () => {
     const { status, out } = await run(['fetch', '/api/v1/namespaces'])
     expect(status).toBe(0)
     expect(JSON.parse(out)).toMatchObject({ kind: 'NamespaceList' })
@@ -58,15 +58,15 @@ describe('a user with an external signer', () => {
     expect(signer.asked()).toEqual(ONCE)
   })
 
-  it('is told of a prompt', async () => {
+  it('sees the prompt of the signer', async () => {
     const { status, err } = await run(['whoami'], { behaviour: 'prompts', only: 'signature' })
     expect(status).toBe(0)
     expect(err).toContain('Touch the device')
   })
 })
 
-describe('the doctor, with an external signer,', () => {
-  it('finds nothing wrong with a good one, which signs once', async () => {
+describe('kubecred doctor with an external signer', () => {
+  it('finds no problem with a working one, which signs once', async () => {
     const { status, found } = await examine()
     expect(status).toBe(0)
     expect(found).toMatchObject({
@@ -86,7 +86,7 @@ describe('the doctor, with an external signer,', () => {
     expect(signer.asked()).toEqual(ONCE)
   })
 
-  it('names TLS 1.3 where the server does not speak it', async () => {
+  it('names TLS 1.3 if the server does not support it', async () => {
     const authority = await makeAuthority()
     const { chain: cert, key } = await authority.server('P-256')
     const server = createServer({ cert, key, maxVersion: 'TLSv1.2' }).listen(0, '127.0.0.1')
@@ -119,7 +119,7 @@ describe('the doctor, with an external signer,', () => {
     expect(status).not.toBe(0)
   })
 
-  it('sees one that may not run', async () => {
+  it('reports one that may not run', async () => {
     const kuberc = join(signer.folder, 'kuberc')
     const policy = { credentialPluginPolicy: 'DenyAll' }
     const head = { apiVersion: 'kubectl.config.k8s.io/v1beta1', kind: 'Preference' }
@@ -132,7 +132,7 @@ describe('the doctor, with an external signer,', () => {
     expect(signer.asked()).toEqual([])
   })
 
-  it('sees one that is no program', async () => {
+  it('reports one that is not a program', async () => {
     chmodSync(signer.program, 0o644)
     const { found } = await examine()
     expect(found).toMatchObject({
@@ -144,7 +144,7 @@ describe('the doctor, with an external signer,', () => {
   it.each([
     ['certificate', 'credential'],
     ['signature', 'identity'],
-  ])('shows what one says that fails with the %s', async (only, step) => {
+  ])('shows the message of one that fails with the %s', async (only, step) => {
     const { found } = await examine({ behaviour: 'fails', only })
     expect(found[step]).toMatchObject({ verdict: 'bad', code: 'ERR_SIGNER_FAILED' })
     expect(found[step]).toMatchObject({ summary: expect.stringContaining('status 7') })

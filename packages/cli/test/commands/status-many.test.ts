@@ -57,6 +57,6 @@ it.each([
   const { status, out, err } = await runFake(['status', '--kubeconfig', kubeconfig])
   expect({ status, err }).toEqual({ status: 0, err: '' })
   expect(out.trimEnd().split('\n')).toHaveLength(COUNT + 1)
-  // Beside the kubeconfig nothing is opened, whatever the number of contexts.
+  // Only the kubeconfig is opened, whatever the number of contexts.
   expect(opened).toBe(1)
 })

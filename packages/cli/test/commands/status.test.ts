@@ -37,7 +37,7 @@ function jwt(exp: number): string {
 const inHours = (hours: number): number => Math.floor(Date.now() / 1000) + hours * 3600
 
 describe('kubecred status', () => {
-  it('shows every context with its source, its state and the time left, and runs nothing', async () => {
+  it('shows source, state and expiry of every context, and runs no plugin', async () => {
     const exec = await sandbox.plugin({ user: 'jane' })
     const runs = sandbox.pluginRuns
     const kubeconfig = write({
@@ -45,7 +45,7 @@ describe('kubecred status', () => {
       fresh: { token: jwt(inHours(3.2)) },
       gone: { token: jwt(inHours(-3.2)) },
       plain: { token: 'opaque' },
-      nobody: {},
+      guest: {},
       broken: { 'auth-provider': { name: 'gcp' } },
     })
     const { out, err, status } = await runFake(['status', '--kubeconfig', kubeconfig])
@@ -53,27 +53,27 @@ describe('kubecred status', () => {
     const lines = out.trimEnd().split('\n')
     expect(lines).toHaveLength(7)
     expect(lines[0]).toMatch(/^ {2}CONTEXT +SOURCE +STATE$/)
-    expect(lines[1]).toMatch(/^\* corp +plugin .* +not fetched yet$/)
-    expect(lines[2]).toMatch(/^ {2}fresh +token .* valid for 3 h$/)
+    expect(lines[1]).toMatch(/^\* corp +plugin .* +not fetched$/)
+    expect(lines[2]).toMatch(/^ {2}fresh +token .* expires in 3 h$/)
     expect(lines[3]).toMatch(/^ {2}gone +token .* expired 3 h ago$/)
-    expect(lines[4]).toMatch(/^ {2}plain +token .* valid, without an end$/)
-    expect(lines[5]).toMatch(/^ {2}nobody .* anonymous: no credential$/)
+    expect(lines[4]).toMatch(/^ {2}plain +token .* no known expiry \(not checked\)$/)
+    expect(lines[5]).toMatch(/^ {2}guest .* anonymous: no credential$/)
     expect(lines[6]).toMatch(/^ {2}broken +broken: /)
     expect(sandbox.pluginRuns).toBe(runs)
   })
 
-  it('runs plugins when told, and says what came of it', async () => {
+  it('runs plugins with --run, and shows the result', async () => {
     const exec = await sandbox.plugin({ user: 'jane', lifetimeMs: 3_600_000 })
     const kubeconfig = sandbox.writeKubeconfig({ user: { exec } })
     const { out } = await runFake(['status', '--run', '--kubeconfig', kubeconfig])
-    expect(out).toMatch(/valid for \d+ min, fetched 0\.\d+s ago in /)
+    expect(out).toMatch(/expires in \d+ min, fetched 0\.\d+s ago in /)
     const failing = sandbox.writeKubeconfig({ user: { exec: { command: 'no-such-plugin' } } })
     const { out: failed, status } = await runFake(['status', '--run', '--kubeconfig', failing])
     expect(status).toBe(0)
     expect(failed).toMatch(/broken: credential plugin "no-such-plugin" was not found/)
   })
 
-  it('gives programs the same as data, without secrets', async () => {
+  it('prints the same as JSON, without secrets', async () => {
     const kubeconfig = write({ one: { token: jwt(inHours(1)) } })
     const { out } = await runFake(['status', '-o', 'json', '--kubeconfig', kubeconfig])
     expect(JSON.parse(out)).toEqual({
@@ -90,7 +90,7 @@ describe('kubecred status', () => {
     })
   })
 
-  it('goes on showing what changes, until it is told to stop', async () => {
+  it('shows changes with --watch until it is interrupted', async () => {
     const kubeconfig = write({ moving: { token: jwt(inHours(5)) } })
     const ending = new AbortController()
     const watching = runFake(['status', '--watch', '--kubeconfig', kubeconfig], {
@@ -99,13 +99,13 @@ describe('kubecred status', () => {
     setTimeout(() => write({ moving: { token: jwt(inHours(-5)) } }), 300)
     setTimeout(() => ending.abort(Object.assign(new Error('enough'), { exitStatus: 130 })), 2500)
     const { out } = await watching
-    expect(out).toMatch(/valid for [45] h[\s\S]*expired [45] h ago/)
+    expect(out).toMatch(/expires in [45] h[\s\S]*expired [45] h ago/)
   })
 
-  it('says so when there is nothing', async () => {
+  it('reports that there are no contexts', async () => {
     const { out, status } = await runFake(['status'])
     expect({ out, status }).toEqual({
-      out: 'There is no context in the kubeconfig.\n',
+      out: 'The kubeconfig has no contexts.\n',
       status: 0,
     })
   })

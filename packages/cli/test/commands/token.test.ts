@@ -15,7 +15,7 @@ const tokenOf = (user: KubeconfigUser, argv: string[] = [], options: FakeOptions
   runFake(['token', '--kubeconfig', sandbox.writeKubeconfig({ user }), ...argv], options)
 
 describe('kubecred token', () => {
-  it('prints what a plugin gave, with its expiry in whole seconds', async () => {
+  it('prints the credential of a plugin, with its expiry in whole seconds', async () => {
     const exec = await sandbox.plugin({ user: 'jane', answers: 'both', lifetimeMs: 600_000 })
     const { status, out, err } = await tokenOf({ exec })
     expect({ status, err }).toEqual({ status: 0, err: '' })
@@ -38,24 +38,24 @@ describe('kubecred token', () => {
     expect(sandbox.requests).toHaveLength(before)
   })
 
-  it('leaves the expiry out where there is none', async () => {
+  it('omits the expiry if there is none', async () => {
     const { out } = await tokenOf({ token: 'abc' })
     expect(JSON.parse(out).status).toEqual({ token: 'abc' })
   })
 
-  it('speaks v1beta1 when asked', async () => {
+  it('prints v1beta1 with --api-version', async () => {
     const { out } = await tokenOf({ token: 'abc' }, ['--api-version', 'v1beta1'])
     expect(JSON.parse(out).apiVersion).toBe('client.authentication.k8s.io/v1beta1')
     expect((await tokenOf({ token: 'abc' }, ['--api-version', 'v2'])).status).toBe(2)
   })
 
-  it('warns a person that it is a secret', async () => {
+  it('warns on a terminal that the output is a secret', async () => {
     const { err } = await tokenOf({ token: 'abc' }, [], { terminal: true, env: { NO_COLOR: '1' } })
-    expect(err).toMatch(/^Warning: what follows is a secret/)
+    expect(err).toMatch(/^Warning: the output is a secret/)
   })
 
   it.each([
-    [{ username: 'bob', password: 'marked-password' }, 'user name and password'],
+    [{ username: 'bob', password: 'marked-password' }, 'username and password'],
     [{}, 'no credential (anonymous)'],
   ])('has nothing to print for %j', async (user, reason) => {
     const { status, out, err } = await tokenOf(user)
@@ -64,7 +64,7 @@ describe('kubecred token', () => {
     expect(err).not.toContain('marked-password')
   })
 
-  it('says that a key that is elsewhere cannot be printed, and asks for no signature', async () => {
+  it('rejects a key that is not exportable, and requests no signature', async () => {
     await using signer = await makeSigner(sandbox)
     const { status, out, err } = await runFake([
       'token',
@@ -72,20 +72,20 @@ describe('kubecred token', () => {
       writeSignerConfig(sandbox, signer),
     ])
     expect({ status, out }).toEqual({ status: CODES.ERR_NOT_SUPPORTED.exit, out: '' })
-    expect(err).toContain('the private key of this user stays where it is, and only signs')
+    expect(err).toContain('the private key of this user is not exportable')
     expect(err).toContain('kubecred run -- kubectl get pods')
     expect(err).not.toContain('marked-pin')
     expect(signer.asked()).toEqual(['CertificateRequest by variable'])
   })
 
-  it.each(['{}', ''])('refuses to be a plugin (KUBERNETES_EXEC_INFO=%j)', async (info) => {
+  it.each(['{}', ''])('does not run as a plugin (KUBERNETES_EXEC_INFO=%j)', async (info) => {
     const exec = await sandbox.plugin({ user: 'jane' })
     sandbox.resetPluginRuns()
     const { status, out, err } = await tokenOf({ exec }, [], {
       env: { KUBERNETES_EXEC_INFO: info },
     })
     expect({ status, out }).toEqual({ status: 2, out: '' })
-    expect(err).toContain('go round the plugin policy')
+    expect(err).toContain('bypass the plugin policy')
     expect(sandbox.pluginRuns).toBe(0)
   })
 })

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => sandbox.close())
 
 describe('kubecred whoami', () => {
-  it('says who the server sees, and through which plugin', async () => {
+  it('shows the user that the server sees, and the plugin', async () => {
     const exec = await sandbox.plugin({ user: 'jane', groups: ['dev', 'ops'] })
     const kubeconfig = sandbox.writeKubeconfig({ user: { exec } })
     const { status, out, err } = await runFake(['whoami', '--kubeconfig', kubeconfig])
@@ -31,7 +31,7 @@ describe('kubecred whoami', () => {
     )
   })
 
-  it('gives programs one object', async () => {
+  it('prints one JSON object with -o json', async () => {
     const { token } = sandbox.issueToken({ user: 'bob', uid: '7' })
     const kubeconfig = sandbox.writeKubeconfig({ user: { token } })
     const { out } = await runFake(['whoami', '--kubeconfig', kubeconfig, '-o', 'json'])
@@ -46,14 +46,14 @@ describe('kubecred whoami', () => {
     })
   })
 
-  it('says what is missing on servers that are too old', async () => {
+  it('names the required version if the server is too old', async () => {
     const { token } = sandbox.issueToken({ user: 'bob' })
     const kubeconfig = sandbox.writeKubeconfig({ user: { token } })
     sandbox.respondWith(() => ({ status: 404, body: '404 page not found' }))
     const { status, out, err } = await runFake(['whoami', '--kubeconfig', kubeconfig])
     sandbox.respondWith(undefined)
     expect({ status, out }).toEqual({ status: 1, out: '' })
-    expect(err).toContain('whoami needs Kubernetes 1.28 or newer')
+    expect(err).toContain('whoami needs Kubernetes 1.28 or later')
   })
 
   it.each([
@@ -62,7 +62,7 @@ describe('kubecred whoami', () => {
     ['names of other types', { status: { userInfo: { username: 7, groups: 'a' } } }],
     ['null', 'null'],
     ['text', '<html>hello</html>'],
-  ])('ends with a code when the server answers 200 with %s', async (_, body) => {
+  ])('exits with a code if the server responds 200 with %s', async (_, body) => {
     const { token } = sandbox.issueToken({ user: 'bob' })
     const kubeconfig = sandbox.writeKubeconfig({ user: { token } })
     sandbox.respondWith(() => ({ status: 200, body }))
@@ -74,14 +74,14 @@ describe('kubecred whoami', () => {
     expect(err).not.toContain('hello')
   })
 
-  it('lets no control character of a name through', async () => {
+  it('escapes control characters in a name', async () => {
     const { token } = sandbox.issueToken({ user: 'eve\u001b[2J' })
     const kubeconfig = sandbox.writeKubeconfig({ user: { token } })
     const { out } = await runFake(['whoami', '--kubeconfig', kubeconfig])
     expect(out).toMatch(/^user: {5}eveU\+001B\[2J\n/)
   })
 
-  it('writes control characters of a name as escapes of JSON', async () => {
+  it('escapes control characters in JSON output', async () => {
     const user = 'eve\u009b2J\u202e\u007f\u{e0001}'
     const { token } = sandbox.issueToken({ user })
     const kubeconfig = sandbox.writeKubeconfig({ user: { token } })
@@ -93,7 +93,7 @@ describe('kubecred whoami', () => {
     }
   })
 
-  it('lets no control character of a plugin through', async () => {
+  it('escapes control characters from a plugin', async () => {
     const command = join(sandbox.folder, 'escapes.sh')
     const line = 'one\\033[2J\\302\\2332J\\rtwo\\r\\n\\342\\200\\256three\\tfour\\n'
     writeFileSync(command, `#!/bin/sh\nprintf '${line}' >&2\nexit 1\n`)
@@ -103,7 +103,7 @@ describe('kubecred whoami', () => {
     expect(err).toMatch(/^oneU\+001B\[2JU\+009B2J\ntwo\nU\+202Ethree\tfour\n/)
   })
 
-  it('names a context that does not exist, with those that do', async () => {
+  it('names a context that does not exist, and lists the existing ones', async () => {
     const kubeconfig = sandbox.writeKubeconfig()
     const argv = ['whoami', '--kubeconfig', kubeconfig, '--context', 'prod']
     const { status, err } = await runFake(argv)

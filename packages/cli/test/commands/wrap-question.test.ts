@@ -19,16 +19,16 @@ afterEach(() => sandbox.close())
 async function answer(keys: string): Promise<{ status: number | null; shown: string }> {
   const line = quoteWords(process.execPath, PROGRAM, 'wrap', '--kubeconfig', kubeconfig)
   const running = new Running(...onTerminal(line))
-  await running.until('out', /Write it\? \[y\/N\] /)
+  await running.until('out', /Apply this change\? \[y\/N\] /)
   expect(readFileSync(kubeconfig, 'utf8')).toBe(before)
   running.child.stdin?.write(keys)
   return { status: await running.end(), shown: running.out }
 }
 
-describe.skipIf(!hasScript)("wrap's question (needs script: apt install bsdutils)", () => {
+describe.skipIf(!hasScript)('the confirmation of wrap (needs script: apt install bsdutils)', () => {
   it.each(['y\r', 'yes\r', 'Y\r'])('answered with %j changes the file', async (keys) => {
     const { status, shown } = await answer(keys)
-    expect(shown).toContain('Done. The file as it was:')
+    expect(shown).toContain('Done. The original file:')
     expect(status).toBe(0)
     expect(readFileSync(kubeconfig, 'utf8')).toContain('kubecred-token')
   })
@@ -40,7 +40,7 @@ describe.skipIf(!hasScript)("wrap's question (needs script: apt install bsdutils
     ['Ctrl-D', '\x04', 1],
     ['Ctrl-C', '\x03', 130],
     ['Ctrl-C in the middle of yes', 'ye\x03', 130],
-  ])('answered with %s leaves the file as it is', async (_, keys, wanted) => {
+  ])('answered with %s leaves the file unchanged', async (_, keys, wanted) => {
     const { status, shown } = await answer(keys)
     expect(shown).not.toContain('Done.')
     if (wanted === 1) expect(shown).toContain('Nothing was changed.')

@@ -66,7 +66,7 @@ const read = (): string => readFileSync(file, 'utf8')
 const backup = (): string => `${file}.kubecred-backup`
 
 describe('kubecred wrap', () => {
-  it('changes command and args, and no other byte', async () => {
+  it('changes command and args, and nothing else', async () => {
     const { status, err } = await wrap('--yes')
     expect(status).toBe(0)
     expect(read()).toBe(
@@ -83,7 +83,7 @@ describe('kubecred wrap', () => {
     expect(err).not.toContain('marked-')
   })
 
-  it('is undone to the byte, and leaves nothing behind', async () => {
+  it('is undone byte for byte, and leaves no backup', async () => {
     await wrap('--yes')
     const { status, err } = await wrap('--undo', '--yes')
     expect(status).toBe(0)
@@ -92,7 +92,7 @@ describe('kubecred wrap', () => {
     expect(err).not.toContain('marked-')
   })
 
-  it('is undone without touching what somebody changed meanwhile', async () => {
+  it('is undone without losing other changes', async () => {
     await wrap('--yes')
     writeFileSync(file, `${read()}# a later thought\n`)
     await wrap('--undo', '--yes')
@@ -101,7 +101,7 @@ describe('kubecred wrap', () => {
     )
   })
 
-  it('takes flags, and makes the path of a plugin beside the kubeconfig whole', async () => {
+  it('accepts flags, and makes a relative plugin path absolute', async () => {
     await wrap('prod', '--ttl', '10m', '--depends-on', '/etc/account', '--yes')
     const plugin = join(folder, 'bin', 'plug')
     expect(read()).toContain(
@@ -121,7 +121,7 @@ describe('kubecred wrap', () => {
     expect(existsSync(backup())).toBe(false)
   })
 
-  it('follows a link, and leaves it one', async () => {
+  it('follows a symbolic link, and keeps it', async () => {
     const link = join(folder, 'link')
     symlinkSync(file, link)
     await runFake(['wrap', '--kubeconfig', link, '--yes'], { env: { PATH: folder } })
@@ -130,7 +130,7 @@ describe('kubecred wrap', () => {
     expect(existsSync(backup())).toBe(true)
   })
 
-  it('writes the full path where the name is not found', async () => {
+  it('writes the full path if the name is not in PATH', async () => {
     await runFake(['wrap', '--kubeconfig', file, '--yes'], { env: { PATH: '/nowhere' } })
     expect(read()).toMatch(/command: "\/.*\/bin\/kubecred-token\.cjs"/)
     expect((await wrap('--undo', '--yes')).status).toBe(0)
@@ -138,13 +138,13 @@ describe('kubecred wrap', () => {
   })
 
   it.each([
-    [[], 2, 'give --yes'],
+    [[], 2, 'use --yes'],
     [['plain', '--yes'], 19, 'has no credential plugin'],
     [['none', '--yes'], 15, 'context "none" does not exist'],
     [['--undo', '--yes'], 19, 'does not use kubecred-token'],
-    [['--undo', '--ttl', '1m'], 2, '--undo takes none of --ttl'],
+    [['--undo', '--ttl', '1m'], 2, '--undo cannot be combined with --ttl'],
     [['--ttl', 'soon'], 2, 'takes a time'],
-  ])('%j ends with %i and changes nothing', async (args, status, words) => {
+  ])('%j exits with %i and changes nothing', async (args, status, words) => {
     const ended = await wrap(...args)
     expect(ended.err).toContain(words)
     expect(ended.status).toBe(status)
@@ -155,11 +155,11 @@ describe('kubecred wrap', () => {
   it('does not wrap twice', async () => {
     await wrap('--yes')
     const once = read()
-    expect((await wrap('--yes')).err).toContain('uses kubecred-token already')
+    expect((await wrap('--yes')).err).toContain('already uses kubecred-token')
     expect(read()).toBe(once)
   })
 
-  it('refuses what it cannot edit without touching other parts, and leaves no lock', async () => {
+  it('rejects a stanza that it cannot edit in isolation, and leaves no lock', async () => {
     const text = KUBECONFIG.replace('    exec:\n', '    exec: &shared\n').replace(
       'exec: {apiVersion: client.authentication.k8s.io/v1, command: ./bin/plug, interactiveMode: Never}',
       'exec: *shared',

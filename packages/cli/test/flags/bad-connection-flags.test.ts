@@ -24,7 +24,7 @@ const at = (name: string): string => join(folder, name)
 const fetchWith = (argv: readonly string[]) =>
   runFake(['fetch', '/version', '--kubeconfig', kubeconfig, ...argv])
 
-describe('a bad flag is named, and no entry of the kubeconfig is blamed:', () => {
+describe('an error names the bad flag, and no kubeconfig entry:', () => {
   it.each<[string, () => string[]]>([
     ['--context', () => ['--context', 'nope']],
     ['--cluster', () => ['--cluster', 'nope']],
@@ -74,7 +74,7 @@ describe('a bad flag is named, and no entry of the kubeconfig is blamed:', () =>
     expect(err).toMatch(warning)
   })
 
-  it('an entry of the kubeconfig is still blamed for what it says', async () => {
+  it('an error names the kubeconfig entry if the value is from there', async () => {
     const path = at('config')
     const config = {
       clusters: [{ name: 'k', cluster: { server: 'ftp://host' } }],
@@ -86,7 +86,7 @@ describe('a bad flag is named, and no entry of the kubeconfig is blamed:', () =>
     expect(err).toContain('invalid kubeconfig: cluster "k" in')
   })
 
-  it('the doctor names the flag too', async () => {
+  it('doctor names the flag too', async () => {
     const { out } = await runFake(['doctor', '--kubeconfig', kubeconfig, '--server', 'ftp://host'])
     expect(out).toMatch(/flag --server is no http or https address/)
   })

@@ -4,7 +4,7 @@ import { parseCommandLine } from '../../src/flags/parse-command-line.ts'
 const parse = (...argv: string[]) => parseCommandLine(argv, ['fetch', 'whoami'])
 
 describe('a command line', () => {
-  it('takes flags before and after the command', () => {
+  it('can have flags before and after the command', () => {
     const { command, args, flags } = parse(
       '-n',
       'dev',
@@ -21,7 +21,7 @@ describe('a command line', () => {
     ).toEqual(['dev', 'prod', 'PUT'])
   })
 
-  it('has no flags behind --', () => {
+  it('has no flags after --', () => {
     const { args, flags } = parse('fetch', '--', '--context', '-v')
     expect(args).toEqual(['--context', '-v'])
     expect(flags.names).toEqual([])
@@ -36,17 +36,17 @@ describe('a command line', () => {
     [['--v'], 1],
     [['-v=0'], 0],
     [[], 0],
-  ])('with %j is as talkative as %i', (argv, level) => {
+  ])('with %j has verbosity %i', (argv, level) => {
     expect(parse('fetch', ...argv).flags.verbosity).toBe(level)
   })
 
-  it('keeps repeated values in order, and the last of the others', () => {
+  it('keeps repeated values in order, and the last value of other flags', () => {
     const { flags } = parse('fetch', '--as-group', 'a', '--as-group=b', '--as=x', '--as=y')
     expect(flags.list('as-group')).toEqual(['a', 'b'])
     expect(flags.text('as')).toBe('y')
   })
 
-  it('tells a switch that is off from one that was not given', () => {
+  it('distinguishes a boolean flag that is false from one that was not given', () => {
     expect(parse('--insecure-skip-tls-verify=false').flags.isOn('insecure-skip-tls-verify')).toBe(
       false,
     )
@@ -54,13 +54,13 @@ describe('a command line', () => {
     expect(parse().flags.isOn('insecure-skip-tls-verify')).toBeUndefined()
   })
 
-  it('takes -n=dev as kubectl does, and -d=x as curl does', () => {
+  it('accepts -n=dev as kubectl does, and -d=x as curl does', () => {
     const { flags } = parse('fetch', '-n=dev', '-d=x')
     expect(flags.text('namespace')).toBe('dev')
     expect(flags.text('data')).toBe('=x')
   })
 
-  it('takes a number below zero for a value', () => {
+  it('accepts a negative number as a value', () => {
     expect(parse('fetch', '-d', '-5').flags.text('data')).toBe('-5')
   })
 
@@ -73,7 +73,7 @@ describe('a command line', () => {
     [['fetch', '-v=loud'], 'flag -v takes a number'],
     [['fetch', '--raw=maybe'], 'flag --raw is true or false, not "maybe"'],
     [['fetch', '--toString'], 'unknown flag --toString'],
-  ])('%j is refused with words', (argv, message) => {
+  ])('%j is rejected with a message', (argv, message) => {
     expect(() => parse(...argv)).toThrow(message)
   })
 })

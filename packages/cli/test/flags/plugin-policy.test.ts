@@ -14,12 +14,12 @@ const VARIABLES = {
 }
 const both = (limitMs: number) => ({ pluginTimeoutMs: limitMs, interactiveTimeoutMs: limitMs })
 
-describe('what flags and variables say about plugins', () => {
-  it('is nothing where neither is given: the library has its defaults', () => {
+describe('the plugin settings from flags and variables', () => {
+  it('are empty if neither is given: the library has defaults', () => {
     expect(read([], {})).toEqual({})
   })
 
-  it('gives a plugin that does not ask ten minutes where a person is at the terminal', () => {
+  it('allow a non-interactive plugin ten minutes at a terminal', () => {
     expect(read([], {}, true)).toEqual({ pluginTimeoutMs: 600_000 })
   })
 
@@ -29,12 +29,12 @@ describe('what flags and variables say about plugins', () => {
     ['1.5ms', 2],
     ['0', 2_147_483_647],
     ['9999h', 2_147_483_647],
-  ])('takes a time limit of %s for every plugin, also at a terminal', (text, limitMs) => {
+  ])('apply a time limit of %s to every plugin, also at a terminal', (text, limitMs) => {
     expect(read(['--plugin-timeout', text], {}, true)).toEqual(both(limitMs))
     expect(read([], { KUBECRED_PLUGIN_TIMEOUT: text })).toEqual(both(limitMs))
   })
 
-  it('prefers each flag to its variable', () => {
+  it('prefer each flag to its variable', () => {
     const argv = ['--plugin-timeout=1s', '--refresh-on=401,403', '--plugin-env=A, B']
     const expected = { ...both(1000), refreshOn: [401, 403], pluginEnv: ['A', 'B'] }
     expect(read(argv, VARIABLES)).toEqual(expected)
@@ -45,12 +45,12 @@ describe('what flags and variables say about plugins', () => {
     })
   })
 
-  it('takes an empty value for none', () => {
+  it('treat an empty value as not given', () => {
     const empty = Object.fromEntries(Object.keys(VARIABLES).map((name) => [name, '']))
     expect(read(['--plugin-timeout='], empty)).toEqual({})
   })
 
-  it('does not come from variables in a credential plugin, whose environment a kubeconfig can set', () => {
+  it('ignore variables in a credential plugin, whose environment a kubeconfig can set', () => {
     const env = { ...VARIABLES, KUBERNETES_EXEC_INFO: '' }
     expect(read([], env)).toEqual({})
     expect(read(['--plugin-timeout=1s'], env)).toEqual(both(1000))

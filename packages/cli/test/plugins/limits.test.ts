@@ -10,7 +10,7 @@ import { screenOf } from '../screen.ts'
 import { AgentHome, answers, execInfo, TOKEN_PROGRAM } from '../token-program/agent-home.ts'
 
 const HANGS = fileURLToPath(new URL('../fixtures/hangs.sh', import.meta.url))
-const GETS_VERSION = fileURLToPath(new URL('../fixtures/get-when-told.mjs', import.meta.url))
+const GETS_VERSION = fileURLToPath(new URL('../fixtures/get-on-demand.mjs', import.meta.url))
 const TOO_LATE = /did not answer within 0\.3 s/
 const HINT = /raise the limit with --plugin-timeout or KUBECRED_PLUGIN_TIMEOUT/
 
@@ -32,7 +32,7 @@ afterAll(() => sandbox.close())
 
 describe('the time limit for plugins', () => {
   it.each(['fetch /version', 'whoami', 'doctor', 'token', 'status --run -o json', 'run -- true'])(
-    'is a flag of kubecred %s, and the hint names it',
+    'is a flag of kubecred %s, named in the hint',
     async (line) => {
       const [command = '', ...rest] = line.split(' ')
       const flags = ['--kubeconfig', hanging, '--plugin-timeout', '300ms']
@@ -51,7 +51,7 @@ describe('the time limit for plugins', () => {
     await served.end()
   })
 
-  it('comes from the variable unless the flag is given', async () => {
+  it('comes from the variable if the flag is not given', async () => {
     const env = { KUBECRED_PLUGIN_TIMEOUT: '300ms' }
     const first = await home.run(['whoami', '--kubeconfig', hanging], env)
     expect(first.err).toMatch(TOO_LATE)
@@ -60,14 +60,14 @@ describe('the time limit for plugins', () => {
     expect(second.err).toMatch(/within 0\.1 s/)
   })
 
-  it('is explained with the flag', async () => {
+  it('is explained with the name of the flag', async () => {
     const { out } = await home.run(['explain', 'ERR_PLUGIN_TIMED_OUT'])
     expect(out).toMatch(HINT)
   })
 
   describe.skipIf(!hasScript)(`at a terminal (${NEEDS_SCRIPT})`, () => {
     it.each(['Never', 'IfAvailable'] as const)(
-      'holds for a plugin with interactiveMode: %s',
+      'applies to a plugin with interactiveMode: %s',
       async (interactiveMode) => {
         const exec = { command: HANGS, interactiveMode }
         const path = sandbox.writeKubeconfig({ user: { exec } })
@@ -83,7 +83,7 @@ describe('the time limit for plugins', () => {
 describe.skipIf(!hasScript || !inject('isLong'))(`a plugin of 62 s (${NEEDS_SCRIPT})`, () => {
   const ANSWERS_LATE = `#!/bin/sh\nsleep 62\n${answers('t')}\n`
 
-  it('is waited for where a person is at the terminal, and not elsewhere', async () => {
+  it('is waited for at a terminal, and not elsewhere', async () => {
     const command = home.write('late', ANSWERS_LATE, 0o700)
     const exec = { command, interactiveMode: 'Never' } as const
     const kubeconfig = sandbox.writeKubeconfig({ user: { exec } })
@@ -120,7 +120,7 @@ describe('the statuses that run a plugin again', () => {
     ['a flag', ['--refresh-on', '401,403'], {}, 0],
     ['a variable', [], { KUBECRED_REFRESH_ON: '401,403' }, 0],
     ['neither', [], {}, 1],
-    ['a flag beside another variable', ['--refresh-on=401'], { KUBECRED_REFRESH_ON: '403' }, 1],
+    ['a flag despite a variable', ['--refresh-on=401'], { KUBECRED_REFRESH_ON: '403' }, 1],
   ])('come from %s', async (_, flags, env, status) => {
     const kubeconfig = await refuseOnce()
     const argv = ['fetch', '/version', '--kubeconfig', kubeconfig, ...flags]
@@ -128,7 +128,7 @@ describe('the statuses that run a plugin again', () => {
   })
 })
 
-describe('the variables that plugins may see', () => {
+describe('the environment variables of plugins', () => {
   it.each([
     ['a flag', ['--plugin-env', 'PATH, SEEN'], {}],
     ['a variable', [], { KUBECRED_PLUGIN_ENV: 'PATH,SEEN' }],
@@ -146,7 +146,7 @@ describe('the variables that plugins may see', () => {
   })
 })
 
-describe('a bad value is named with where it comes from:', () => {
+describe('an error names the source of a bad value:', () => {
   it.each([
     ['plugin-timeout', 'KUBECRED_PLUGIN_TIMEOUT', 'soon', /takes seconds or a time such as 1m30s/],
     ['plugin-timeout', 'KUBECRED_PLUGIN_TIMEOUT', '-1s', /takes seconds or a time such as 1m30s/],
@@ -178,16 +178,16 @@ describe('kubecred-token', () => {
   it.each([
     ['with the agent', {}],
     ['without the agent', { KUBECRED_AGENT: 'off' }],
-  ])('has the time limit as a flag, %s', async (_, env) => {
+  ])('accepts the time limit as a flag, %s', async (_, env) => {
     const plugin = agent.plugin('p', 'exec sleep 600')
     const { err, status } = await agent.token(['--plugin-timeout', '300ms', '--', plugin], env)
     expect(status).toBe(35)
     expect(err).toMatch(TOO_LATE)
-    expect(err).toMatch(/raise the limit with --plugin-timeout, in front of "--" in exec\.args/)
+    expect(err).toMatch(/raise the limit with --plugin-timeout, before "--" in exec\.args/)
     expect(err).not.toContain('policy.')
   })
 
-  it('gives a plugin the variables that --plugin-env names', async () => {
+  it('passes the variables of --plugin-env to a plugin', async () => {
     const plugin = agent.plugin('p', `env > "\${RUNS}.env"; ${answers('t')}`)
     const flags = ['--plugin-env=PATH,RUNS']
     const { status } = await agent.token([...flags, '--', plugin], { HIDDEN: 'no' })
@@ -201,35 +201,35 @@ describe('kubecred-token', () => {
     expect(await agent.token(['--', plugin], env)).toMatchObject({ status: 0, token: 't' })
   })
 
-  it('shares an answer with a call that has another limit', async () => {
+  it('shares an answer between calls with different limits', async () => {
     const plugin = agent.plugin('p', answers('t'))
     await agent.token(['--plugin-timeout', '1m', '--', plugin])
     expect(await agent.token(['--', plugin])).toMatchObject({ status: 0, token: 't' })
     expect(agent.runs).toBe(1)
   })
 
-  it('has the limit of the agent, where that was started with one', async () => {
+  it('uses the limit with which the agent was started', async () => {
     await agent.program(['agent', 'start', '--plugin-timeout', '300ms'])
     const { err } = await agent.token(['--', agent.plugin('p', 'exec sleep 600')])
     expect(err).toMatch(TOO_LATE)
   })
 })
 
-/** A client's call of kubecred-token, for a line of a shell. */
+/** A shell command line that calls kubecred-token as a client does. */
 function tokenLine({ env }: AgentHome, command: string): string {
   const words = Object.entries({ ...env, KUBERNETES_EXEC_INFO: execInfo() })
   const all = words.map(([name, value]) => `'${name}=${value}'`).join(' ')
   return `env -i ${all} '${process.execPath}' '${TOKEN_PROGRAM}' -- '${command}'`
 }
 
-/** A plugin that answers when it is told to. */
+/** A plugin that answers on demand. */
 function makeSlow(place: Home, first = ''): { command: string; finish: () => void } {
   const go = place.path('go')
   const script = `#!/bin/sh\n${first}\nwhile [ ! -e '${go}' ]; do sleep 0.1; done\n${answers('t')}\n`
   return { command: place.write('slow', script, 0o700), finish: () => void place.write('go', '') }
 }
 
-// Together: each waits for five seconds and does nothing else.
+// Concurrent: each only waits for five seconds.
 describe.skipIf(!hasScript).concurrent(`a wait of 5 s at a terminal (${NEEDS_SCRIPT})`, () => {
   const atHome = (work: (place: Home) => Promise<void>) => async () => {
     const place = new Home()
@@ -241,10 +241,10 @@ describe.skipIf(!hasScript).concurrent(`a wait of 5 s at a terminal (${NEEDS_SCR
   }
 
   it(
-    'is told once, in a line that stays, while the command of run has the terminal',
+    'is reported once, in a line that stays, while the command of run has the terminal',
     atHome(async (place) => {
       const { token } = sandbox.issueToken({ user: 'jane' })
-      // The first answer comes at once; the server refuses it, and the next one takes its time.
+      // The first answer is immediate; the server refuses it, and the next one is slow.
       const used = place.path('used')
       const first = `if [ ! -e '${used}' ]; then : > '${used}'; ${answers(token)}; exit; fi`
       const { command, finish } = makeSlow(place, first)
@@ -255,7 +255,7 @@ describe.skipIf(!hasScript).concurrent(`a wait of 5 s at a terminal (${NEEDS_SCR
       await running.until('out', /started/)
       sandbox.revoke(token)
       running.child.stdin?.write('\r')
-      await running.until('out', /kubecred: waiting for plugin slow, for \d+ s now\r?\n/)
+      await running.until('out', /kubecred: waiting for plugin slow \(\d+ s\)\r?\n/)
       finish()
       await running.until('out', /answer \d+/)
       await running.end()
@@ -264,7 +264,7 @@ describe.skipIf(!hasScript).concurrent(`a wait of 5 s at a terminal (${NEEDS_SCR
   )
 
   it(
-    'is told by kubecred proxy, while a request waits',
+    'is reported by kubecred proxy while a request waits',
     atHome(async (place) => {
       const { command, finish } = makeSlow(place)
       const exec = { command, interactiveMode: 'Never' } as const
@@ -275,7 +275,7 @@ describe.skipIf(!hasScript).concurrent(`a wait of 5 s at a terminal (${NEEDS_SCR
       const { port, headerFile } = JSON.parse(said)
       const [name = '', value = ''] = readFileSync(headerFile, 'utf8').trim().split(': ')
       const answer = fetch(`http://127.0.0.1:${port}/version`, { headers: { [name]: value } })
-      await running.until('out', /… waiting for plugin slow, for 5 s now/)
+      await running.until('out', /… waiting for plugin slow \(5 s\)/)
       finish()
       await answer
       running.child.stdin?.write('\u0003')
@@ -285,13 +285,13 @@ describe.skipIf(!hasScript).concurrent(`a wait of 5 s at a terminal (${NEEDS_SCR
   )
 
   it(
-    'is told by kubecred-token',
+    'is reported by kubecred-token',
     atHome(async (place) => {
       const agent = new AgentHome()
       try {
         const { command, finish } = makeSlow(place)
         const running = place.atTerminal(tokenLine(agent, command))
-        await running.until('out', /kubecred-token: waiting for plugin ".*slow", for 5 s now/)
+        await running.until('out', /kubecred-token: waiting for plugin ".*slow" \(5 s\)/)
         finish()
         expect(await running.end()).toBe(0)
         expect(running.out.match(/waiting for/g)).toHaveLength(1)

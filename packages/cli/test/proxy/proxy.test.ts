@@ -164,7 +164,7 @@ describe('kubecred proxy does not start', () => {
     const argv = ['proxy', '--kubeconfig', scene.kubeconfig, '--port', '0', '--no-page']
     const { status, err } = await scene.home.run(argv, nowhere)
     expect(status).toBe(2)
-    expect(err).toContain('there is no folder that only you can use')
+    expect(err).toContain('no private folder is available')
     const secret = scene.home.write('secret', 'a-secret-of-ones-own-0123')
     const running = scene.home.start([...argv, '--secret-file', secret], nowhere)
     await running.until('err', /needs the secret from --secret-file/)

@@ -59,7 +59,7 @@ describe('the shutdown of a proxy with an open watch', () => {
     const proxy = await start('--shutdown-grace', '10m')
     const watch = await Watch.open(proxy)
     proxy.running.child.kill('SIGTERM')
-    await proxy.running.until('err', /One request is under way/)
+    await proxy.running.until('err', /Waiting up to .* for one open request/)
     await expect(proxy.status('/version')).rejects.toThrow()
     await createNamespace('at-the-end')
     await watch.until('"at-the-end"')
@@ -72,7 +72,7 @@ describe('the shutdown of a proxy with an open watch', () => {
     const proxy = await start('--shutdown-grace', '10m')
     const watch = await Watch.open(proxy)
     proxy.running.child.kill('SIGINT')
-    await proxy.running.until('err', /again ends it at once/)
+    await proxy.running.until('err', /Ctrl-C again/)
     proxy.running.child.kill('SIGINT')
     expect(await proxy.running.end()).toBe(0)
     await watch.closed

@@ -5,12 +5,12 @@ import { indentJson } from '../../src/render/indent-json.ts'
 
 const plain = choosePalette(false, {})
 
-it('lays JSON out exactly as JSON.stringify does', () => {
+it('indents JSON exactly as JSON.stringify does', () => {
   fc.assert(
     fc.property(fc.json(), (text) => {
       const expected = JSON.stringify(JSON.parse(text), null, 2)
       expect(JSON.parse(indentJson(text, plain) ?? 'null')).toEqual(JSON.parse(text))
-      // Escapes and the spelling of numbers are kept, so only texts without them are equal letter by letter.
+      // Escapes and the spelling of numbers are kept, so only texts without them are equal.
       if (JSON.stringify(JSON.parse(text)) === text && !/[\p{Cc}\p{Cf}]/u.test(text)) {
         expect(indentJson(text, plain)).toBe(`${expected}\n`)
       }
@@ -24,14 +24,14 @@ it('does not round large numbers', () => {
   )
 })
 
-it('lets no control character through to the terminal', () => {
+it('escapes control characters', () => {
   const text = JSON.stringify({ a: '\u009b31m \u202e \u007f' })
   const shown = indentJson(text, plain) ?? ''
   expect(shown).toBe('{\n  "a": "\\u009b31m \\u202e \\u007f"\n}\n')
   expect(JSON.parse(shown)).toEqual(JSON.parse(text))
 })
 
-it('gives up on what is not JSON', () => {
+it('returns undefined for other text', () => {
   expect(indentJson('{"a":', plain)).toBeUndefined()
   expect(indentJson('', plain)).toBeUndefined()
 })

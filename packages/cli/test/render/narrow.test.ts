@@ -3,7 +3,7 @@ import { COMMANDS } from '../../src/command-table.ts'
 import { choosePalette } from '../../src/render/colour.ts'
 import { commandHelp, programHelp } from '../../src/render/help-text.ts'
 import { type ContextStatus, statusTable } from '../../src/render/status-table.ts'
-import { Words } from '../../src/render/stderr-writer.ts'
+import { StderrWriter } from '../../src/render/stderr-writer.ts'
 
 const PLAIN = choosePalette(false, {})
 const LONG = 'gke_my-project-123456_europe-west1-b_cluster-with-a-long-name'
@@ -24,15 +24,15 @@ const ROWS = [
 ]
 
 describe('status', () => {
-  it.each([200, 120, 80, 60, 45])('fits into %d columns, with whole names', (columns) => {
+  it.each([200, 120, 80, 60, 45])('fits into %d columns, with full names', (columns) => {
     const table = statusTable(ROWS, PLAIN, { now: 0, columns })
     for (const { context } of ROWS) expect(table).toContain(` ${context}`)
     const others = table.split('\n').filter((line) => !line.includes(LONG))
     expect(longest(others.join('\n'))).toBeLessThanOrEqual(columns)
-    expect(table.match(/not fetched yet/g)).toHaveLength(2)
+    expect(table.match(/not fetched/g)).toHaveLength(2)
   })
 
-  it('begins a column at the same place below wide, combining and half-width characters', () => {
+  it('aligns columns after wide, combining and half-width characters', () => {
     const names = [
       'plain',
       '生产集群',
@@ -48,7 +48,7 @@ describe('status', () => {
     ]
     const rows = names.map((name) => row(name))
     const lines = statusTable(rows, PLAIN, { now: 0, columns: 80 }).trimEnd().split('\n')
-    // What a terminal shows: the width of each name, as its own documents give it.
+    // The width of each name in a terminal, from its documentation.
     const widths = [5, 8, 14, 9, 4, 4, 7, 2, 2, 2, 2]
     const places = lines.slice(1).map((line, at) => {
       const name = names[at] ?? ''
@@ -57,7 +57,7 @@ describe('status', () => {
     expect(new Set(places)).toEqual(new Set([lines[0]?.indexOf('SOURCE')]))
   })
 
-  it('cuts between characters, and never in one of two columns', () => {
+  it('truncates between characters, never inside a wide one', () => {
     const problem = { message: '证书已过期'.repeat(20) }
     const table = statusTable([row('a', { state: 'broken', problem })], PLAIN, {
       now: 0,
@@ -69,7 +69,7 @@ describe('status', () => {
     expect([59, 60]).toContain(columns)
   })
 
-  it('cuts no character of several parts in two', () => {
+  it('does not split a grapheme cluster', () => {
     const cell = (message: string, columns: number): string => {
       const problem = { message }
       const rows = [row('a', { state: 'broken', problem })]
@@ -82,7 +82,33 @@ describe('status', () => {
     }
   })
 
-  it('has one line for each context where there is room, else two', () => {
+  it('puts the reason first where a message is cut', () => {
+    const message = `cannot read the token file "/home/jane/${'long: '.repeat(20)}": permission denied`
+    const rows = [row('dev', { state: 'broken', problem: { message } })]
+    const wide = statusTable(rows, PLAIN, { now: 0, columns: 300 })
+    expect(wide).toContain(`broken: ${message}`)
+    for (const columns of [80, 60]) {
+      const narrow = statusTable(rows, PLAIN, { now: 0, columns })
+      expect(narrow).toMatch(/broken: permission denied \(.*…$/m)
+    }
+  })
+
+  it('shows only a known expiry in green', () => {
+    const { green, dim, ...others } = choosePalette(true, {})
+    const paint = (more: Partial<ContextStatus>): string =>
+      statusTable(
+        [row('dev', { state: 'valid', ...more })],
+        { ...others, green, dim },
+        {
+          now: 0,
+          columns: 120,
+        },
+      )
+    expect(paint({ expiresAt: 720_000 })).toContain(green('expires in 12 min'))
+    expect(paint({})).toContain(dim('no known expiry (not checked)'))
+  })
+
+  it('has one line for each context if there is room, otherwise two', () => {
     const lines = (columns: number): number =>
       statusTable(ROWS, PLAIN, { now: 0, columns }).trimEnd().split('\n').length
     expect(lines(120)).toBe(4)
@@ -91,7 +117,7 @@ describe('status', () => {
 })
 
 describe('help', () => {
-  it.each([60, 45])('breaks no word in %d columns, but for examples', (columns) => {
+  it.each([60, 45])('breaks no words in %d columns, except in examples', (columns) => {
     const examples = COMMANDS.flatMap((command) => command.examples)
     const texts = [
       programHelp(COMMANDS, columns),
@@ -100,11 +126,10 @@ describe('help', () => {
     const lines = texts
       .flatMap((text) => text.split('\n'))
       .filter((line) => !examples.includes(line.trim()) && !line.startsWith('Usage:'))
-      .filter((line) => !line.startsWith('Flags of every command:'))
     expect(longest(lines.join('\n'))).toBeLessThanOrEqual(columns)
   })
 
-  it('is the same in a pipe as on a wide terminal', () => {
+  it('is the same in a pipe and on a wide terminal', () => {
     expect(programHelp(COMMANDS)).toBe(programHelp(COMMANDS, 200))
   })
 })
@@ -118,11 +143,11 @@ describe('an error', () => {
         return true
       },
     }
-    new Words(stderr, PLAIN, columns).paragraph(text, 'kubecred:')
+    new StderrWriter(stderr, PLAIN, columns).paragraph(text, 'kubecred:')
     return written
   }
 
-  it('is broken at blanks on a terminal, and stays whole in a file', () => {
+  it('is wrapped at spaces on a terminal, and not in a file', () => {
     const text = 'it was not found in /one/folder, /another/folder, /a/third/folder'
     expect(write(30, text)).toBe(
       'kubecred: it was not found in\n/one/folder, /another/folder,\n/a/third/folder\n',
@@ -130,11 +155,11 @@ describe('an error', () => {
     expect(write(undefined, text)).toBe(`kubecred: ${text}\n`)
   })
 
-  it('is broken where the terminal would, below wide characters too', () => {
+  it('is wrapped by display width, also with wide characters', () => {
     expect(write(24, '证书已过期 证书 证书')).toBe('kubecred: 证书已过期\n证书 证书\n')
   })
 
-  it('keeps what is to be pasted', () => {
+  it('keeps indented lines whole for pasting', () => {
     const stanza =
       '- name: me\n  user:\n    exec:\n      installHint: "a long line with many words"'
     expect(write(20, `replace it:\n${stanza}`)).toBe(`kubecred: replace\nit:\n${stanza}\n`)

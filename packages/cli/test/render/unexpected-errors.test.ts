@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from 'vitest'
 import { choosePalette } from '../../src/render/colour.ts'
-import { Words } from '../../src/render/stderr-writer.ts'
+import { StderrWriter } from '../../src/render/stderr-writer.ts'
 import { UnexpectedErrors } from '../../src/render/unexpected-errors.ts'
 
 let now: number
@@ -16,7 +16,7 @@ beforeEach(() => {
       return true
     },
   }
-  errors = new UnexpectedErrors(new Words(stderr, choosePalette(false, {})), () => now)
+  errors = new UnexpectedErrors(new StderrWriter(stderr, choosePalette(false, {})), () => now)
 })
 
 const report = (id: string): void =>
@@ -50,7 +50,7 @@ it('writes five different errors in a minute, and counts the rest', () => {
   ])
 })
 
-it('writes at the end what was only counted', () => {
+it('writes the remaining counts at the end', () => {
   report('aaaaaaaa')
   report('aaaaaaaa')
   for (let count = 0; count < 5; count += 1) report(`id-${count}`)
@@ -63,7 +63,7 @@ it('writes at the end what was only counted', () => {
   expect(lines()).toHaveLength(7)
 })
 
-it('lets no text steer the terminal', () => {
+it('escapes control characters', () => {
   errors.report({ id: 'aaaaaaaa', message: '', stack: 'Error: \u001b[2J' })
   expect(written).not.toContain('\u001b')
 })

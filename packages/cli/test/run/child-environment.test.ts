@@ -5,7 +5,7 @@ import { userEnvironment } from '../../src/run/node-options.ts'
 
 const ACCESS = { kubeconfig: '/k', url: 'https://127.0.0.1:1', secret: 's', ca: '/c', header: '/h' }
 
-describe('the names that are reached without a proxy', () => {
+describe('NO_PROXY of the command', () => {
   it.each([
     [{}, '127.0.0.1,localhost', '127.0.0.1,localhost'],
     [{ NO_PROXY: 'a' }, 'a,127.0.0.1,localhost', 'a,127.0.0.1,localhost'],
@@ -13,18 +13,18 @@ describe('the names that are reached without a proxy', () => {
     [{ NO_PROXY: 'A', no_proxy: 'b' }, 'A,127.0.0.1,localhost', 'b,127.0.0.1,localhost'],
     [{ NO_PROXY: 'localhost' }, 'localhost,127.0.0.1', 'localhost,127.0.0.1'],
     [{ NO_PROXY: '*' }, '*', '*'],
-  ])('are those of %j and ours', (env, upper, lower) => {
+  ])('has the names of %j and ours', (env, upper, lower) => {
     const made = childEnvironment(env, ACCESS)
     expect([made['NO_PROXY'], made['no_proxy']]).toEqual([upper, lower])
   })
 })
 
-it('the kubeconfig of the user is not the command’s', () => {
+it('the command does not get the kubeconfig of the user', () => {
   const made = childEnvironment({ KUBECONFIG: '/mine', KUBECRED_TOKEN: 'old' }, ACCESS)
   expect(made).toMatchObject({ KUBECONFIG: '/k', KUBECRED_TOKEN: 's', KUBECRED_CA: '/c' })
 })
 
-it('the user’s NODE_OPTIONS come back', () => {
+it('the NODE_OPTIONS of the user are restored', () => {
   expect(userEnvironment({ A: '1', KUBECRED_KEPT_NODE_OPTIONS: '--x' })).toEqual({
     A: '1',
     NODE_OPTIONS: '--x',

@@ -6,18 +6,18 @@ import { HomeScene } from './home-scene.ts'
 const scene = new HomeScene()
 
 describe('the end of the command', () => {
-  it.each([0, 255])('with status %i is ours', async (status) => {
+  it.each([0, 255])('with status %i is also ours', async (status) => {
     expect(await scene.runShell(`exit ${status}`)).toMatchObject({ status, err: '' })
     expect(scene.home.leftovers()).toEqual([])
   })
 
-  it.each(['SIGTERM', 'SIGINT', 'SIGKILL'] as const)('by %s is ours', async (signal) => {
+  it.each(['SIGTERM', 'SIGINT', 'SIGKILL'] as const)('by %s is also ours', async (signal) => {
     const { status, signal: by } = await scene.runShell(`kill -${signal.slice(3)} $$`)
     expect({ status, by }).toEqual({ status: null, by: signal })
     expect(scene.home.leftovers()).toEqual([])
   })
 
-  it('by a signal that leaves a core file is told by the status: ours would have secrets in it', async () => {
+  it('by a signal with a core dump becomes an exit status: our core dump would contain secrets', async () => {
     expect(await scene.runShell('ulimit -c 0; kill -SEGV $$')).toMatchObject({
       status: 139,
       signal: null,
@@ -25,20 +25,20 @@ describe('the end of the command', () => {
   })
 
   it.each([
-    ['no-such-command-here', 127, 'there is no command "no-such-command-here" in PATH'],
+    ['no-such-command-here', 127, 'command "no-such-command-here" not found in PATH'],
     ['/', 126, 'is a folder'],
-  ])('before it began: %j is told with status %i', async (command, status, text) => {
+  ])('before it starts: %j is reported with status %i', async (command, status, text) => {
     const plugin = await scene.sandbox.plugin({ user: 'jane' })
     scene.sandbox.resetPluginRuns()
     const path = scene.sandbox.writeKubeconfig({ user: { exec: plugin } })
     const outcome = await scene.home.run(['run', '--kubeconfig', path, '--', command])
     expect(outcome.status).toBe(status)
     expect(outcome.err).toContain(text)
-    // Nobody types a PIN for a typing mistake.
+    // A typing mistake must not ask for a PIN.
     expect(scene.sandbox.pluginRuns).toBe(0)
   })
 
-  it('before it began: a file that is no program is told with 126', async () => {
+  it('before it starts: a file that is not a program is reported with 126', async () => {
     const path = scene.home.write('plain', 'nothing', 0o600)
     const { status, err } = await scene.home.run([
       'run',
@@ -58,7 +58,7 @@ describe('the end of the command', () => {
 
 describe('a signal', () => {
   it.each(['SIGTERM', 'SIGHUP', 'SIGUSR2'] as const)(
-    '%s is passed on, and the command decides',
+    '%s is forwarded, and the command decides',
     async (signal) => {
       const name = signal.slice(3)
       const running = await scene.startShell(

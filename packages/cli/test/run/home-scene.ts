@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
 import type { Running } from '../spawn-program.ts'
 import { type Ended, type Environment, Home } from './home.ts'
 
-/** A sandbox with jane's kubeconfig for the tests of a file, and a new home for each of them. */
+/** A sandbox with jane's kubeconfig for the tests of a file, and a new home folder for each test. */
 export class HomeScene {
   declare sandbox: Sandbox
   declare home: Home
@@ -22,7 +22,7 @@ export class HomeScene {
     afterAll(() => this.sandbox.close())
   }
 
-  /** The arguments that run a script of a shell as jane. */
+  /** The arguments that run a shell script as jane. */
   shell(script: string): string[] {
     return ['run', '--kubeconfig', this.kubeconfig, '--', 'sh', '-c', script]
   }
@@ -32,7 +32,7 @@ export class HomeScene {
     return this.home.run(this.shell(script), env)
   }
 
-  /** Starts a script that says `ready`, and waits for it. */
+  /** Starts a script that prints `ready`, and waits for that. */
   async startShell(script: string): Promise<Running> {
     const running = this.home.start(this.shell(script))
     await running.until('out', /ready/)

@@ -20,14 +20,14 @@ export interface Ended extends EndedProgram {
   readonly signal: NodeJS.Signals | null
 }
 
-/** A folder for the programs of one test, which keeps their files apart from everybody else's. */
+/** A folder for the programs of one test, so that their files are separate. */
 export class Home implements AsyncDisposable {
   readonly folder = mkdtempSync(join(tmpdir(), 'kubecred-home-'))
-  /** Where programs put what only they may read. */
+  /** XDG_RUNTIME_DIR of the programs. */
   readonly private = join(this.folder, 'kubecred')
   readonly #running = new Set<Running>()
 
-  /** Starts the built program, after modules that a test wants to be loaded first. */
+  /** Starts the built program, with modules that are preloaded. */
   start(
     args: readonly string[],
     env: Environment = {},
@@ -44,7 +44,7 @@ export class Home implements AsyncDisposable {
     return ended(this.start(args, env))
   }
 
-  /** Starts a command line at a terminal of its own. */
+  /** Starts a command line at its own terminal. */
   atTerminal(line: string, env: Environment = {}): Running {
     const more = { ...this.env(env), SHELL: '/bin/sh' }
     return this.#remember(new Running(...onTerminal(`exec ${line}`), more))
@@ -54,12 +54,12 @@ export class Home implements AsyncDisposable {
     return { XDG_RUNTIME_DIR: this.folder, NODE_OPTIONS: undefined, ...more }
   }
 
-  /** Everything that was written so far, for somebody who wonders why a test failed. */
-  get told(): string {
+  /** Everything that was written so far, to explain a failed test. */
+  get log(): string {
     return [...this.#running].map(({ out, err }) => JSON.stringify({ out, err })).join('\n')
   }
 
-  /** What is left of programs. */
+  /** The files that programs left behind. */
   leftovers(): string[] {
     return readdirSync(this.folder).includes('kubecred') ? readdirSync(this.private) : []
   }
@@ -84,7 +84,7 @@ export class Home implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     for (const { child } of this.#running) {
-      // What a command started must end too: it is told.
+      // The processes that a command started must end too.
       child.stdin?.destroy()
       child.kill('SIGTERM')
     }
@@ -105,5 +105,5 @@ export async function ended(running: Running): Promise<Ended> {
   return { status: exitCode, signal: signalCode, out: running.out, err: running.err }
 }
 
-/** For a line of a shell. */
+/** Quotes text for a shell. */
 export const PROGRAM_LINE = `'${process.execPath}' '${PROGRAM}'`

@@ -34,7 +34,7 @@ describe.skipIf(!hasKubectl)(`kubectl in kubecred run (${NEEDS_KUBECTL})`, () =>
     expect(home.leftovers()).toEqual([])
   })
 
-  it('applies what it reads from standard input, and changes it', async () => {
+  it('applies standard input, and changes it', async () => {
     const apply = async (colour: string) => {
       const running = home.start(
         withKubeconfig('--', 'kubectl', 'apply', '--validate=false', '-f', '-'),
@@ -61,7 +61,7 @@ describe.skipIf(!hasKubectl)(`kubectl in kubecred run (${NEEDS_KUBECTL})`, () =>
     expect(await ended(create)).toMatchObject({ status: 0 })
     await watch.until('out', /namespace\/while-watched/)
     watch.child.kill('SIGTERM')
-    // How it ends then is kubectl's business.
+    // Its exit status is up to kubectl.
     await ended(watch)
     expect(home.leftovers()).toEqual([])
   })
@@ -70,7 +70,7 @@ describe.skipIf(!hasKubectl)(`kubectl in kubecred run (${NEEDS_KUBECTL})`, () =>
     const running = home.start(
       withKubeconfig('--', 'sh', '-c', 'echo ready; read go; exec kubectl get namespaces -o name'),
     )
-    // Logged in by now, with a token that is soon worth nothing.
+    // Logged in by now, with a token that will be revoked.
     await running.until('out', /ready/)
     sandbox.revoke('jane')
     running.child.stdin?.write('go\n')
@@ -78,7 +78,7 @@ describe.skipIf(!hasKubectl)(`kubectl in kubecred run (${NEEDS_KUBECTL})`, () =>
     expect(sandbox.pluginRuns).toBe(2)
   })
 
-  it('goes into a pod, with standard input, and reads its log', async () => {
+  it('execs into a pod with standard input, and reads its log', async () => {
     const pod = '{"metadata":{"name":"web"},"spec":{"containers":[{"name":"c","image":"i"}]}}'
     const script = `echo '${pod}' | kubectl create --raw ${PATH}/default/pods -f - >/dev/null
       echo typed | kubectl exec -i web -- cat
@@ -88,7 +88,7 @@ describe.skipIf(!hasKubectl)(`kubectl in kubecred run (${NEEDS_KUBECTL})`, () =>
     expect({ out, status }).toEqual({ out: 'typed\njaneline 1\n', status: 0 })
   })
 
-  it('shows names, namespace and user of the context, and keeps a change to itself', async () => {
+  it('shows names, namespace and user of the context, and keeps changes local', async () => {
     const script = `kubectl config current-context
       kubectl config set-context --current --namespace=other >/dev/null
       kubectl config view --minify -o 'jsonpath={..namespace} {..name}'`
@@ -98,7 +98,7 @@ describe.skipIf(!hasKubectl)(`kubectl in kubecred run (${NEEDS_KUBECTL})`, () =>
     expect(readFileSync(kubeconfig, 'utf8')).not.toContain('other')
   })
 
-  it('impersonates with a flag of its own', async () => {
+  it('impersonates with its own flag', async () => {
     const { token } = sandbox.issueToken({ user: 'admin', groups: ['system:masters'] })
     kubeconfig = sandbox.writeKubeconfig({ user: { token } })
     const command = ['kubectl', 'get', 'namespaces', '--as', 'kim']
@@ -106,7 +106,7 @@ describe.skipIf(!hasKubectl)(`kubectl in kubecred run (${NEEDS_KUBECTL})`, () =>
     expect(users()).toEqual(new Set(['kim']))
   })
 
-  it('shows the reason and the remedy when there is no credential any more', async () => {
+  it('shows the reason and the remedy if there is no credential any more', async () => {
     const script = 'read go; exec kubectl get namespaces'
     const broken = home.write(
       'broken',
@@ -125,7 +125,7 @@ echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","s
     expect(err).toContain('please log in with corp login')
   })
 
-  it('is refused as the plugin of a kubeconfig: it would go round the policy', async () => {
+  it('is rejected as the plugin of a kubeconfig: it would bypass the policy', async () => {
     const exec = {
       command: process.execPath,
       args: [PROGRAM, 'run', '--', 'touch', home.path('x')],
@@ -133,6 +133,6 @@ echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","s
     const path = sandbox.writeKubeconfig({ user: { exec } })
     const { status, err } = await home.run(['run', '--kubeconfig', path, '--', 'true'])
     expect(status).not.toBe(0)
-    expect(err).toContain('run does not work as a credential plugin')
+    expect(err).toContain('run cannot run as a credential plugin')
   })
 })

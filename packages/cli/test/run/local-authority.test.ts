@@ -14,8 +14,8 @@ const hasOpenssl = spawnSync('openssl', ['version']).status === 0
 const folder = mkdtempSync(join(tmpdir(), 'kubecred-authority-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-describe('the authority of a local listener', () => {
-  it('makes certificates for this machine, good for a week', () => {
+describe('the local certificate authority', () => {
+  it('issues certificates for this machine, valid for a week', () => {
     const authority = makeLocalAuthority(() => NOW)
     const root = new X509Certificate(authority.certificate)
     const leaf = new X509Certificate(authority.issue().certificate)
@@ -29,7 +29,7 @@ describe('the authority of a local listener', () => {
     expect(Date.parse(leaf.validFrom)).toBeLessThan(NOW)
   })
 
-  it('makes another key each time, and each certificate can be read', () => {
+  it('creates a new key each time, and valid certificates', () => {
     const authority = makeLocalAuthority(() => NOW)
     const all = Array.from({ length: 50 }, () => authority.issue())
     const serials = all.map(({ certificate }) => new X509Certificate(certificate).serialNumber)
@@ -37,12 +37,12 @@ describe('the authority of a local listener', () => {
     expect(new Set(all.map(({ key }) => key)).size).toBe(50)
   })
 
-  it('writes years after 2049 in their other form', () => {
+  it('writes years after 2049 as GeneralizedTime', () => {
     const late = makeLocalAuthority(() => Date.UTC(2049, 11, 30))
     expect(new X509Certificate(late.issue().certificate).validTo).toMatch(/2050/)
   })
 
-  it('is trusted by a TLS client that knows it, and by no other', async () => {
+  it('is trusted only by a TLS client that has its certificate', async () => {
     const authority = makeLocalAuthority(() => Date.now())
     const { certificate, key } = authority.issue()
     const server = createServer({ cert: certificate, key }).listen(0, '127.0.0.1')
@@ -62,7 +62,7 @@ describe('the authority of a local listener', () => {
     await new Promise((resolve) => server.close(resolve))
   })
 
-  it.skipIf(!hasOpenssl)('stands the strictest test of OpenSSL', () => {
+  it.skipIf(!hasOpenssl)('passes the strict verification of OpenSSL', () => {
     const authority = makeLocalAuthority(() => Date.now())
     writeFileSync(join(folder, 'ca.pem'), authority.certificate)
     writeFileSync(join(folder, 'leaf.pem'), authority.issue().certificate)

@@ -6,7 +6,7 @@ import { startLocalProxy } from '../../src/run/local-proxy.ts'
 
 afterEach(() => void vi.useRealTimers())
 
-it('shows another certificate every day, which those who know the authority trust', async () => {
+it('the local proxy renews its certificate every day, signed by the same authority', async () => {
   vi.useFakeTimers({ toFake: ['setInterval'] })
   await using sandbox = await startSandbox()
   const { token } = sandbox.issueToken({ user: 'jane' })

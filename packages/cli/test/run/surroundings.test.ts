@@ -15,14 +15,14 @@ import { HomeScene } from './home-scene.ts'
 
 const scene = new HomeScene()
 
-describe('the folder', () => {
-  it('is ours alone, with all that is in it', async () => {
+describe('the folder of a process', () => {
+  it('is private, with its contents', async () => {
     const script = `stat -c '%a %F' "$(dirname "$KUBECONFIG")" "$KUBECONFIG" "$KUBECRED_CA" "$KUBECRED_HEADER"`
     const { out } = await scene.runShell(script)
     expect(out).toBe('700 directory\n600 regular file\n600 regular file\n600 regular file\n')
   })
 
-  it('that a killed one left is removed by the next, those of the living stay', async () => {
+  it('is removed by the next process if its own was killed, and kept if it is running', async () => {
     const living = await scene.startShell('echo ready; read line')
     const killed = await scene.startShell('echo ready; read line')
     expect(scene.home.leftovers()).toHaveLength(2)
@@ -56,7 +56,7 @@ describe('the folder', () => {
     ])
   })
 
-  it('is elsewhere when XDG_RUNTIME_DIR cannot be trusted, and nowhere when nothing can', async () => {
+  it('is elsewhere if XDG_RUNTIME_DIR is not private, and an error if nothing is', async () => {
     const open = scene.home.makeFolder('open', 0o777)
     const good = scene.home.makeFolder('good')
     const where = scene.shell('echo "$KUBECONFIG"')
@@ -69,13 +69,13 @@ describe('the folder', () => {
     )
     const { status, err } = await scene.home.run(where, { XDG_RUNTIME_DIR: open, TMPDIR: open })
     expect(status).toBe(2)
-    expect(err).toContain('can be written to by others')
+    expect(err).toContain('is writable by other users')
   })
 })
 
 describe('the environment of the command', () => {
   it.skipIf(!hasCurl)(
-    `leads curl to the server, with the secret and with nothing else (${NEEDS_CURL})`,
+    `lets curl reach the server, only with the secret (${NEEDS_CURL})`,
     async () => {
       const curl = 'curl -sS -o /dev/null -w "%{http_code} " --cacert "$KUBECRED_CA"'
       const script = `${curl} -H "@$KUBECRED_HEADER" "$KUBECRED_SERVER/version"
@@ -88,7 +88,7 @@ describe('the environment of the command', () => {
     },
   )
 
-  it('is the user’s, with what leads to the proxy, and without PINs', async () => {
+  it('is that of the user with the address of the proxy, and without PINs', async () => {
     const { out } = await scene.runShell('env', {
       NO_PROXY: 'corp.example',
       OWN: 'value',
@@ -103,7 +103,7 @@ describe('the environment of the command', () => {
     expect(out).not.toContain('KEPT_NODE_OPTIONS')
   })
 
-  it('has NODE_OPTIONS again, which nothing with a credential in it was started with', async () => {
+  it('has NODE_OPTIONS, with which no process with a credential was started', async () => {
     const marks = scene.home.path('marks')
     const code = `require('node:fs').appendFileSync(${JSON.stringify(marks)}, process.pid + '\\n')`
     const options = `--require ${scene.home.write('mark.cjs', code)}`
@@ -118,7 +118,7 @@ describe('the environment of the command', () => {
 })
 
 describe('the command line', () => {
-  it('is the command’s from its first word on', async () => {
+  it('belongs to the command from its first word on', async () => {
     const show = ['printf', '%s|', '-v', '--context', 'x', '--', '-o=json', '-v=3', '']
     for (const dashes of [['--'], []]) {
       const { out } = await scene.home.run([
@@ -141,7 +141,7 @@ describe('the command line', () => {
       '--',
       'true',
     ])
-    expect(err).toMatch(/true runs against https:\/\/127\.0\.0\.1:\d+/)
+    expect(err).toMatch(/running true with the proxy https:\/\/127\.0\.0\.1:\d+/)
   })
 
   it.each([[['run']], [['run', '--']], [['run', '--context', 'x']]])(
@@ -153,7 +153,7 @@ describe('the command line', () => {
     },
   )
 
-  it('is refused where we are a credential plugin', async () => {
+  it('is rejected in a credential plugin', async () => {
     const marker = scene.home.path('started')
     const argv = ['run', '--kubeconfig', scene.kubeconfig, '--', 'touch', marker]
     const { status, err } = await scene.home.run(argv, { KUBERNETES_EXEC_INFO: '{}' })

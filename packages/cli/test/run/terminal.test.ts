@@ -20,8 +20,8 @@ beforeEach(() => {
   home = new Home()
 })
 afterEach(async ({ task }) => {
-  // Who only hears that the time was over does not know what was waited for.
-  if (task.result?.state === 'fail') process.stderr.write(`${home.told}\n`)
+  // A bare timeout would not show what was waited for.
+  if (task.result?.state === 'fail') process.stderr.write(`${home.log}\n`)
   await home[Symbol.asyncDispose]()
 })
 
@@ -35,9 +35,9 @@ describe.skipIf(!hasScript)(`kubecred run at a terminal (${NEEDS_SCRIPT})`, () =
   })
   afterAll(() => sandbox.close())
 
-  it('lets the command have Ctrl-C once, as often as it is pressed', async () => {
+  it('delivers each Ctrl-C to the command once', async () => {
     const script = `process.on("SIGINT", () => console.log("got"))
-      // One that comes a second time comes a little later.
+      // A duplicate would arrive a little later.
       process.stdin.on("data", () => setTimeout(() => process.exit(4), 300))
       console.log("ready")`
     const running = home.atTerminal(`${line} '${process.execPath}' -e '${script}'`)
@@ -52,7 +52,7 @@ describe.skipIf(!hasScript)(`kubecred run at a terminal (${NEEDS_SCRIPT})`, () =
     expect(home.leftovers()).toEqual([])
   })
 
-  it('passes SIGTERM on, which does not come from the terminal', async () => {
+  it('forwards SIGTERM, which does not come from the terminal', async () => {
     const script = `trap "exit 6" TERM; echo parent $PPID.; while :; do sleep 0.1; done`
     const running = home.atTerminal(`${line} sh -c '${script}'`)
     const [, parent] = await running.until('out', /parent (\d+)\./)
@@ -60,7 +60,7 @@ describe.skipIf(!hasScript)(`kubecred run at a terminal (${NEEDS_SCRIPT})`, () =
     expect(await running.end()).toBe(6)
   })
 
-  it('dies of Ctrl-C as the command does, so that a loop of the shell ends', async () => {
+  it('is killed by Ctrl-C as the command is, so that a shell loop ends', async () => {
     // Not a shell that starts another command: between its fork and exec, dash loses a signal.
     const command = `'${process.execPath}' -e 'console.log("ready"); setInterval(() => {}, 1000)'`
     const loop = `for i in 1 2 3; do ${line} ${command}; done; echo went on`
@@ -73,7 +73,7 @@ describe.skipIf(!hasScript)(`kubecred run at a terminal (${NEEDS_SCRIPT})`, () =
     expect(home.leftovers()).toEqual([])
   })
 
-  it('stops with Ctrl-Z and goes on with fg', async () => {
+  it('stops with Ctrl-Z and continues with fg', async () => {
     const running = home.atTerminal('bash --norc -i')
     running.child.stdin?.write(`PS1='prompt> '\r`)
     await running.until('out', /[^']prompt> /)
@@ -93,7 +93,7 @@ describe.skipIf(!hasScript)(`kubecred run at a terminal (${NEEDS_SCRIPT})`, () =
   })
 
   it.skipIf(!hasCurl)(
-    `lets a plugin ask before the command starts, and not while the command has the terminal (${NEEDS_CURL})`,
+    `lets a plugin prompt before the command starts, and not while the command has the terminal (${NEEDS_CURL})`,
     async () => {
       const script = `#!/bin/sh
 case "$KUBERNETES_EXEC_INFO" in *'"interactive":true'*) ;; *) echo no terminal >&2; exit 9 ;; esac
@@ -128,9 +128,9 @@ const TWICE =
   'kubectl get --raw /version >/dev/null && echo first; read x; kubectl get --raw /version >/dev/null && echo second'
 
 describe.skipIf(!hasScript || !hasKubectl)(
-  `a signer that ends after each answer (${NEEDS_KUBECTL}, ${NEEDS_SCRIPT})`,
+  `a signer that exits after each signature (${NEEDS_KUBECTL}, ${NEEDS_SCRIPT})`,
   () => {
-    it('cannot ask again while the command has the terminal, and a warning says so', async () => {
+    it('cannot prompt again while the command has the terminal, and a warning explains it', async () => {
       await using sandbox = await startSandbox()
       const { certificate, key } = await sandbox.issueCertificate({ user: 'jane' })
       const kit = createRequire(import.meta.url).resolve('kubecred/signer')
@@ -157,7 +157,7 @@ await runSigner({
       running.child.stdin?.write('\r')
       await running.end()
       expect(running.out).not.toMatch(/^second/m)
-      expect(running.out).toMatch(/signer once\.mjs ends after each answer, and cannot ask/)
+      expect(running.out).toMatch(/signer once\.mjs exits after each signature and cannot ask/)
     })
   },
 )
@@ -209,7 +209,7 @@ describe.skipIf(!hasScript || !hasSoftHsm || !hasKubectl)(
       expect(scene.hsm.callsOf('C_Login')).toBe(1)
     })
 
-    it('cannot be had with kubecred token, which names run', async () => {
+    it('cannot be printed with kubecred token, which suggests run', async () => {
       const path = scene.writeKubeconfig({ pathLib: scene.hsm.spied.library, objectIdHex: '02' })
       const running = home.start(['token', '--kubeconfig', path], scene.hsm.spied.environment)
       const { status, out, err } = await ended(running)

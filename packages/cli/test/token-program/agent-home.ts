@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { type AgentPlace, agentPlace } from '../../src/agent/agent-paths.ts'
+import { type AgentPaths, agentPaths } from '../../src/agent/agent-paths.ts'
 import { askAgent } from '../../src/agent/ask-agent.ts'
 import type { AgentStatus } from '../../src/agent/protocol.ts'
 
@@ -36,14 +36,14 @@ export interface Ended {
   readonly token: string | undefined
 }
 
-/** A client of its own around each call: the same client asking twice means that the server said no. */
+/** Starts each call from a new client: a client that asks twice means that the server refused the credential. */
 const AS_CLIENT = '"$0" "$@"; exit $?'
 
-/** A home and a runtime folder for one test, with whatever agent is started in it. */
+/** A home and a runtime folder for one test, with the agent that is started in it. */
 export class AgentHome {
   readonly folder = mkdtempSync(join(tmpdir(), 'ka-'))
   readonly env: Record<string, string>
-  readonly place: AgentPlace
+  readonly paths: AgentPaths
 
   constructor(runtime = 'run') {
     for (const name of ['home', runtime]) {
@@ -55,14 +55,14 @@ export class AgentHome {
       XDG_RUNTIME_DIR: join(this.folder, runtime),
       RUNS: join(this.folder, 'runs'),
     }
-    this.place = agentPlace(this.env)
+    this.paths = agentPaths(this.env)
   }
 
   path(...parts: string[]): string {
     return join(this.folder, ...parts)
   }
 
-  /** Writes a plugin that notes each run, and then does what the shell script says. */
+  /** Writes a plugin that records each run, and then runs the shell script. */
   plugin(name: string, script: string): string {
     const file = this.path(name)
     mkdirSync(join(file, '..'), { recursive: true })
@@ -83,7 +83,7 @@ export class AgentHome {
   /**
    * Starts kubecred-token, as a client would.
    *
-   * @param stanza Variables that the client sets because a kubeconfig says so, as `NAME=value`.
+   * @param stanza Variables that the client sets from `exec.env`, as `NAME=value`.
    */
   start(
     args: readonly string[],
@@ -106,7 +106,7 @@ export class AgentHome {
     return collect(this.start(args, env, stanza))
   }
 
-  /** The same client asks each time it is told to. */
+  /** Starts a client that asks several times. */
   client(args: readonly string[], env: Record<string, string> = {}): Client {
     return new Client(this, args, env)
   }
@@ -119,11 +119,11 @@ export class AgentHome {
   }
 
   async status(): Promise<AgentStatus | undefined> {
-    const answer = await askAgent(this.place, { do: 'status' })
+    const answer = await askAgent(this.paths, { do: 'status' })
     return typeof answer === 'object' && answer.is === 'status' ? answer.status : undefined
   }
 
-  /** Waits until the agent says what is wanted of it. */
+  /** Waits until the status of the agent matches. */
   async until(isSo: (status: AgentStatus) => boolean): Promise<AgentStatus> {
     for (;;) {
       const status = await this.status()
@@ -132,10 +132,10 @@ export class AgentHome {
     }
   }
 
-  /** Ends the agent, and what it runs. */
+  /** Ends the agent, and its plugins. */
   async close(): Promise<void> {
-    await askAgent(this.place, { do: 'stop' }).catch(() => {})
-    while (existsSync(this.place.socket) && (await this.status().catch(() => undefined))) {
+    await askAgent(this.paths, { do: 'stop' }).catch(() => {})
+    while (existsSync(this.paths.socket) && (await this.status().catch(() => undefined))) {
       await sleep(20)
     }
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 })
@@ -199,7 +199,7 @@ function tokenIn(out: string): string | undefined {
   }
 }
 
-/** A shell script that answers a token with the number of the run, and what else is asked of it. */
+/** A shell script that answers with the number of the run as its token, and other fields. */
 export function answers(token = '$(wc -l < "$RUNS" | tr -d " ")', life = '2099-01-01T00:00:00Z') {
   const end = life === '' ? '' : `,\\"expirationTimestamp\\":\\"${life}\\"`
   return `echo "{\\"kind\\":\\"ExecCredential\\",\\"apiVersion\\":\\"client.authentication.k8s.io/v1\\",\\"status\\":{\\"token\\":\\"${token}\\"${end}}}"`

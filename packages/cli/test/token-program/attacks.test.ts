@@ -28,7 +28,7 @@ afterEach(() => home.close())
 
 describe.runIf(process.platform === 'linux')('an agent that is attacked', () => {
   const speak = async (text: string | Buffer): Promise<string> => {
-    const socket = connect(home.place.socket)
+    const socket = connect(home.paths.socket)
     socket.on('error', () => {})
     let heard = ''
     socket.setEncoding('utf8').on('data', (chunk: string) => {
@@ -60,13 +60,13 @@ describe.runIf(process.platform === 'linux')('an agent that is attacked', () => 
     expect((await home.status())?.pid).toBe(pid)
   })
 
-  it('holds no lock, pipe or file of the program that started it', async () => {
+  it('keeps no lock, pipe or file of its parent open', async () => {
     const lock = home.path('lock')
     const file = openSync(lock, 'w')
     const far = Array.from({ length: 197 }, () => 'ignore' as const)
     const child = spawn(process.execPath, [TOKEN_PROGRAM, '--', plugin], {
       env: { ...home.env, KUBERNETES_EXEC_INFO: execInfo() },
-      // Also with a number that is far away: Node takes care of the first sixteen.
+      // Also with a high number: Node handles the first sixteen.
       stdio: ['ignore', 'ignore', 'ignore', file, ...far, file],
     })
     expect(await once(child, 'exit')).toEqual([0, null])
@@ -77,28 +77,28 @@ describe.runIf(process.platform === 'linux')('an agent that is attacked', () => 
     expect(open).not.toContain(realpathSync(lock))
   })
 
-  it('leaves no core file, and no word on the disk', async () => {
+  it('leaves no core dump, and nothing on the disk', async () => {
     await home.token(['--', plugin])
     const { pid } = (await home.status()) ?? { pid: 0 }
     expect(readFileSync(`/proc/${pid}/limits`, 'utf8')).toMatch(/Max core file size\s+0\s+0/)
-    const names = execFileSync('ls', ['-A', home.place.folder]).toString().trim()
+    const names = execFileSync('ls', ['-A', home.paths.folder]).toString().trim()
     expect(names).toBe('agent-1.sock')
-    expect(lstatSync(home.place.socket).mode & 0o777).toBe(0o600)
+    expect(lstatSync(home.paths.socket).mode & 0o777).toBe(0o600)
   })
 
-  it('is told to start by a lock that a dead process left behind, or that is nonsense', async () => {
-    mkdirSync(home.place.folder, { mode: 0o700 })
+  it('starts despite the lock of a dead process, or a malformed lock', async () => {
+    mkdirSync(home.paths.folder, { mode: 0o700 })
     const dead = spawnSync('true').pid
-    writeFileSync(home.place.lock, JSON.stringify({ pid: dead, startedAt: 1 }))
+    writeFileSync(home.paths.lock, JSON.stringify({ pid: dead, startedAt: 1 }))
     expect(await home.token(['--', plugin])).toMatchObject({ token: '1', err: '' })
     await home.program(['agent', 'stop'])
-    writeFileSync(home.place.lock, 'nonsense')
+    writeFileSync(home.paths.lock, 'nonsense')
     expect(await home.token(['--', plugin])).toMatchObject({ token: '2', err: '' })
-    expect(existsSync(home.place.lock)).toBe(false)
+    expect(existsSync(home.paths.lock)).toBe(false)
     await home.program(['agent', 'stop'])
-    execFileSync('mkfifo', [home.place.lock])
+    execFileSync('mkfifo', [home.paths.lock])
     expect(await home.token(['--', plugin])).toMatchObject({ token: '3', err: '' })
-    expect(existsSync(home.place.lock)).toBe(false)
+    expect(existsSync(home.paths.lock)).toBe(false)
   })
 })
 
@@ -120,7 +120,7 @@ function readLink(path: string): string {
   try {
     return readlinkSync(path)
   } catch {
-    // It may be closed by now.
+    // It may already be closed.
     return ''
   }
 }

@@ -10,7 +10,7 @@ beforeEach(() => {
 })
 afterEach(() => home.close())
 
-describe('two who differ never share', () => {
+describe('different requesters never share:', () => {
   it('two profiles of one account', async () => {
     const plugin = home.plugin('bin/aws', answers('$AWS_PROFILE'))
     const ask = (profile: string) => home.token(['--', plugin], { AWS_PROFILE: profile })
@@ -19,7 +19,7 @@ describe('two who differ never share', () => {
     expect(home.runs).toBe(2)
   })
 
-  it('two arguments, two clusters, two current folders of a plugin nobody knows', async () => {
+  it('two arguments, two clusters, two current folders of an unknown plugin', async () => {
     const plugin = home.plugin('p', answers())
     const tokens = [
       await home.token(['--', plugin, 'a']),
@@ -33,7 +33,7 @@ describe('two who differ never share', () => {
     expect(tokens).toEqual(['1', '2', '3', '4', '1'])
   })
 
-  it('but two terminals do', async () => {
+  it('but two terminals of the same account do', async () => {
     const plugin = home.plugin('p', answers())
     const first = await home.token(['--', plugin], { TERM: 'xterm', SSH_TTY: '/dev/pts/1' })
     const second = await home.token(['--', plugin], { TERM: 'screen', TMUX: '/tmp/tmux,1' })
@@ -42,7 +42,7 @@ describe('two who differ never share', () => {
 })
 
 describe('a change of account is noticed', () => {
-  it('in the files where a known plugin keeps it, also when they are written anew with the same size', async () => {
+  it('in the files of a known plugin, also if they are rewritten with the same size', async () => {
     const plugin = home.plugin('bin/aws', answers())
     const config = join(home.env['HOME'] ?? '', '.aws')
     mkdirSync(config)
@@ -65,8 +65,8 @@ describe('a change of account is noticed', () => {
   })
 })
 
-describe('a refusal gets through', () => {
-  it('the same client asking again for what it has makes the plugin run; others get the new one too', async () => {
+describe('after a refusal', () => {
+  it('the plugin runs again when the same client asks again, and others get the new credential too', async () => {
     const plugin = home.plugin('p', answers())
     const client = home.client(['--', plugin])
     expect(await client.token()).toBe('1')
@@ -77,7 +77,7 @@ describe('a refusal gets through', () => {
     expect(home.runs).toBe(2)
   })
 
-  it('another client that was given the refused one gets the new one without a further run', async () => {
+  it('another client with the refused credential gets the new one without another run', async () => {
     const plugin = home.plugin('p', answers())
     const clients = [home.client(['--', plugin]), home.client(['--', plugin])]
     for (const client of clients) expect(await client.token()).toBe('1')

@@ -8,10 +8,10 @@ import { AgentHome, answers, type Ended } from './agent-home.ts'
 const SETPRIV = 'setpriv'
 const NOBODY = 65_534
 const AS_NOBODY = [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups']
-/** Only root can become somebody else. */
+/** Only root can change the user. */
 const canBecome = spawnSync(SETPRIV, [...AS_NOBODY, process.execPath, '-e', '0']).status === 0
 
-/** Makes the folder if it can, listens in it, answers like an agent, and says what it hears. */
+/** Creates the folder if possible, listens in it, answers like an agent, and prints what it receives. */
 const IMPOSTOR = `
 const { mkdirSync } = require('node:fs')
 const [folder, socket] = process.argv.slice(1)
@@ -65,7 +65,7 @@ function expectRefused(ended: Ended, path: string): void {
 describe.skipIf(!canBecome)(
   'another user of the machine who is there before the agent (needs root, and setpriv of util-linux)',
   () => {
-    it('is told nothing when the folder among the temporary ones is theirs', async () => {
+    it('receives nothing if it owns the folder in the temporary folder', async () => {
       const tmp = home.path('tmp')
       mkdirSync(tmp)
       chmodSync(tmp, 0o1777)
@@ -75,8 +75,8 @@ describe.skipIf(!canBecome)(
       expectRefused(await home.token(['--', plugin], env), folder)
     })
 
-    it('is told nothing when only the socket is theirs, in a folder that was open once', async () => {
-      const { folder, socket } = home.place
+    it('receives nothing if it owns the socket, in a folder that was once open', async () => {
+      const { folder, socket } = home.paths
       chmodSync(join(folder, '..'), 0o711)
       mkdirSync(folder)
       chmodSync(folder, 0o777)
@@ -85,11 +85,11 @@ describe.skipIf(!canBecome)(
       expectRefused(await home.token(['--', plugin]), socket)
     })
 
-    it('cannot read what the agent keeps, nor talk to it', async () => {
+    it('cannot read the memory of the agent, nor connect to it', async () => {
       await home.token(['--', plugin])
-      chmodSync(join(home.place.folder, '..'), 0o711)
+      chmodSync(join(home.paths.folder, '..'), 0o711)
       const talk = `require('node:net').connect(process.argv[1]).on('error', ({ code }) => console.log(code))`
-      const args = [...AS_NOBODY, process.execPath, '-e', talk, home.place.socket]
+      const args = [...AS_NOBODY, process.execPath, '-e', talk, home.paths.socket]
       expect(spawnSync(SETPRIV, args, { encoding: 'utf8' }).stdout.trim()).toBe('EACCES')
     })
   },

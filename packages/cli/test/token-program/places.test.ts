@@ -18,7 +18,7 @@ afterEach(async () => {
   await home.close()
 })
 
-/** Somebody who would like to be asked. Hears what they are sent. */
+/** An impostor that listens and records what it receives. */
 async function listenAt(path: string): Promise<string[]> {
   const heard: string[] = []
   const server = createServer((socket) => {
@@ -32,7 +32,7 @@ async function listenAt(path: string): Promise<string[]> {
   return heard
 }
 
-describe('a place that is not ours alone is not used: nothing is sent there, and the plugin runs without an agent', () => {
+describe('paths that are not private are not used: nothing is sent, and the plugin runs without an agent:', () => {
   const expectAlone = async (reason: RegExp, heard: readonly string[] = []): Promise<void> => {
     const ended = await home.token(['--', plugin])
     expect(ended).toMatchObject({ status: 0, token: '1' })
@@ -44,48 +44,48 @@ describe('a place that is not ours alone is not used: nothing is sent there, and
   it('a folder that is a link', async () => {
     const elsewhere = home.path('elsewhere')
     mkdirSync(elsewhere, { mode: 0o700 })
-    symlinkSync(elsewhere, home.place.folder)
+    symlinkSync(elsewhere, home.paths.folder)
     const heard = await listenAt(join(elsewhere, 'agent-1.sock'))
     await expectAlone(/it is a symbolic link/, heard)
     expect(existsSync(join(elsewhere, 'agent-1.lock'))).toBe(false)
   })
 
   it.each([0o770, 0o701, 0o755])('a folder with mode %o', async (mode) => {
-    mkdirSync(home.place.folder)
-    const heard = await listenAt(home.place.socket)
-    chmodSync(home.place.socket, 0o600)
-    chmodSync(home.place.folder, mode)
-    await expectAlone(/others than you have access/, heard)
+    mkdirSync(home.paths.folder)
+    const heard = await listenAt(home.paths.socket)
+    chmodSync(home.paths.socket, 0o600)
+    chmodSync(home.paths.folder, mode)
+    await expectAlone(/other users have access/, heard)
   })
 
-  it('a socket that others may use', async () => {
-    mkdirSync(home.place.folder, { mode: 0o700 })
-    const heard = await listenAt(home.place.socket)
-    chmodSync(home.place.socket, 0o666)
-    await expectAlone(/others than you have access/, heard)
+  it('a socket that other users can access', async () => {
+    mkdirSync(home.paths.folder, { mode: 0o700 })
+    const heard = await listenAt(home.paths.socket)
+    chmodSync(home.paths.socket, 0o666)
+    await expectAlone(/other users have access/, heard)
   })
 
-  it('a socket that is a link, or no socket', async () => {
-    mkdirSync(home.place.folder, { mode: 0o700 })
+  it('a link or a file in place of the socket', async () => {
+    mkdirSync(home.paths.folder, { mode: 0o700 })
     const heard = await listenAt(home.path('s'))
-    symlinkSync(home.path('s'), home.place.socket)
+    symlinkSync(home.path('s'), home.paths.socket)
     await expectAlone(/it is not a socket/, heard)
-    rmSync(home.place.socket)
-    writeFileSync(home.place.socket, '')
+    rmSync(home.paths.socket)
+    writeFileSync(home.paths.socket, '')
     home.plugin('p', answers('1'))
-    await expectAlone(/it is not a socket|others than you/)
+    await expectAlone(/it is not a socket|other users have access/)
   })
 
-  it('a folder in one that others can write to', async () => {
-    chmodSync(dirname(home.place.folder), 0o777)
-    await expectAlone(/others can write to it/)
+  it('a folder whose parent is writable by other users', async () => {
+    chmodSync(dirname(home.paths.folder), 0o777)
+    await expectAlone(/other users can write to it/)
   })
 
-  it('a path that the kernel would cut', async () => {
+  it('a path that the kernel would truncate', async () => {
     const long = join(home.path('x'.repeat(120)))
     mkdirSync(long, { mode: 0o700 })
     const ended = await home.token(['--', plugin], { XDG_RUNTIME_DIR: long })
     expect(ended).toMatchObject({ status: 0, token: '1' })
-    expect(ended.err).toMatch(/has \d{3} bytes, and 100 is the limit/)
+    expect(ended.err).toMatch(/has \d{3} bytes, the limit is 100/)
   })
 })

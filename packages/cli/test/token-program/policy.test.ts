@@ -33,13 +33,13 @@ function allow(...commands: string[]): string {
   return file
 }
 
-describe('the plugin policy holds for the plugin behind kubecred-token', () => {
-  it('which runs when it is allowed', async () => {
+describe('the plugin policy applied by kubecred-token', () => {
+  it('lets an allowed plugin run', async () => {
     allow(plugin)
     expect(await home.token(['--', plugin])).toMatchObject({ status: 0, token: '1' })
   })
 
-  it('and not when only kubecred-token is, from the agent neither', async () => {
+  it('rejects the plugin if only kubecred-token is allowed, also through the agent', async () => {
     allow(plugin)
     await home.token(['--', plugin])
     allow(TOKEN_PROGRAM)
@@ -49,18 +49,18 @@ describe('the plugin policy holds for the plugin behind kubecred-token', () => {
     expect(home.runs).toBe(1)
   })
 
-  it('and not when the file can be written by others', async () => {
+  it('is rejected if the file is writable by other users', async () => {
     chmodSync(allow(plugin), 0o666)
     expect(await home.token(['--', plugin])).toMatchObject({ status: 51, out: '' })
     expect(home.runs).toBe(0)
   })
 
   it.runIf(process.platform === 'linux')(
-    'whatever the stanza says: neither KUBERC, nor HOME, nor PATH chooses another policy',
+    'cannot be replaced by the stanza: neither KUBERC, nor HOME, nor PATH chooses another one',
     async () => {
       allow('good')
       const evil = home.plugin('evil/good', answers('evil'))
-      // The client has one environment, and what it starts gets more from the kubeconfig.
+      // The processes that the client starts have additional variables from the kubeconfig.
       const path = `${home.path('bin')}:${process.env['PATH']}`
       const sets = [
         'KUBERC=off',
@@ -72,20 +72,20 @@ describe('the plugin policy holds for the plugin behind kubecred-token', () => {
         const ended = await home.token(['--', evil], { PATH: path }, [set])
         expect(ended, set).toMatchObject({ status: 50, out: '' })
       }
-      // A name is looked up where the client would.
+      // A name is looked up in the PATH of the client.
       const found = await home.token(['--', 'good'], { PATH: path }, sets.slice(3))
       expect(found).toMatchObject({ status: 0, token: '1' })
     },
   )
 
-  it('and can be switched off by the client only', async () => {
+  it('can be switched off only by the client', async () => {
     allow('something-else')
     expect(await home.token(['--', plugin], { KUBERC: 'off' })).toMatchObject({ status: 0 })
   })
 })
 
-describe('kubecred-token does not stand behind itself', () => {
-  it('not by name, not by a link', async () => {
+describe('kubecred-token does not run itself', () => {
+  it('by name or by a link', async () => {
     const link = home.path('other-name')
     symlinkSync(TOKEN_PROGRAM, link)
     for (const command of [TOKEN_PROGRAM, link]) {
@@ -96,7 +96,7 @@ describe('kubecred-token does not stand behind itself', () => {
     expect(home.runs).toBe(0)
   })
 
-  it('not through a script that starts it again: that ends after a few times', async () => {
+  it('through a script that starts it again: that ends after a few times', async () => {
     const loop = home.path('loop')
     writeFileSync(
       loop,
@@ -106,11 +106,11 @@ describe('kubecred-token does not stand behind itself', () => {
     const ended = await home.token(['--', loop])
     expect(ended).toMatchObject({ out: '' })
     expect(ended.status).not.toBe(0)
-    expect(ended.err).toContain('leads to itself')
+    expect(ended.err).toContain('starts kubecred-token again, without end')
     expect(home.runs).toBeLessThan(5)
   })
 
-  it('not through a context that leads to it', async () => {
+  it('through a context that uses it', async () => {
     const kubeconfig = home.path('config')
     const exec = {
       apiVersion: 'client.authentication.k8s.io/v1',
@@ -123,13 +123,13 @@ describe('kubecred-token does not stand behind itself', () => {
     expect(ended.out).toBe('')
     expect(ended.status).not.toBe(0)
     expect(ended.err).toContain(
-      'kubecred-token: the context of kubecred-token leads to kubecred-token again; see',
+      'kubecred-token: the context of kubecred-token uses kubecred-token again; see',
     )
   })
 })
 
 describe('kubecred-token for a context', () => {
-  it('gives its credential', async () => {
+  it('prints its credential', async () => {
     const kubeconfig = home.path('config')
     writeKubeconfig(kubeconfig, { token: 'abc' })
     const args = ['--kubeconfig', kubeconfig, '--context', 'c']
@@ -137,7 +137,7 @@ describe('kubecred-token for a context', () => {
     expect(await home.token([...args.slice(0, 3), 'none'])).toMatchObject({ status: 15, out: '' })
   })
 
-  it('asks the policy for its plugin', async () => {
+  it('applies the policy to its plugin', async () => {
     const kubeconfig = home.path('config')
     const exec = {
       apiVersion: 'client.authentication.k8s.io/v1',
@@ -152,14 +152,14 @@ describe('kubecred-token for a context', () => {
   })
 })
 
-const HARMLESS = ['explain', 'completion', 'version', 'help']
+const HARMLESS = ['explain', 'completion', 'options', 'version', 'help']
 
 it.each(COMMANDS.filter(({ name }) => !HARMLESS.includes(name)))(
   'a kubeconfig cannot make a plugin of kubecred $name',
   async ({ name }) => {
     const ended = await home.program([name], { KUBERNETES_EXEC_INFO: '{}' })
     expect(ended).toMatchObject({ status: 2, out: '' })
-    expect(ended.err).toContain('does not work as a credential plugin')
+    expect(ended.err).toContain('cannot run as a credential plugin')
   },
 )
 
@@ -188,7 +188,7 @@ it.each([
   })
   allow(PROGRAM)
   const ended = await home.program(['token', '--kubeconfig', outer], {})
-  expect(ended.err).toContain('does not work as a credential plugin')
+  expect(ended.err).toContain('cannot run as a credential plugin')
   expect(home.runs).toBe(0)
 })
 

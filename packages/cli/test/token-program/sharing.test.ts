@@ -14,7 +14,7 @@ const waiting = (count: number) => (status: { entries: readonly { waiting: numbe
   status.entries.some((entry) => entry.waiting >= count)
 
 describe('kubecred-token -- PLUGIN', () => {
-  it('prints what the plugin printed, and passes on what it said', async () => {
+  it('prints the answer of the plugin, and passes on its standard error', async () => {
     const plugin = home.plugin('p', `echo 'a word for people' >&2\n${answers('first')}`)
     const { status, out, err } = await home.token(['--', plugin])
     expect({ status, err }).toEqual({ status: 0, err: 'a word for people\n' })
@@ -25,9 +25,9 @@ describe('kubecred-token -- PLUGIN', () => {
     })
   })
 
-  it('passes on nothing of what the client told about the cluster, when the plugin prints it', async () => {
+  it('hides the cluster info of the client if the plugin prints it', async () => {
     const plugin = home.plugin('p', 'env >&2; exit 1')
-    const config = { audience: 'marked-audience', list: [{ secret: 'marked "secret"' }] }
+    const config = { requesters: 'marked-requesters', list: [{ secret: 'marked "secret"' }] }
     const cluster = { server: 'https://h', config, 'proxy-url': 'http://h/marked-proxy' }
     for (const KUBECRED_AGENT of ['on', 'off']) {
       const env = { KUBERNETES_EXEC_INFO: execInfo(false, { cluster }), KUBECRED_AGENT }
@@ -38,14 +38,14 @@ describe('kubecred-token -- PLUGIN', () => {
     }
   })
 
-  it('lets no control character of the plugin reach the terminal', async () => {
+  it('escapes control characters from the plugin', async () => {
     const plugin = home.plugin('p', `printf 'a\\033[2Jb\\r\\n' >&2\nexit 1`)
     const { err } = await home.token(['--', plugin])
     expect(err).toContain('aU+001B[2Jb\n')
     expect(err).not.toMatch(/[^\n\P{C}]/u)
   })
 
-  it('runs the plugin once for fifty processes that come at once, and for those that come later', async () => {
+  it('runs the plugin once for fifty concurrent processes, and for later ones', async () => {
     const plugin = home.plugin('p', `${waitForGo(home.path('go'))}\n${answers()}`)
     const many = Array.from({ length: 50 }, () => home.token(['--', plugin]))
     await home.until(waiting(50))
@@ -57,7 +57,7 @@ describe('kubecred-token -- PLUGIN', () => {
     expect(home.runs).toBe(1)
   })
 
-  it('has one agent, whoever starts it: twenty who find a dead socket agree', async () => {
+  it('has one agent: twenty processes that find a dead socket start only one', async () => {
     const plugin = home.plugin('p', `${waitForGo(home.path('go'))}\n${answers()}`)
     const before = home.token(['--', plugin])
     const { pid } = await home.until((status) => waiting(1)(status) && home.runs === 1)
@@ -68,11 +68,11 @@ describe('kubecred-token -- PLUGIN', () => {
     const ended = await Promise.all([before, ...many])
     expect(new Set(ended.map(({ status }) => status))).toEqual(new Set([0]))
     expect((await home.status())?.entries).toMatchObject([{ runs: 1 }])
-    // One of the dead agent, one of its successor.
+    // One run of the dead agent, one of its successor.
     expect(home.runs).toBe(2)
   })
 
-  it('goes on when the agent is killed while the plugin runs, and the next call works too', async () => {
+  it('succeeds if the agent is killed while the plugin runs, and so does the next call', async () => {
     const plugin = home.plugin('p', `${waitForGo(home.path('go'))}\n${answers('late')}`)
     const asking = home.token(['--', plugin])
     const { pid } = await home.until(waiting(1))
@@ -83,7 +83,7 @@ describe('kubecred-token -- PLUGIN', () => {
     expect((await home.status())?.pid).not.toBe(pid)
   })
 
-  it('keeps running for those who wait when others leave', async () => {
+  it('keeps running for waiting clients when others leave', async () => {
     const plugin = home.plugin('p', `${waitForGo(home.path('go'))}\n${answers()}`)
     const leaving = home.start(['--', plugin])
     await home.until(waiting(1))
@@ -97,7 +97,7 @@ describe('kubecred-token -- PLUGIN', () => {
     expect(home.runs).toBe(1)
   })
 
-  it('shares nothing that has no end: whoever did not start the run makes their own', async () => {
+  it('does not share a credential without expiry: every client runs the plugin itself', async () => {
     const plugin = home.plugin('p', `${waitForGo(home.path('go'))}\n${answers(undefined, '')}`)
     const many = [home.token(['--', plugin]), home.token(['--', plugin])]
     await home.until(waiting(2))
@@ -109,22 +109,22 @@ describe('kubecred-token -- PLUGIN', () => {
     expect((await home.status())?.entries).toEqual([])
   })
 
-  it('shares it for as long as --ttl says', async () => {
+  it('shares it for the time of --ttl', async () => {
     const plugin = home.plugin('p', answers(undefined, ''))
     const args = ['--ttl', '10m', '--', plugin]
     expect(await home.token(args)).toMatchObject({ token: '1' })
     expect(await home.token(args)).toMatchObject({ token: '1' })
   })
 
-  it("passes a failure on: the plugin's words, its exit status, and what to do", async () => {
+  it('passes on a failure: standard error and exit status of the plugin, and a hint', async () => {
     const plugin = home.plugin('p', `echo 'you are not logged in' >&2; exit 7`)
     const first = await home.token(['--', plugin, '--client-secret=hush-hush'])
     expect(first).toMatchObject({ status: 7, out: '' })
     expect(first.err).toMatch(/^you are not logged in\nkubecred-token: credential plugin/)
     expect(first.err).toContain('ERR_PLUGIN_EXITED')
     expect(first.err).not.toContain('hush-hush')
-    // The pause after a failure grows, so that on a busy machine too a call comes within one. The plugin does not run for
-    // that call, which prints what the plugin said before.
+    // The back-off grows, so that even on a busy machine a call falls into it. The plugin does not run for that call,
+    // which prints the standard error of the failed run.
     for (;;) {
       const { runs } = home
       const next = await home.token(['--', plugin, '--client-secret=hush-hush'])
@@ -135,7 +135,7 @@ describe('kubecred-token -- PLUGIN', () => {
     }
   })
 
-  it('works without an agent when told to', async () => {
+  it('works without the agent if KUBECRED_AGENT is off', async () => {
     const plugin = home.plugin('p', answers())
     const env = { KUBECRED_AGENT: 'off' }
     expect(await home.token(['--', plugin], env)).toMatchObject({ token: '1', err: '' })
@@ -143,7 +143,7 @@ describe('kubecred-token -- PLUGIN', () => {
     expect(await home.status()).toBeUndefined()
   })
 
-  it('answers in the version that was asked for, and tells the plugin all it was told', async () => {
+  it('answers in the requested version, and passes the exec info to the plugin', async () => {
     const plugin = home.plugin('p', `printf '%s' "$KUBERNETES_EXEC_INFO" > info\n${answers()}`)
     const cluster = { server: 'https://x', config: { id: 12345678901234567890n } }
     const info = execInfo(false).replace('"spec":{', `"spec":{"cluster":${encode(cluster)},`)
@@ -161,7 +161,7 @@ describe('kubecred-token -- PLUGIN', () => {
     [['--ttl', 'soon', '--', 'x'], {}, 2],
     [['--ttl'], {}, 2],
     [['surplus'], {}, 2],
-  ])('ends %j with %j in %i', async (args, env, status) => {
+  ])('exits for %j with %j: %i', async (args, env, status) => {
     const ended = await home.token(args, env)
     expect(ended).toMatchObject({ status, out: '' })
     expect(ended.err).toMatch(/^kubecred-token: /)

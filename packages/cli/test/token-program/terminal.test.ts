@@ -11,7 +11,7 @@ beforeEach(() => {
 })
 afterEach(() => home.close())
 
-/** A plugin that asks when it may, and says what it was told. */
+/** A plugin that prompts if it may, and answers with the input. */
 const ASKS = `
 case "$KUBERNETES_EXEC_INFO" in
 *'"interactive":true'*)
@@ -19,11 +19,11 @@ case "$KUBERNETES_EXEC_INFO" in
   printf 'Password: ' >&2
   IFS= read -r password
   [ "$password" = 'open sesame' ] || { echo 'wrong password' >&2; exit 1; } ;;
-*) [ -t 0 ] && { echo 'a terminal, but nobody to ask' >&2; exit 9; } ;;
+*) [ -t 0 ] && { echo 'a terminal, but not interactive' >&2; exit 9; } ;;
 esac
 ${answers('from-a-person')}`
 
-/** A client at a pseudo-terminal: what we write is typed, what is shown comes back. */
+/** A client at a pseudo-terminal: its input is typed, its output is the screen. */
 function atTerminal(plugin: string): Running {
   const command = ['env', '-i']
   for (const [name, value] of Object.entries(home.env)) command.push(`${name}=${value}`)
@@ -37,7 +37,7 @@ const type = (running: Running, keys: string): void => void running.child.stdin?
 describe.skipIf(!hasScript)(
   'a plugin that asks, behind kubecred-token (needs script: apt install bsdutils)',
   () => {
-    it('has the terminal; one person answers for all who wait', async () => {
+    it('has the terminal; one user answers for all waiting clients', async () => {
       const plugin = home.plugin('p', ASKS)
       const first = atTerminal(plugin)
       await first.until('out', /Password: /)
@@ -52,7 +52,7 @@ describe.skipIf(!hasScript)(
       expect(home.runs).toBe(1)
     })
 
-    it('is asked by the next one when the person leaves', async () => {
+    it('prompts the next user when the first one leaves', async () => {
       const plugin = home.plugin('p', ASKS)
       const first = atTerminal(plugin)
       await first.until('out', /Password: /)
@@ -65,7 +65,7 @@ describe.skipIf(!hasScript)(
       expect(await second.end()).toBe(0)
     })
 
-    it('begins anew at once after the only person left', async () => {
+    it('starts over at once after the only user left', async () => {
       const plugin = home.plugin('p', ASKS)
       const first = atTerminal(plugin)
       await first.until('out', /Password: /)
@@ -77,7 +77,7 @@ describe.skipIf(!hasScript)(
       expect(await second.end()).toBe(0)
     })
 
-    it('fails with its own status, and its words are shown once', async () => {
+    it('fails with its own exit status, and its standard error is shown once', async () => {
       const running = atTerminal(home.plugin('p', ASKS))
       await running.until('out', /Password: /)
       type(running, 'guess\r')
@@ -86,7 +86,7 @@ describe.skipIf(!hasScript)(
       expect(running.out).toContain('failed with exit code 1')
     })
 
-    it('is not asked twice when the agent dies meanwhile', async () => {
+    it('does not prompt twice if the agent dies meanwhile', async () => {
       const running = atTerminal(home.plugin('p', ASKS))
       await running.until('out', /Password: /)
       const { pid } = await home.until(({ entries }) => entries.length === 1)

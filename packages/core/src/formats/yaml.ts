@@ -17,6 +17,7 @@ import {
 } from 'yaml'
 import { parseJson } from './json.ts'
 import { NOT_PLAIN, readPlainYaml } from './plain-yaml.ts'
+import { findYamlMistake, type YamlMistake } from './yaml-mistake.ts'
 
 /** Text is not valid YAML. The message has the line and the reason, and never a part of the text. */
 export class YamlError extends Error {
@@ -139,7 +140,8 @@ export function readDocument(text: string): Document.Parsed | undefined {
   const [document] = composer.compose(readTokens(text, lineCounter))
   const [error] = document?.errors ?? []
   if (error !== undefined) {
-    throw new YamlError(describeError(error.code), lineCounter.linePos(error.pos[0]).line)
+    const { reason, line } = locateMistake(text, error.code, lineCounter.linePos(error.pos[0]).line)
+    throw new YamlError(reason, line)
   }
   return document
 }
@@ -266,16 +268,25 @@ function scalarValue({ value, source, tag }: Scalar): unknown {
 
 const ERROR_REASONS: Readonly<Record<string, string>> = {
   BAD_INDENT: 'wrong indentation',
-  TAB_AS_INDENT: 'tab in the indentation; use spaces',
-  BLOCK_AS_IMPLICIT_KEY: 'second colon on one line; quote the value',
-  MISSING_CHAR: 'missing quote, bracket or colon',
+  TAB_AS_INDENT: 'a tab in the indentation; use spaces',
+  BLOCK_AS_IMPLICIT_KEY: 'a second colon on one line; quote the value',
+  MISSING_CHAR: 'a quote, bracket or colon is missing',
   UNEXPECTED_TOKEN: 'unexpected text',
-  BAD_DQ_ESCAPE: 'unknown escape in a quoted string',
-  MULTILINE_IMPLICIT_KEY: 'missing colon after a key',
+  BAD_DQ_ESCAPE: 'an unknown escape in a quoted string',
+  BAD_SCALAR_START: 'a value that starts with a reserved character; quote it',
+  MULTILINE_IMPLICIT_KEY: 'a colon is missing after a key',
 }
 
-function describeError(code: string): string {
-  return ERROR_REASONS[code] ?? code.toLowerCase().replaceAll('_', ' ')
+/**
+ * Says what is wrong, and where, as a reader sees it.
+ *
+ * What stands after the line at which the parser stopped cannot be the cause; but of two lines that do not fit
+ * together, it names the first.
+ */
+function locateMistake(text: string, code: string, line: number): YamlMistake {
+  const found = findYamlMistake(text)
+  if (found !== undefined && found.line <= line + 1) return found
+  return { reason: ERROR_REASONS[code] ?? code.toLowerCase().replaceAll('_', ' '), line }
 }
 
 /**

@@ -181,14 +181,14 @@ describe('a document', () => {
 
 describe('an error', () => {
   it.each([
-    ['a:\n\tb: hunter2', 'tab in the indentation', 2],
-    ['token: hunter2: more', 'second colon on one line', 1],
-    ['a: "hunter2', 'missing quote, bracket or colon', 1],
-    ['a: "\\hunter2"', 'unknown escape', 1],
-    ['a: 1\nb: [hunter2', 'wrong indentation', 2],
-    ['a: @hunter2', 'bad scalar start', 1],
-    ['a: 1\n- hunter2\n', 'missing colon', 2],
-  ])('has the reason and the line of %j', (text, mistake, line) => {
+    ['a:\n\tb: hunter2', 'a tab in the indentation', 2],
+    ['token: hunter2: more', 'a second colon on one line', 1],
+    ['a: "hunter2', 'a quote is not closed', 1],
+    ['a: "\\hunter2"', 'an unknown escape', 1],
+    ['a: 1\nb: [hunter2', 'a bracket is not closed', 2],
+    ['a: @hunter2', 'starts with a reserved character', 1],
+    ['a: 1\n- hunter2\n', 'a list item where a key is expected', 2],
+  ])('names mistake and line of %j', (text, mistake, line) => {
     expect(() => parseYaml(text)).toThrow(
       expect.objectContaining({
         name: 'YamlError',
