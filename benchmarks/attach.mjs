@@ -1,4 +1,4 @@
-// What attach(kc) costs and saves: twenty loops that list, with it and without it, in one run, in turns.
+// The cost of attach(kc): twenty workers that send list requests, with and without it, alternating in one run.
 import { readdirSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { attach } from 'kubecred/client-node'
@@ -8,7 +8,7 @@ import { openScene } from './scene.mjs'
 const LOOPS = 20
 const ROUNDS = 8
 const ROUND_MS = 1500
-/** So that what the other left open has time to close. */
+/** Time for the connections of the other client to close. */
 const SETTLE_MS = 500
 
 export const name = 'attach(kc) against plain @kubernetes/client-node, 12 s of load each'
@@ -45,7 +45,7 @@ async function compare(version, module, kubeconfig) {
     }
   }
   await attachment.close()
-  // Of each round by itself: what else the machine does then slows down both.
+  // Computed per round, because other load on the machine slows down both alike.
   const ratios = ours.rates.map((rate, round) => rate / plain.rates[round])
   return [
     { what: `${version} plain, requests per second`, value: Math.round(median(plain.rates)) },
@@ -55,8 +55,8 @@ async function compare(version, module, kubeconfig) {
       value: Math.round(median(ratios) * 100) / 100,
       target: '≥ 4',
     },
-    { what: `${version} plain, most open descriptors`, value: plain.descriptors },
-    { what: `${version} attached, most open descriptors`, value: ours.descriptors },
+    { what: `${version} plain, max open descriptors`, value: plain.descriptors },
+    { what: `${version} attached, max open descriptors`, value: ours.descriptors },
     {
       what: `${version} attached / plain, descriptors`,
       value: Math.round((ours.descriptors / Math.max(plain.descriptors, 1)) * 100) / 100,
@@ -83,7 +83,7 @@ async function load(client) {
   client.rates.push((count / ROUND_MS) * 1000)
 }
 
-/** Of this process; elsewhere than on Linux nobody tells. */
+/** The open descriptors of this process; only Linux reports them. */
 function descriptors() {
   try {
     return readdirSync('/proc/self/fd').length

@@ -1,5 +1,5 @@
-// A warm request beside client-go: how many per second, and what each costs in processor time. In turns, in one run.
-// Both speak HTTP/1.1 to the same server. Needs Go; `npm run bench` leaves it out where there is none.
+// A warm request compared with client-go: requests per second, and CPU time per request, alternating in one run.
+// Both use HTTP/1.1 with the same server. Needs Go; `npm run bench` skips it without.
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ import { connect } from 'kubecred'
 import { median, ratio } from './measure.mjs'
 import { openScene } from './scene.mjs'
 
-export const name = 'a warm request, beside client-go'
+export const name = 'a warm request, compared with client-go'
 
 const WORKERS = 8
 const ROUND_MS = 1000
@@ -18,7 +18,7 @@ const ROUNDS = 9
 const inTree = (path) => fileURLToPath(new URL(path, import.meta.url))
 
 export async function run() {
-  if (spawnSync('go', ['version']).status !== 0) return [{ what: 'left out', value: 'no Go' }]
+  if (spawnSync('go', ['version']).status !== 0) return [{ what: 'skipped', value: 'no Go' }]
   const folder = mkdtempSync(join(tmpdir(), 'kubecred-bench-'))
   const scene = await openScene()
   const cluster = await connect({ kubeconfig: scene.kubeconfig })
@@ -48,10 +48,10 @@ export async function run() {
       value: ratio(of('ours', rate), of('theirs', rate)),
       target: '≥ 0.85',
     },
-    { what: 'cluster.fetch, µs of processor per request', value: Math.round(of('ours', cost)) },
-    { what: 'client-go, µs of processor per request', value: Math.round(of('theirs', cost)) },
+    { what: 'cluster.fetch, µs of CPU per request', value: Math.round(of('ours', cost)) },
+    { what: 'client-go, µs of CPU per request', value: Math.round(of('theirs', cost)) },
     {
-      what: 'client-go / cluster.fetch, processor per request',
+      what: 'client-go / cluster.fetch, CPU per request',
       value: ratio(of('theirs', cost), of('ours', cost)),
       target: '≥ 0.85',
     },
@@ -74,7 +74,7 @@ async function load(cluster) {
   return { requests, seconds: (performance.now() - begin) / 1000, cpu: (user + system) / 1e6 }
 }
 
-/** Built where the modules of conformance/client-go are known. */
+/** Built in conformance/client-go, whose go.mod has the modules. */
 function startClientGo(path, kubeconfig) {
   const { status, stderr } = spawnSync('go', ['build', '-o', path, inTree('client-go/main.go')], {
     cwd: inTree('../conformance/client-go'),

@@ -1,4 +1,4 @@
-// 10,000 requests at once on a cold start: how often the plugin runs, and what the storm costs beside a warm one.
+// 10,000 concurrent requests on a cold start: how often the plugin runs, and the cost compared with a warm start.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import {
@@ -16,14 +16,14 @@ import { connect } from 'kubecred'
 const COUNT = 10_000
 const PLUGIN_S = 1
 
-export const name = `${COUNT} requests at once, cold, with a plugin that takes ${PLUGIN_S} s`
+export const name = `${COUNT} concurrent requests, cold, with a plugin that takes ${PLUGIN_S} s`
 
 export async function run() {
   const folder = mkdtempSync(join(tmpdir(), 'kubecred-bench-'))
   const server = fork(new URL('serve.mjs', import.meta.url), { execArgv: [] })
   const [{ url }] = await once(server, 'message')
   const kubeconfig = writeConfig(folder, url)
-  // Another connection warms the engine (its code, not its sockets): only the cluster under test is cold.
+  // Another cluster warms up the code (not the sockets), so that only the cluster under test is cold.
   const other = await connect({ kubeconfig, token: 'benchmark' })
   await storm(other)
   await other.close()

@@ -1,4 +1,4 @@
-// What a warm request costs over HTTP/2 against the pool of HTTP/1.1 connections, in one run, in turns.
+// The cost of a warm request over HTTP/2 compared with the pool of HTTP/1.1 connections, alternating in one run.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { connect } from 'kubecred'
@@ -28,9 +28,12 @@ export async function run() {
     }
     const [pool, http2] = Object.values(rates).map(median)
     rows.push(
-      { what: `pool, ${workers} at once, requests per second`, value: Math.round(pool) },
-      { what: `http2, ${workers} at once, requests per second`, value: Math.round(http2) },
-      { what: `http2 / pool, ${workers} at once`, value: Math.round((http2 / pool) * 100) / 100 },
+      { what: `pool, ${workers} concurrent, requests per second`, value: Math.round(pool) },
+      { what: `http2, ${workers} concurrent, requests per second`, value: Math.round(http2) },
+      {
+        what: `http2 / pool, ${workers} concurrent`,
+        value: Math.round((http2 / pool) * 100) / 100,
+      },
     )
   }
   await Promise.all(Object.values(transports).map((cluster) => cluster.close()))

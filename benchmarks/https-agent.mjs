@@ -1,4 +1,4 @@
-// What the agents cost: `https.get` with each of them against Node's own agent and a fixed token, in one run, in turns.
+// The cost of the agents: `https.get` with each, compared with Node's own agent and a fixed token, alternating in one run.
 import https from 'node:https'
 import { connect } from 'kubecred'
 import { createAgent } from 'kubecred/https'

@@ -1,4 +1,4 @@
-// What an idle cluster costs: a thousand of them in one process, without a socket and with one each.
+// The memory of an idle cluster: a thousand in one process, without a socket and with one each.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -33,7 +33,7 @@ export async function run() {
   ]
 }
 
-/** Each with its own user, so that nothing is shared. */
+/** Opens clusters with different users, so that nothing is shared. */
 async function open(folder, url, name) {
   const kubeconfig = join(folder, name)
   const cluster = { server: url, 'insecure-skip-tls-verify': true }
@@ -50,7 +50,7 @@ async function open(folder, url, name) {
   return connect({ kubeconfig })
 }
 
-/** The memory of the whole process: what TLS takes is outside the heap and would not be seen there. */
+/** The memory of the whole process, because TLS allocates outside the heap. */
 function memory() {
   for (let count = 0; count < 3; count += 1) globalThis.gc()
   return process.memoryUsage().rss

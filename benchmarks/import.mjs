@@ -1,5 +1,5 @@
-// How long `import 'kubecred'` takes, against that of undici, which it loads with the first request. Each time in a process
-// of its own, in turns; the median counts.
+// The time of `import 'kubecred'` compared with undici, which it loads with the first request. Each in a new process,
+// alternating; the median is used.
 import { execFileSync } from 'node:child_process'
 import { median, ratio } from './measure.mjs'
 

@@ -1,5 +1,5 @@
-// How long `kubecred status` takes with ten thousand contexts, against `kubectl config get-contexts` with the same file.
-// Both are started in turns, so that a busy machine is busy for both; the median counts.
+// The time of `kubecred status` with ten thousand contexts, compared with `kubectl config get-contexts` on the same file.
+// Both alternate, so that other load affects both; the median is used.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -28,7 +28,7 @@ export async function run() {
 }
 
 /**
- * The median time of both programs, in milliseconds.
+ * Measures the median time of both programs, in milliseconds.
  *
  * @param {string} program kubectl
  * @param {string} kind A kind of user: `plugins` or `tokens`.
@@ -68,7 +68,7 @@ const USERS = {
   tokens: (number) => `    token: token-of-user-${number}\n`,
 }
 
-/** As kubectl and the tools of clouds write it. */
+/** Writes a kubeconfig in the form of kubectl and cloud tools. */
 function kubeconfigOf(user) {
   const each = (write) => Array.from({ length: COUNT }, (_, number) => write(number)).join('')
   return `apiVersion: v1

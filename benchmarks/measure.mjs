@@ -1,14 +1,14 @@
-// Clients side by side: in turns, so that what else the machine does meets all of them alike.
+// Measures clients alternately, so that other load on the machine affects all of them alike.
 const WORKERS = 8
 const ROUND_MS = 1000
 const ROUNDS = 9
 
-/** Requests per second of each client, the median of all rounds, in the order of the clients. */
+/** Returns the requests per second of each client: the median of all rounds. */
 export async function compareRates(clients, options) {
   return (await compareClients(clients, options)).map(({ rate }) => rate)
 }
 
-/** The same, with the processor time of this process for a request, in microseconds. */
+/** Returns the same, with the CPU time of this process per request in microseconds. */
 export async function compareClients(clients, { workers = WORKERS } = {}) {
   const rounds = Object.fromEntries(Object.keys(clients).map((client) => [client, []]))
   for (const request of Object.values(clients)) await load(request, 500, workers)

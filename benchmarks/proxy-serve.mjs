@@ -1,4 +1,4 @@
-// The proxy in a process of its own, over plain HTTP. Tells where it listens, ends with its parent.
+// Runs the proxy over plain HTTP in a separate process. Sends its address to its parent, and ends with it.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { connect } from 'kubecred'

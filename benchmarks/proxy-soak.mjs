@@ -1,5 +1,5 @@
-// Ten minutes of load through `kubecred proxy` while its tokens rotate: does memory stay flat, and are all descriptors given
-// back? Not part of `npm run bench`: node benchmarks/run.mjs proxy-soak (KUBECRED_SOAK_SECONDS=60 for a short one).
+// Ten minutes of load through `kubecred proxy` while its tokens rotate: does memory stay flat, and are all descriptors
+// released? Not part of `npm run bench`: node benchmarks/run.mjs proxy-soak (KUBECRED_SOAK_SECONDS=60 for a short run).
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ const SECONDS = Number(process.env.KUBECRED_SOAK_SECONDS ?? 600)
 const WORKERS = 16
 const WATCHES = 8
 const LIFE_MS = 5000
-const LONGEST_IDLE_MS = 100_000
+const MAX_IDLE_MS = 100_000
 const program = fileURLToPath(new URL('../packages/cli/bin/kubecred.mjs', import.meta.url))
 
 export async function run() {
@@ -41,8 +41,8 @@ export async function run() {
   ])
   watches.abort()
   await pool.destroy()
-  // Connections to the server are kept for a minute after their last request; then all must be as before.
-  const waitUntil = Date.now() + LONGEST_IDLE_MS
+  // Idle connections to the server are closed after a minute; then the number of descriptors must be as before.
+  const waitUntil = Date.now() + MAX_IDLE_MS
   while (descriptorsOf(child.pid) > before && Date.now() < waitUntil) await sleep(1000)
   const after = descriptorsOf(child.pid)
   child.kill('SIGTERM')
@@ -88,7 +88,7 @@ async function work(pool, headers, end, count) {
   }
 }
 
-/** Stays open all the time. */
+/** A watch that stays open during the whole run. */
 async function watch(pool, headers, signal) {
   const path = '/api/v1/namespaces?watch=true'
   const { body } = await pool.request({ path, method: 'GET', headers, signal })

@@ -1,4 +1,4 @@
-// Requests per second through our proxy and through `kubectl proxy`, in one run, in turns: 32 workers, plain HTTP.
+// Requests per second through our proxy and through `kubectl proxy`, alternating in one run: 32 workers, plain HTTP.
 import { fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
@@ -19,7 +19,7 @@ export async function run() {
   const agent = { 'user-agent': 'benchmark/1.0.0' }
   const clients = {
     kubecred: getFrom(url, { ...agent, authorization: `Bearer ${SECRET}` }),
-    // kubectl would send an Authorization on in place of its own.
+    // kubectl would forward an Authorization header instead of its own.
     ...(kubectl && { kubectl: getFrom(kubectl.url, agent) }),
   }
   const [rate, kubectlRate] = await compareRates(clients, { workers: WORKERS }).finally(() => {
@@ -38,7 +38,7 @@ export async function run() {
   ]
 }
 
-/** Its address is in the first line that it prints; undefined when there is no kubectl. */
+/** Starts kubectl proxy and returns its address, which it prints first; undefined if kubectl is not installed. */
 async function startKubectl(kubeconfig) {
   const child = spawn('kubectl', ['--kubeconfig', kubeconfig, 'proxy', '--port=0'], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,5 +1,5 @@
-// Constant load while tokens of 5 s rotate and the plugin takes 1 s: who fails, and who waits for the plugin.
-// The control is the same load with a token that never ends, while the same plugin runs beside it, unconnected.
+// Constant load while 5 s tokens rotate and the plugin takes 1 s: which requests fail or wait for the plugin.
+// The control is the same load with a token that does not expire, while the same plugin runs unrelated to it.
 import { execFile } from 'node:child_process'
 import { startSandbox } from '@kubecred/sandbox'
 import { connect } from 'kubecred'
@@ -28,9 +28,9 @@ export async function run() {
   const steady = await connect({ kubeconfig: sandbox.writeKubeconfig({ user: { token } }) })
   const runPlugin = () =>
     execFile(exec.command, exec.args, { env: { ...process.env, ...exec.env } }, () => {})
-  const beside = setInterval(runPlugin, LIFE_MS / 2)
+  const pluginTimer = setInterval(runPlugin, LIFE_MS / 2)
   const control = await load(steady)
-  clearInterval(beside)
+  clearInterval(pluginTimer)
   await steady.close()
   await sandbox.close()
   return [

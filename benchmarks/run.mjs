@@ -1,4 +1,4 @@
-// Runs the benchmarks and prints a table. Every figure that matters is a ratio inside one run.
+// Runs the benchmarks and prints a table. Only ratios within one run have targets.
 // npm run bench -- warm-request --runs 5
 import { parseArgs } from 'node:util'
 import { median } from './measure.mjs'
@@ -22,7 +22,7 @@ const names = [
 ]
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  // Several runs show how far a figure can be trusted.
+  // Several runs show the variance.
   options: { runs: { type: 'string', default: '1' } },
 })
 const runs = Number(values.runs)
@@ -39,7 +39,7 @@ for (const file of positionals.length > 0 ? positionals : names) {
 }
 process.exit(0)
 
-/** The median; of several runs also the lowest and the highest. */
+/** Returns the median; for several runs also the minimum and maximum. */
 function summary(values) {
   if (values.length === 1 || values.some((value) => typeof value !== 'number'))
     return String(values[0])

@@ -1,4 +1,4 @@
-// A server in a process of its own, and a kubeconfig that leads to it with a fixed token.
+// A server in a separate process, and a kubeconfig for it with a fixed token.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

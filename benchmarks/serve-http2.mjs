@@ -1,8 +1,8 @@
-// A server in a process of its own that speaks both HTTP/2 and HTTP/1.1. Tells where it listens, ends with its parent.
+// A server for HTTP/2 and HTTP/1.1 in a separate process. Sends its address to its parent, and ends with it.
 import { createSecureServer } from 'node:http2'
 import { startSandbox } from '@kubecred/sandbox'
 
-// Only a certificate is taken from the sandbox: the server itself should cost as little as possible.
+// The sandbox only issues the certificate: the server itself should use as little CPU as possible.
 const sandbox = await startSandbox()
 const { certificate, key } = await sandbox.issueCertificate({ user: 'benchmark' })
 await sandbox.close()

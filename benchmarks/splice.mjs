@@ -1,5 +1,5 @@
-// What a key that is somewhere else costs: handshakes and bulk data against node:tls with the key as PEM, in one run,
-// in turns. The key signs in memory, so this is the price of the splice alone.
+// The cost of an external key: handshakes and bulk data compared with node:tls and a PEM key, alternating in one run.
+// The key signs in memory, so this is the cost of the splice alone.
 import { fork } from 'node:child_process'
 import { createPrivateKey, sign } from 'node:crypto'
 import { once } from 'node:events'
@@ -51,7 +51,7 @@ async function makeClients({ port, ca, chain, key }) {
     choose: async ([first]) => first,
     sign: async ({ message }) => sign('sha256', message, secret),
   }
-  // The certificate is not made for a server; both clients verify it and go on.
+  // The certificate is not a server certificate; both clients verify it and ignore that.
   const tls = { ca, servername: 'localhost', rejectUnauthorized: false }
   return {
     plain: async () => {
@@ -74,7 +74,7 @@ async function makeClients({ port, ca, chain, key }) {
   }
 }
 
-/** The median of what was measured, for each client. */
+/** Returns the median of the measurements of each client. */
 async function inTurns(clients, rounds, measure) {
   const times = Object.fromEntries(Object.keys(clients).map((client) => [client, []]))
   for (const open of Object.values(clients)) await measure(open)
@@ -84,7 +84,7 @@ async function inTurns(clients, rounds, measure) {
   return Object.fromEntries(Object.entries(times).map(([client, all]) => [client, median(all)]))
 }
 
-/** Milliseconds for one handshake and the first byte of an answer, so that the server has accepted it too. */
+/** Measures a handshake up to the first byte of the response, so that the server has accepted it too. */
 async function timeHandshakes(open) {
   const start = performance.now()
   for (let count = 0; count < HANDSHAKES; count += 1) {
@@ -119,13 +119,13 @@ async function pour(socket, bytes) {
   }
 }
 
-/** Sends or swallows as many bytes as the client says. */
+/** Sends or discards as many bytes as the client requests. */
 async function serve() {
   const sandbox = await startSandbox()
   const { certificate: chain, key } = await sandbox.issueCertificate({ user: 'benchmark' })
   const ca = sandbox.clientCaPem
   await sandbox.close()
-  // Without delay, as every HTTP server: else the answer waits until the client has acknowledged the tickets.
+  // As in every HTTP server: with Nagle's algorithm the response waits until the client has acknowledged the tickets.
   const asking = { requestCert: true, rejectUnauthorized: true, noDelay: true }
   const options = { cert: chain, key, ca, ...asking }
   const server = createServer(options, (socket) => {

@@ -1,5 +1,5 @@
-// How long a command takes that asks the server one thing, against node's own start-up, with kubectl beside it if it is
-// in PATH. All are started in turns, so that a busy machine is busy for all; the median counts.
+// The time of a command that sends one request, compared with node's own start-up, and with kubectl if it is in PATH. All
+// alternate, so that other load affects all of them; the median is used.
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { median, ratio } from './measure.mjs'

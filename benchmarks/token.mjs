@@ -1,5 +1,5 @@
-// kubecred-token with an agent that has the credential, against node's own start-up.
-// Both are started in turns, so that a busy machine is busy for both; the median counts.
+// The time of kubecred-token with an agent that has the credential, compared with node's own start-up.
+// Both alternate, so that other load affects both; the median is used.
 import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -43,7 +43,7 @@ export async function run() {
   }
 }
 
-/** In a shell of its own: one client that asks twice would mean that the server said no. */
+/** Runs it in a new shell: a second request of the same client would mean that the server refused the credential. */
 function timeOf(args, env) {
   const begin = process.hrtime.bigint()
   const command = ['-c', '"$0" "$@"; exit $?', process.execPath, ...args]

@@ -1,4 +1,4 @@
-// What `createDispatcher` costs: requests over it against those over a pool of the same undici, in one run, in turns.
+// The cost of `createDispatcher` compared with a pool of the same undici, alternating in one run.
 import { connect } from 'kubecred'
 import { createDispatcher } from 'kubecred/undici'
 import * as undici from 'undici'
@@ -34,7 +34,7 @@ export async function run() {
     { what: 'undici.request, requests per second', value: Math.round(plain.rate) },
     { what: 'createDispatcher, requests per second', value: Math.round(ours.rate) },
     { what: 'createDispatcher / undici.request, requests', value: ratio(ours.rate, plain.rate) },
-    { what: 'the same in processor time', value: ratio(plain.cost, ours.cost) },
+    { what: 'the same in CPU time', value: ratio(plain.cost, ours.cost) },
     { what: 'createDispatcher / cluster.fetch, requests', value: ratio(ours.rate, fetched.rate) },
   ]
 }

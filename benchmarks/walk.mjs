@@ -1,4 +1,4 @@
-// The walk of a warm request: every file and function of ours that it passes, counted by V8 over many requests.
+// The walk of a warm request: every file and function of ours that it calls, counted by V8 over many requests.
 import { Session } from 'node:inspector/promises'
 import { openScene } from './scene.mjs'
 
@@ -7,7 +7,7 @@ const COUNT = 1000
 export const name = 'the walk of a warm request'
 
 export async function run() {
-  // The compiled files: users have them bundled, and files are what is counted.
+  // Uses the compiled files instead of the bundle, because files are counted.
   const { connect } = await import('../packages/core/dist/index.js')
   const { kubeconfig, close } = await openScene()
   const cluster = await connect({ kubeconfig })

@@ -1,4 +1,4 @@
-// What a warm request costs: `cluster.fetch` against `undici.request` and `undici.fetch`, in one run, in turns.
+// The cost of a warm request: `cluster.fetch` compared with `undici.request` and `undici.fetch`, alternating in one run.
 import { connect } from 'kubecred'
 import { Agent, Pool, fetch as undiciFetch } from 'undici'
 import { compareClients, ratio } from './measure.mjs'
@@ -16,7 +16,7 @@ export async function run() {
   const options = { connections: 64, connect: { rejectUnauthorized: false } }
   const pool = new Pool(url, options)
   const agent = new Agent(options)
-  // What any client sends, ours included.
+  // The headers that every client sends, including ours.
   const headers = {
     'user-agent': 'benchmark/1.0.0',
     'accept-encoding': 'gzip',
@@ -53,7 +53,7 @@ export async function run() {
       target: '≥ 1',
     },
     {
-      what: 'undici.request / cluster.fetch, processor time',
+      what: 'undici.request / cluster.fetch, CPU time',
       value: ratio(request.cost, ours.cost),
       target: '≥ 1',
     },

@@ -9,15 +9,15 @@ import type { RequestCase } from './run-request.ts'
 import type { RoundTripCase } from './run-round-trip.ts'
 import type { SignerCase } from './run-signer.ts'
 
-/** What every case says about itself. */
+/** The fields of every case. */
 export interface CaseHead {
-  /** The rule as a sentence. */
+  /** The tested rule, as a sentence. */
   readonly rule: string
-  /** The line of the check-list that it covers; an id of checklist.json. */
+  /** The id of the line in checklist.json that it covers. */
   readonly upstream: string
-  /** Where the line stands: exec package 2.1, its cache 2.2, metrics 2.3, related suites 2.4, integration 2.5; 1.x are rules without a test; 3.x are external signers. */
+  /** The section of the line: exec package 2.1, its cache 2.2, metrics 2.3, related suites 2.4, integration 2.5; 1.x are rules without a test; 3.x are external signers. */
   readonly section: string
-  /** Why we differ from client-go here on purpose. docs/compatibility.md must name the case then. */
+  /** Why kubecred intentionally differs from client-go. docs/compatibility.md must then name the case. */
   readonly deviation?: string
   /** Why the case cannot be run. */
   readonly skip?: string
@@ -40,7 +40,7 @@ export interface NamedCase {
   readonly data: Case
 }
 
-/** One line of upstream's tests. */
+/** One line of checklist.json: a test of upstream. */
 export interface ChecklistLine {
   readonly id: string
   readonly section: string

@@ -14,25 +14,25 @@ import { runSignerCase } from './run-signer.ts'
 const cases = loadCases()
 const checklist = loadChecklist()
 
-describe('we do as client-go does, or say why not', () => {
+describe('kubecred behaves like client-go, or the case has a reason', () => {
   for (const { id, data } of cases) {
     if (data.skip === undefined) it(`${id}: ${data.rule}`, () => run(data))
     else it.skip(`${id}: ${data.rule} (${data.skip})`, () => {})
   }
 })
 
-describe('the suite is whole', () => {
+describe('the suite', () => {
   it('has a case for every line of the check-list', () => {
     const covered = new Set(cases.map(({ data }) => data.upstream))
     expect(checklist.filter(({ id }) => !covered.has(id))).toEqual([])
   })
 
-  it('has no case for a line that is not on the check-list', () => {
+  it('has no case for a line that is not in the check-list', () => {
     const known = new Set(checklist.map(({ id }) => id))
     expect(cases.filter(({ data }) => !known.has(data.upstream)).map(({ id }) => id)).toEqual([])
   })
 
-  it('has the section of its line in every case, and in the name of its file', () => {
+  it('has the right section in every case and in its file name', () => {
     const sections = new Map(checklist.map(({ id, section }) => [id, section]))
     for (const { id, data } of cases) {
       expect(data.section, id).toBe(sections.get(data.upstream))
@@ -40,23 +40,23 @@ describe('the suite is whole', () => {
     }
   })
 
-  it('names each line of the check-list once', () => {
+  it('has each line of the check-list once', () => {
     const ids = checklist.map(({ id }) => id)
     expect(ids).toEqual([...new Set(ids)])
   })
 
-  it('says every rule as a sentence', () => {
+  it('has a sentence as every rule', () => {
     for (const { id, data } of cases) expect(data.rule, id).toMatch(/^[A-Z].*\.$/)
   })
 
-  it('skips nothing without a reason, and only what has no counterpart', () => {
+  it('skips only what has no counterpart, with a reason', () => {
     for (const { id, data } of cases) {
       if (data.skip === undefined) continue
       expect(data.skip, id).toMatch(/^there is no /)
     }
   })
 
-  it('has every deviation named in docs/compatibility.md', () => {
+  it('has every deviation in docs/compatibility.md', () => {
     const page = readFileSync(new URL('../docs/compatibility.md', import.meta.url), 'utf8')
     const deviations = cases.filter(({ data }) => data.deviation !== undefined)
     expect(deviations.filter(({ id }) => !page.includes(`\`${id}\``)).map(({ id }) => id)).toEqual(
@@ -64,7 +64,7 @@ describe('the suite is whole', () => {
     )
   })
 
-  it('has no case in docs/compatibility.md that does not exist', () => {
+  it('has every case of docs/compatibility.md', () => {
     const page = readFileSync(new URL('../docs/compatibility.md', import.meta.url), 'utf8')
     const named = [...page.matchAll(/`(\d\.\d-[a-z0-9-]+)`/g)].map(([, id]) => id)
     const known = cases.map(({ id }) => id)

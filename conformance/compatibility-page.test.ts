@@ -9,27 +9,27 @@ const { reasons, kubectl, 'client-go': clientGo } = loadDifferences()
 const explained = [...Object.values(kubectl), ...Object.values(clientGo)]
 
 describe('the differences from kubectl and client-go', () => {
-  it('are of cases that exist', () => {
+  it('belong to existing cases', () => {
     const typed = typedCases.map(({ id }) => id)
     const played = clientGoCases.map(({ id }) => id)
     expect(Object.keys(kubectl).filter((id) => !typed.includes(id))).toEqual([])
     expect(Object.keys(clientGo).filter((id) => !played.includes(id))).toEqual([])
   })
 
-  it('have a reason each, and no reason is left over', () => {
+  it('have a reason each, and every reason is used', () => {
     const given = new Set(explained.map(({ because }) => because))
     expect([...given].sort()).toEqual(Object.keys(reasons).sort())
     for (const [name, words] of Object.entries(reasons)) expect(words, name).toMatch(/^\S.*\.$/)
   })
 
-  it('are of cases that go by different names', () => {
+  it('belong to cases with unique ids', () => {
     for (const cases of [typedCases, clientGoCases]) {
       const ids = cases.map(({ id }) => id)
       expect(ids).toEqual([...new Set(ids)])
     }
   })
 
-  it('are looked for in every case of conformance/cases, or it is said why not', () => {
+  it('are looked for in every case of conformance/cases that has no reason against it', () => {
     for (const { id, why } of notTyped) expect(why, id).not.toBe('')
   })
 
@@ -41,7 +41,7 @@ describe('the differences from kubectl and client-go', () => {
     expect(kubectl?.go.version).toBe(`v${kubernetesVersion()}`)
   })
 
-  it('stand in docs/compatibility.md as tools/compatibility-page.mjs writes them', async () => {
+  it('are in docs/compatibility.md as tools/compatibility-page.mjs writes them', async () => {
     const { withReport }: { withReport(page: string, report: string): string } = await import(
       new URL('../tools/compatibility-page.mjs', import.meta.url).href
     )

@@ -15,24 +15,24 @@ import type { PluginCommand } from '../packages/sandbox/src/index.ts'
 
 export type Version = 'v1' | 'v1beta1' | 'v1alpha1'
 
-/** What decides how a plugin is run, apart from the plugin itself. */
-export interface Surroundings {
+/** The conditions of a plugin run. */
+export interface RunConditions {
   readonly version?: Version
   readonly interactiveMode?: InteractiveMode
   readonly installHint?: string
-  /** Told to the plugin; without it `provideClusterInfo` is off. */
+  /** Passed to the plugin; without it `provideClusterInfo` is off. */
   readonly cluster?: ExecCluster
   readonly isTerminal?: boolean
   readonly stdinUnavailable?: string
   readonly policy?: PluginPolicy
-  /** Variables of the host, over the real ones. */
+  /** Variables in addition to the real environment. */
   readonly env?: Readonly<Record<string, string>>
 }
 
 const LIMITS = { timeoutMs: 20_000, interactiveTimeoutMs: 20_000, stdoutBytes: 1024 * 1024 }
 
 /** Runs a plugin once through the real source. */
-export function runOnce(plugin: PluginCommand, around: Surroundings): Promise<Acquired> {
+export function runOnce(plugin: PluginCommand, around: RunConditions): Promise<Acquired> {
   return pluginSource(plugin, around).acquire({
     reason: 'first',
     signal: new AbortController().signal,
@@ -40,8 +40,8 @@ export function runOnce(plugin: PluginCommand, around: Surroundings): Promise<Ac
   })
 }
 
-/** A plugin as a source: real lookup, real process, real checks. Only the terminal is pretended. */
-export function pluginSource(plugin: PluginCommand, around: Surroundings): Source {
+/** Creates an exec source with real lookup, processes and checks. Only the terminal is fake. */
+export function pluginSource(plugin: PluginCommand, around: RunConditions): Source {
   const env = { ...process.env, ...around.env }
   return execSource(
     {
@@ -61,7 +61,7 @@ export function pluginSource(plugin: PluginCommand, around: Surroundings): Sourc
   )
 }
 
-function describe({ command, args, env }: PluginCommand, around: Surroundings): ExecConfig {
+function describe({ command, args, env }: PluginCommand, around: RunConditions): ExecConfig {
   return {
     apiVersion: `${GROUP}/${around.version ?? 'v1beta1'}`,
     command,

@@ -17,7 +17,7 @@ function blocks(language: string): string[] {
 describe('docs/exec-plugins.md', () => {
   const examples = blocks('json').map((text) => JSON.parse(text))
 
-  it('shows for each version what we really write', () => {
+  it('shows the exec info of each version as it is written', () => {
     const inputs = examples.filter(({ spec }) => spec !== undefined)
     expect(inputs.map(({ apiVersion }) => apiVersion.replace(/.*\//, ''))).toEqual([
       'v1',
@@ -27,7 +27,7 @@ describe('docs/exec-plugins.md', () => {
     for (const shown of inputs) expect(JSON.parse(encodeExecInfo(infoOf(shown)))).toEqual(shown)
   })
 
-  it('shows an answer that we take', () => {
+  it('shows output that is accepted', () => {
     const answers = examples.filter(({ status }) => status !== undefined)
     expect(answers).toHaveLength(1)
     for (const shown of answers) {
@@ -39,7 +39,7 @@ describe('docs/exec-plugins.md', () => {
     }
   })
 
-  it('has a plugin and a test for it that work as they are printed', async () => {
+  it('has a plugin and a test for it that work', async () => {
     const [plugin = ''] = blocks('js plugin')
     const [program = ''] = blocks('js test')
     const folder = mkdtempSync(join(tmpdir(), 'kubecred-page-'))
@@ -69,7 +69,7 @@ interface Shown {
   }
 }
 
-/** What `encodeExecInfo` must be given to write an example. */
+/** The arguments of `encodeExecInfo` for an example. */
 function infoOf({ apiVersion, spec: { interactive, response, cluster } }: Shown): ExecInfo {
   return {
     apiVersion,
@@ -90,7 +90,7 @@ function lowerCased(header: Readonly<Record<string, string[]>>): Record<string, 
   )
 }
 
-/** Runs a module of the page with our sources in place of the installed packages. */
+/** Runs a module of the page with the sources instead of the installed packages. */
 async function runProgram(source: string, log: (...values: unknown[]) => void): Promise<void> {
   const modules = { kubecred, '@kubecred/sandbox': sandbox }
   const body = source.replace(/^import (\{.*\}) from ('.*')$/gm, 'const $1 = modules[$2]')

@@ -1,14 +1,14 @@
 import { expect } from 'vitest'
 import { isCredentialError } from '../packages/core/src/errors/index.ts'
 
-/** How something must fail: by code, and what its message and its hint must contain. */
+/** An expected failure: its code, and what its message and hint must contain. */
 export interface ExpectedError {
   readonly error: string
   readonly says?: string
   readonly hints?: string
 }
 
-/** Runs something that may fail in one of our ways; any other error is a bug and goes on. */
+/** Runs something that may fail with an error of ours; rethrows any other error, which is a bug. */
 export async function attempt<T>(work: () => Promise<T>): Promise<T | Failure> {
   try {
     return await work()

@@ -5,7 +5,7 @@ import type { KubeconfigUser, PluginCommand, Sandbox } from '../packages/sandbox
 import type { Credentials } from './request-credentials.ts'
 import type { RequestCase } from './run-request.ts'
 
-/** Writes the kubeconfig of a case and connects as often as it says. */
+/** Writes the kubeconfig of a case and opens its connections. */
 export async function openConnections(
   given: RequestCase,
   sandbox: Sandbox,
@@ -25,7 +25,7 @@ export async function openConnections(
   return Promise.all(opening)
 }
 
-/** The CA in a file of its own is the one thing that the sandbox does not write. */
+/** Writes the CA to a file, which the sandbox cannot do. */
 function writeKubeconfig({ caFile }: RequestCase, sandbox: Sandbox, user: KubeconfigUser): string {
   const path = sandbox.writeKubeconfig({ user })
   if (caFile === undefined) return path

@@ -1,13 +1,13 @@
 import type { IssuedCertificate, Sandbox, startSandbox } from '../packages/sandbox/src/index.ts'
 
-/** What a plugin prints from now on; tokens and certificates go by name, and what begins with `bad` the server does not take. */
+/** The output of a plugin. Tokens and certificates are identified by name; the server refuses names that begin with `bad`. */
 export interface Answer {
   readonly token?: string
   readonly certificate?: string
   readonly expiresInMs?: number
-  /** Writes the time with nine digits after the point, as Go does. */
+  /** Writes the time with nanoseconds, as Go does. */
   readonly nanoseconds?: boolean
-  /** Printed as it is, in place of an answer. */
+  /** Printed unchanged instead of a credential. */
   readonly stdout?: string
   readonly exitCode?: number
   readonly withoutKind?: boolean
@@ -17,7 +17,7 @@ export type SandboxChoice = Parameters<typeof startSandbox>[0]
 
 const DAY_MS = 86_400_000
 
-/** The tokens and certificates of one case, made when first named. */
+/** The tokens and certificates of one case, issued on first use. */
 export class Credentials {
   readonly #sandbox: Sandbox
   readonly #tokens = new Map<string, string>()
@@ -39,13 +39,13 @@ export class Credentials {
     return made
   }
 
-  /** The server takes nothing of this name any more. */
+  /** Revokes everything with a name. */
   revoke(name: string): void {
     this.#sandbox.revoke(name)
     this.#sandbox.revokeCertificates(name)
   }
 
-  /** The text that a plugin prints. */
+  /** Returns the output of a plugin. */
   async print(answer: Answer, apiVersion: string): Promise<string> {
     if (answer.stdout !== undefined) return answer.stdout
     const pair = answer.certificate && (await this.certificate(answer.certificate))
@@ -65,7 +65,7 @@ export class Credentials {
   }
 
   #makeCertificate(name: string): Promise<IssuedCertificate> {
-    // The case may have moved the clock, but TLS goes by the real one.
+    // The case may have moved the clock, but TLS uses the real one.
     const realNow = performance.timeOrigin + performance.now()
     return this.#sandbox.issueCertificate({
       user: name,

@@ -1,10 +1,10 @@
 import type { Cluster } from '../packages/core/src/index.ts'
 
-/** The watches of a case, which stay open while credentials come and go. */
+/** The watches of a case, which stay open while credentials change. */
 export class Watches {
   readonly #open: ReadableStreamDefaultReader<Uint8Array>[] = []
 
-  /** Begins to watch and waits for the first event; gives the status. */
+  /** Opens a watch, waits for the first event, and returns the status. */
   async open(cluster: Cluster): Promise<number> {
     const { status, body } = await cluster.fetch('/api/v1/namespaces?watch=true')
     if (status !== 200 || body === null) {
@@ -17,12 +17,12 @@ export class Watches {
     return status
   }
 
-  /** Waits until each watch has told about an object of this name. */
+  /** Waits until each watch has received an object with this name. */
   async see(name: string): Promise<void> {
     for (const reader of this.#open) {
       for (let text = ''; !text.includes(name); ) {
         const { value, done } = await reader.read()
-        if (done) throw new Error(`a watch ended before it told about ${name}`)
+        if (done) throw new Error(`a watch ended before it received ${name}`)
         text += new TextDecoder().decode(value)
       }
     }

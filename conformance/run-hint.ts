@@ -3,7 +3,7 @@ import type { CaseHead } from './case.ts'
 import { runOnce } from './exec-plugin.ts'
 import { attempt, Failure } from './outcome.ts'
 
-/** A plugin that is not there, asked for again and again: how often is the install hint shown? */
+/** Runs a missing plugin repeatedly: how often is the install hint shown? */
 export interface HintCase extends CaseHead {
   readonly kind: 'hint'
   readonly installHint: string

@@ -26,7 +26,7 @@ export async function runIdentityCase({
   expect: expected,
 }: IdentityCase): Promise<void> {
   await using sandbox = await startSandbox()
-  // It answers with a certificate, because only a certificate binds a credential to its connections.
+  // A certificate, because only certificates bind a credential to its connections.
   const plugin = await sandbox.plugin({ user: 'jane', answers: 'certificate' })
   await using one = await open(sandbox, plugin, first)
   await using two = await open(sandbox, plugin, second)
@@ -34,7 +34,7 @@ export async function runIdentityCase({
     const response = await cluster.fetch('/api/v1/namespaces')
     expect(response.status).toBe(200)
     await response.text()
-    // A connection is free for the next request one turn after the end of the body.
+    // A connection is free one turn of the event loop after the end of the body.
     await new Promise(setImmediate)
   }
   const times = expected.shared ? 1 : 2

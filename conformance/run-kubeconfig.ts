@@ -5,7 +5,7 @@ import { loadConnection } from '../packages/core/src/node/load-kubeconfig.ts'
 import type { CaseHead } from './case.ts'
 import { attempt, type ExpectedError, expectFailure, Failure } from './outcome.ts'
 
-/** A user and a cluster entry, and what they mean. Nothing runs. */
+/** A user and a cluster entry, and the resulting authentication. Nothing is run. */
 export interface KubeconfigCase extends CaseHead {
   readonly kind: 'kubeconfig'
   readonly user?: object
@@ -15,7 +15,7 @@ export interface KubeconfigCase extends CaseHead {
 }
 
 interface ExpectedConnection {
-  /** What authenticates. */
+  /** The kind of authentication. */
   readonly uses?: readonly string[]
   readonly interactiveMode?: string
 }

@@ -12,10 +12,10 @@ import type { CaseHead } from './case.ts'
 import { pluginSource } from './exec-plugin.ts'
 import { attempt, Failure } from './outcome.ts'
 
-/** The plugin's own path, written relative to the current folder, or something that is not there. */
+/** The plugin's path, relative to the current folder, or a missing one. */
 type Named = 'relative path' | 'missing name' | 'missing relative path' | 'missing path'
 
-/** Runs of plugins, one after the other, and what is counted of them. */
+/** Consecutive plugin runs, and the metrics after each. */
 export interface MetricsCase extends CaseHead {
   readonly kind: 'metrics'
   readonly metric: string
@@ -23,12 +23,12 @@ export interface MetricsCase extends CaseHead {
 }
 
 interface Step {
-  /** Whose credential it is; a step that names it again replaces it. Without a name it is a new one. */
+  /** The credential's name; a later step with the same name replaces it. By default it is a new one. */
   readonly plugin?: string
-  /** Life that is left to the certificate it returns; a token without it. */
+  /** Remaining lifetime of the returned certificate; without it a token is returned. */
   readonly certificateDays?: number
   readonly exitCode?: number
-  /** How often the step is done; once unless told. */
+  /** How often the step is repeated; by default once. */
   readonly times?: number
   readonly command?: Named
   readonly policy?: string
@@ -37,7 +37,7 @@ interface Step {
   readonly expect: readonly Readonly<Record<string, string | number>>[]
 }
 
-/** A plugin in use, and the last credential it gave. */
+/** A plugin and its last credential. */
 interface InUse {
   readonly keeper: Keeper
   readonly script: { user: string; stdout?: string; exitCode?: number }
@@ -48,7 +48,7 @@ const DAY_MS = 86_400_000
 
 export async function runMetricsCase({ metric, steps }: MetricsCase): Promise<void> {
   await using sandbox = await startSandbox()
-  // Certificates count whole seconds, and the scrape happens at one moment.
+  // X.509 has whole seconds, and the scrape must happen at a fixed time.
   const now = Math.floor(Date.now() / 1000) * 1000
   const metrics = await createMetrics({ register: new Registry(), clock: { now: () => now } })
   const inUse = new Map<string, InUse>()

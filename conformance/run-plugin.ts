@@ -3,20 +3,20 @@ import { formatRfc3339 } from '../packages/core/src/formats/rfc3339.ts'
 import type { Acquired } from '../packages/core/src/sources/source.ts'
 import { type Sandbox, startSandbox } from '../packages/sandbox/src/index.ts'
 import type { CaseHead } from './case.ts'
-import { runOnce, type Surroundings } from './exec-plugin.ts'
+import { type RunConditions, runOnce } from './exec-plugin.ts'
 import { attempt, type ExpectedError, expectFailure, Failure } from './outcome.ts'
 
-/** One run of a plugin: what it is told, what it prints, what becomes of it. */
+/** One run of a plugin: its input, its output, and the result. */
 export interface PluginCase extends CaseHead {
   readonly kind: 'plugin'
-  readonly given: Surroundings & {
+  readonly given: RunConditions & {
     /** An object is printed as JSON. `{{certificate}}`, `{{key}}` and `{{other key}}` are filled in. */
     readonly stdout?: string | object
     readonly exitCode?: number
-    /** In place of a real plugin. */
+    /** Replaces the real plugin. */
     readonly command?: string
   }
-  /** What it must find in KUBERNETES_EXEC_INFO. */
+  /** The expected KUBERNETES_EXEC_INFO. */
   readonly info?: object
   readonly expect: ExpectedAnswer | (ExpectedError & { readonly runs: number })
 }
@@ -24,7 +24,7 @@ export interface PluginCase extends CaseHead {
 interface ExpectedAnswer {
   readonly token?: string
   readonly certificate?: boolean
-  /** RFC 3339; `null` for no end. */
+  /** RFC 3339; `null` for no expiry. */
   readonly expiresAt?: string | null
 }
 

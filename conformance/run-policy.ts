@@ -6,10 +6,10 @@ import type { CaseHead } from './case.ts'
 import { runOnce } from './exec-plugin.ts'
 import { attempt, type ExpectedError, expectFailure, Failure } from './outcome.ts'
 
-/** A plugin or an allowlist entry: whether the file is there, and how it is named. */
+/** A plugin or an allowlist entry: whether the file exists, and how it is named. */
 type Named = 'present path' | 'present name' | 'missing path' | 'missing name' | 'other path'
 
-/** A policy against plugins: every combination of what is listed must end the same way. */
+/** Policies and plugins: every combination must have the same result. */
 export interface PolicyCase extends CaseHead {
   readonly kind: 'policy'
   readonly policies: readonly string[]

@@ -8,25 +8,25 @@ import { openConnections } from './request-connections.ts'
 import { type Answer, Credentials, type SandboxChoice } from './request-credentials.ts'
 import { Watches } from './request-watches.ts'
 
-/** Requests through `connect()` to a server, with a plugin that changes its answer on the way. */
+/** Requests through `connect()` to a server, with a plugin whose output changes between steps. */
 export interface RequestCase extends CaseHead {
   readonly kind: 'request'
-  /** The case is run once for each; v1 unless told. */
+  /** The case is run once for each; by default v1. */
   readonly versions?: readonly Version[]
   readonly server?: SandboxChoice
-  /** Static credentials beside the plugin; tokens and certificates by name. */
+  /** Static credentials in addition to the plugin; tokens and certificates by name. */
   readonly user?: { token?: string; certificate?: string; username?: string; password?: string }
   readonly flags?: { token?: string; certificate?: string; username?: string; password?: string }
   readonly exec?:
     | false
     | { command?: string; provideClusterInfo?: boolean; notExecutable?: boolean }
-  /** Names the CA by this file in place of its content; `ca.crt` is there. */
+  /** A CA file instead of inline data; `ca.crt` exists. */
   readonly caFile?: string
   readonly env?: Readonly<Record<string, string>>
-  /** How many connections are opened at once; requests go round them. */
+  /** How many connections are opened; requests use them in turn. */
   readonly connections?: number
   readonly steps: readonly Step[]
-  /** What the last run must find in `spec.cluster` of KUBERNETES_EXEC_INFO; `{{ca}}` and `{{server}}` are filled in, `null` means absent. */
+  /** The expected `spec.cluster` in KUBERNETES_EXEC_INFO of the last run; `{{ca}}` and `{{server}}` are filled in, `null` means absent. */
   readonly info?: object | null
   readonly expect?: ExpectedError
 }
@@ -36,33 +36,33 @@ interface Step {
   readonly revoke?: readonly string[]
   /** Moves the clock. */
   readonly passMs?: number
-  /** How many requests are sent at once; 1 unless told. */
+  /** How many requests are sent concurrently; by default 1. */
   readonly send?: number
   readonly headers?: Readonly<Record<string, string>>
   /** Opens a watch that stays open to the end. */
   readonly watch?: boolean
-  /** Makes an object, and waits until every open watch has seen it. */
+  /** Creates an object, and waits until every open watch has received it. */
   readonly create?: boolean
   readonly expect: Expected | ExpectedError
 }
 
 interface Expected {
   readonly status?: number
-  /** Whom the server saw. */
+  /** The user that the server authenticated. */
   readonly user?: string
-  /** Runs of the plugin since the beginning. */
+  /** Plugin runs since the start. */
   readonly runs?: number
-  /** Connections that were opened since the beginning. */
+  /** Connections opened since the start. */
   readonly connections?: number
 }
 
-/** Everything one case works with. */
+/** The state of a case. */
 interface Stage {
   readonly sandbox: Sandbox
   readonly credentials: Credentials
   readonly clusters: readonly Cluster[]
   readonly watches: Watches
-  /** What the plugin does; changing it changes the plugin. */
+  /** The behaviour of the plugin; changing it changes the plugin. */
   readonly script: { user: string; stdout: string; exitCode: number }
   readonly apiVersion: string
 }
@@ -70,7 +70,7 @@ interface Stage {
 export async function runRequestCase(given: RequestCase): Promise<void> {
   for (const version of given.versions ?? ['v1']) {
     await using sandbox = await startSandbox(given.server)
-    // Only `Date`: the case moves the clock, and everything else goes on by itself.
+    // Only `Date` is fake: the case moves the clock, and timers run normally.
     vi.useFakeTimers({ toFake: ['Date'] })
     try {
       await playIn(sandbox, given, `client.authentication.k8s.io/${version}`)
@@ -125,7 +125,7 @@ async function playStep(step: Step, index: number, stage: Stage): Promise<void> 
   expect(seen, `step ${index + 1}`).toMatchObject(step.expect)
 }
 
-/** The status, where all are the same. */
+/** Returns the status if all responses have the same. */
 function onlyOne(statuses: readonly unknown[]): unknown {
   const different = new Set(statuses)
   return different.size === 1 ? statuses[0] : [...different]
@@ -142,7 +142,7 @@ async function send(step: Step, name: string, cluster: Cluster, watches: Watches
     }),
   })
   await response.text()
-  // A connection is free for the next request one turn after the end of the body.
+  // A connection is free one turn of the event loop after the end of the body.
   await new Promise(setImmediate)
   if (response.status === 201) await watches.see(name)
   return response.status

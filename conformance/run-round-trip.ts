@@ -5,7 +5,7 @@ import { loadConnection } from '../packages/core/src/node/load-kubeconfig.ts'
 import { type PluginCommand, type Sandbox, startSandbox } from '../packages/sandbox/src/index.ts'
 import type { CaseHead } from './case.ts'
 
-/** Any cluster entry reaches the plugin whole. */
+/** Random cluster entries, which must reach the plugin complete. */
 export interface RoundTripCase extends CaseHead {
   readonly kind: 'round-trip'
   readonly way: 'entry to plugin' | 'plugin to entry to plugin'
@@ -29,7 +29,7 @@ export async function runRoundTripCase({ way, runs }: RoundTripCase): Promise<vo
   )
 }
 
-/** The fields of `spec.cluster`; those of a kubeconfig's cluster have the same names, but for `config`. */
+/** The fields of `spec.cluster`; a kubeconfig's cluster entry has the same names, except for `config`. */
 function anyCluster(sandbox: Sandbox): fc.Arbitrary<ClusterFields> {
   const ca = Buffer.from(sandbox.caPem).toString('base64')
   const trust = fc.constantFrom<ClusterFields>(
@@ -55,7 +55,7 @@ function anyCluster(sandbox: Sandbox): fc.Arbitrary<ClusterFields> {
   }))
 }
 
-/** Addresses reach us in many spellings and leave in one. */
+/** URLs are normalised. */
 function normal(url: string): string {
   const { origin, pathname } = new URL(url)
   return origin + pathname.replace(/\/+$/, '')

@@ -13,7 +13,7 @@ import { AnswerReader } from '../packages/core/src/sources/signer-exchange.ts'
 import type { CaseHead } from './case.ts'
 import { attempt, type ExpectedError, expectFailure, Failure } from './outcome.ts'
 
-/** One message between a client and an external signer, as it stands on the wire. */
+/** One message between a client and an external signer. */
 export interface SignerCase extends CaseHead {
   readonly kind: 'signer'
   readonly given: {
@@ -24,12 +24,12 @@ export interface SignerCase extends CaseHead {
     readonly scheme?: SignatureScheme
     /** Base64; for Ed25519 of the message. */
     readonly digest?: string
-    /** What the signer prints: an object on one line, or text as it is. */
+    /** The output of the signer: an object is printed on one line, a string unchanged. */
     readonly answer?: object | string
   }
-  /** What the signer must find in its variable, member for member and in this order. */
+  /** The expected request in the signer's variable, with its members in this order. */
   readonly request?: object
-  /** What the client makes of the answer: base64. */
+  /** The parsed result, in base64. */
   readonly expect?: { readonly bytes: string } | ExpectedError
 }
 
@@ -50,7 +50,7 @@ function expectRequest({ given }: SignerCase, request: object): void {
       ? encodeCertificateRequest(dialect)
       : encodeSignRequest(dialect, { scheme, digest: bytes, message: bytes })
   expect(text).toBe(JSON.stringify(request))
-  // And the other way: what a signer made with our kit understands.
+  // The reverse direction: a signer that uses the kit must understand the request.
   const read = decodeSignRequest(text)
   expect(read.configuration).toEqual(configuration)
   expect(read.is).toBe(wish === 'certificate' ? 'certificate' : 'sign')

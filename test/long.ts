@@ -1,9 +1,9 @@
-/** The fast suite has fetch, an agent, undici 7, client-node, HTTP/2 and WebSockets; these are more clients of the same kinds. */
+/** The fast suite tests fetch, an agent, undici 7, client-node, HTTP/2 and WebSockets; these are more clients of the same kinds. */
 const ANOTHER_CLIENT = 'the same table of behaviour with another client'
 
 /**
- * The tests that only `npm run test:long` runs, each with the reason why it takes long.
- * None of them is the only guard of one of the four promises in README.md.
+ * The tests that only `npm run test:long` runs, each with the reason why it is slow.
+ * None of them is the only test of one of the four guarantees in README.md.
  */
 export const LONG: Readonly<Record<string, string>> = {
   'packages/cli/test/agent/kubectl-debian.test.ts':
@@ -25,13 +25,13 @@ export const LONG: Readonly<Record<string, string>> = {
     'TLS servers of OpenSSL, GnuTLS and Go, with each kind of key',
 }
 
-/** The tests that both suites run, with more cases or for a longer time in the long one: `inject('isLong')`. */
+/** The tests that both suites run, with more cases or longer in the long suite: `inject('isLong')`. */
 export const LONGER: Readonly<Record<string, string>> = {
   'packages/cli/test/canary/canary.test.ts': 'secrets in every command and at every level of -v',
   'packages/cli/test/canary/echo.test.ts': 'every answer of a server, at every level of -v',
   'packages/cli/test/plugins/limits.test.ts': 'a plugin that takes longer than a minute',
   'packages/core/test/client-node/client-node-1-informers.test.ts': 'informers over many rotations',
-  'packages/core/test/connect/storms.test.ts': '10,000 requests at once',
+  'packages/core/test/connect/storms.test.ts': '10,000 concurrent requests',
   'packages/core/test/proxy/long-running.test.ts': 'a whole day of a proxy',
   'packages/core/test/proxy/limits.test.ts': '10,000 connections',
   'packages/core/test/bridge/bridge.test.ts': '10,000 requests',

@@ -3,7 +3,7 @@ import type { Reporter, TestModule } from 'vitest/node'
 
 const COUNT = 10
 
-/** Prints the files that took longest, after everything else, so that a slow test is seen when it is written. */
+/** Prints the slowest test files at the end, so that a new slow test is noticed. */
 export class SlowestFiles implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const lines = modules

@@ -1,6 +1,6 @@
 // `npm run test:bare`: runs a command (`npm test` by default) as on a machine that has Node, npm, git, a POSIX shell and
 // coreutils, and nothing else. The command runs in a copy of this tree, as git would commit it, with an empty HOME and
-// an empty npm cache; of the environment only what npm needs to reach its registry is passed on.
+// an empty npm cache; only the variables that npm needs to reach its registry are passed on.
 //
 //   node tools/bare.mjs                     npm test
 //   node tools/bare.mjs npm start           the demo
@@ -38,12 +38,12 @@ const NEEDED = [
   'true',
   'uname',
 ]
-/** The rest of coreutils. Some systems have fewer of them. */
+/** The rest of coreutils. Some systems lack a few of them. */
 const COREUTILS =
   'basename chgrp chown comm cut date dd df dirname du echo expr false fold head id install join kill link ln logname mkfifo mktemp nice nl nohup nproc od paste pr printenv printf pwd readlink realpath rmdir seq sha256sum sort split stat stty sync tail tee test timeout touch tr tsort tty unlink wc who whoami yes'.split(
     ' ',
   )
-/** What npm needs to reach its registry, and what a terminal shows. */
+/** Variables that npm needs to reach its registry, and those of the terminal. */
 const PASSED_ON =
   /^(npm_config_(registry|userconfig|globalconfig|ca|cafile|strict_ssl|proxy|https_proxy|noproxy)|https?_proxy|no_proxy|all_proxy|node_extra_ca_certs|ssl_cert_(file|dir)|tmpdir|lang|term|no_color)$/i
 
@@ -62,7 +62,7 @@ linkPrograms()
 copyTree()
 
 const child = spawn(join(bin, command), args, { cwd: tree, env: environment(), stdio: 'inherit' })
-// The terminal sends its signals to the command too, which ends as it likes.
+// The terminal sends signals to the command too, and the command decides how to end.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
 child.on('error', (error) => process.stderr.write(`cannot run ${command}: ${error.message}\n`))
 child.on('close', (status) => {
@@ -81,7 +81,7 @@ function linkPrograms() {
 function find(name) {
   return (
     process.env.PATH.split(delimiter)
-      // Inside of an npm script PATH begins with the tree's own programs.
+      // In an npm script PATH begins with the programs of this tree.
       .filter((each) => !each.includes('node_modules'))
       .map((each) => join(each, name))
       .find(isExecutable)
@@ -109,7 +109,7 @@ function copyTree() {
   )
   if (listed.status !== 0) throw new Error(`git ls-files failed: ${listed.stderr}`)
   for (const name of listed.stdout.split('\0').filter(Boolean)) {
-    // A file that was removed and not committed yet is still listed.
+    // git still lists a removed file whose removal is not committed.
     if (!existsSync(join(root, name))) continue
     mkdirSync(dirname(join(tree, name)), { recursive: true })
     cpSync(join(root, name), join(tree, name), { verbatimSymlinks: true })

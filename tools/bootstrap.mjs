@@ -1,6 +1,6 @@
-// Makes a fresh clone ready: installs what the lock file says and builds. Node built-ins only, because nothing is installed yet.
+// Prepares a fresh clone: installs the dependencies of the lock file, and builds. Uses only Node's own modules, because nothing is installed yet.
 // `npm install`, not `npm ci`: a registry without other platforms' optional packages leaves a lock that `npm ci` refuses.
-// What was done is stamped, so that the second call costs milliseconds.
+// A stamp file records what was done, so that the second call takes milliseconds.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'

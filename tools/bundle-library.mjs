@@ -1,9 +1,9 @@
-// Makes the JavaScript of the libraries, kubecred and @kubecred/sandbox: one file per subpath and some that they share,
-// of the compiled files. To load a hundred files takes longer than to run them.
+// Bundles the compiled files of the libraries, kubecred and @kubecred/sandbox: one file per subpath, and some shared ones.
+// Loading a hundred files takes longer than running them.
 //
-// rollup, because it keeps the code as the compiler wrote it, with its comments and names: people read stacks and step
-// through it. All subpaths are made at once, so that a class is the same one by whichever subpath it is imported. What is
-// loaded by `import()` stays in a file of its own.
+// rollup keeps the code as the compiler wrote it, with its comments and names, for stack traces and debuggers. All subpaths
+// are bundled together, so that a class is the same one by whichever subpath it is imported. What is loaded by `import()`
+// stays in its own file.
 import { readFileSync, rmSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -28,11 +28,11 @@ async function bundle(folder) {
       ]),
     ),
     external: (path) => !path.startsWith('.') && !isAbsolute(path),
-    // Statements stay as they are: rollup computes values to drop branches, and takes a parameter for a constant when
-    // the calls come through `import()`.
+    // No tree-shaking of statements: rollup evaluates values to drop branches, and takes a parameter for a constant if the
+    // calls come through `import()`.
     treeshake: false,
     onwarn(warning) {
-      // A helper function of the compiler begins with `this && this.`, and does without.
+      // Harmless: helper functions of the compiler begin with `this && this.`.
       if (warning.code !== 'THIS_IS_UNDEFINED') throw new Error(warning.message)
     },
   })
@@ -42,7 +42,7 @@ async function bundle(folder) {
     entryFileNames: '[name].js',
     chunkFileNames: 'shared/[name].js',
     minifyInternalExports: false,
-    // Node follows imports fast enough; files name only what they use.
+    // Not needed for speed; without it, files import only what they use.
     hoistTransitiveImports: false,
   })
   await made.close()

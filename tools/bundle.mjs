@@ -1,9 +1,9 @@
-// Makes the programs of packages/cli complete by themselves, in few files: a user installs nothing beside them, and to
-// load two hundred files takes longer than most commands.
+// Bundles the programs of packages/cli with all their dependencies into a few files: users install nothing else, and
+// loading two hundred files takes longer than most commands.
 //
-// kubecred is one file per command and some that they share, as modules. kubecred-token is one file with what it needs
-// when the agent answers at once; what it needs later it takes from the files of kubecred. The start of an agent is a
-// file of its own, because many processes may need it at the same time.
+// kubecred is one module per command and some shared ones. kubecred-token is one file with what it needs if the agent has
+// the credential; the rest it imports from the files of kubecred. The start of an agent is a separate file, because many
+// processes may need it at the same time.
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { basename, join } from 'node:path'
@@ -20,7 +20,7 @@ const SETTINGS = {
   bundle: true,
   platform: 'node',
   target: 'node20',
-  // Of the sources, also of our library: what a command does not use is left out function by function.
+  // From the sources, including the library's, so that unused functions are left out.
   conditions: ['kubecred-source'],
   tsconfigRaw: { compilerOptions: { target: 'es2023' } },
   metafile: true,
@@ -36,7 +36,7 @@ const made = [
 checkComplete(made)
 writeFileSync(join(folder, 'LICENSES.txt'), licensesOf(made))
 
-/** A path that a file of the program finds beside itself must lead to the same place from the folder of the bundle. */
+/** Rewrites paths that are relative to a source file, so that they are correct in the folder of the bundle. */
 async function bundleModules() {
   const { metafile } = await build({
     ...SETTINGS,
@@ -50,7 +50,7 @@ async function bundleModules() {
     chunkNames: 'part-[hash]',
     splitting: true,
     format: 'esm',
-    // Names stay: people send us stacks.
+    // Keeps names readable in stack traces.
     minifyWhitespace: true,
     minifySyntax: true,
     // For packages that are CommonJS.
@@ -80,13 +80,13 @@ function leaveForLater(building) {
     const name = basename(path, '.ts')
     return { path: name === 'start-agent' ? './start-agent.cjs' : `./${name}.js`, external: true }
   })
-  // To make a module of it, all its members would be copied, and again in each file that imports it.
+  // As a module, all its members would be copied into each file that imports it.
   building.onLoad({ filter: /./, namespace: 'global' }, () => ({
     contents: 'export default globalThis.process',
   }))
 }
 
-/** Whatever the files import is among them or a part of Node: nothing else is installed with the program. */
+/** Checks that the files import only each other and Node's modules: nothing else is installed with the program. */
 function checkComplete(metafiles) {
   const missing = metafiles
     .flatMap(({ outputs }) => Object.values(outputs).flatMap(({ imports }) => imports))
@@ -99,7 +99,7 @@ function isOfNode(path) {
   return path.startsWith('node:') || builtinModules.includes(path)
 }
 
-/** The licenses of what others wrote and is in the files now. */
+/** Collects the licenses of the bundled packages. */
 function licensesOf(metafiles) {
   const inputs = metafiles.flatMap((metafile) => Object.keys(metafile.inputs))
   const packages = inputs.map((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0])

@@ -1,6 +1,6 @@
-// Dependencies point one way, and this list is the only place that says which way: a folder imports itself and the
-// folders of lines above it, never one of its own line or below. So there is no cycle. Types count as imports.
-// `pure` folders import nothing of Node; Biome keeps them from its globals.
+// The order of folders, defined only here: a folder may import itself and the folders of the lines above it, but none of
+// its own line or below. So there are no cycles. Types count as imports.
+// `pure` folders import no module of Node; Biome checks that they use no globals.
 import { cyclesOf, folderEdges, folderOf, readSources } from './import-graph.mjs'
 
 const ORDER = [
@@ -26,7 +26,7 @@ const ORDER = [
   ['internal.ts'],
 ]
 
-/** Modules of others and our own packages, and the folders or files that may import each. */
+/** External modules and our own packages, and the folders or files that may import each. */
 const OWNERS = {
   yaml: 'core/src/formats',
   oauth4webapi: 'core/src/node/oidc-issuer.ts',

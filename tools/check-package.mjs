@@ -1,4 +1,4 @@
-// `npm run check:package`: packs every package and checks the tarballs, which are what npm would publish.
+// `npm run check:package`: packs every package and checks the tarballs that npm would publish.
 import { spawnSync } from 'node:child_process'
 import {
   mkdirSync,
@@ -17,9 +17,9 @@ import { build } from 'esbuild'
 import { packInto } from './pack.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-/** Packages that a bundled dependency uses if they are installed, in a `try` block. */
+/** Optional packages that a bundled dependency loads in a `try` block. */
 const TRIED = ['bufferutil', 'utf-8-validate']
-/** Programs that another file starts by their path. */
+/** Programs that another file starts by path. */
 const STARTED = ['dist/signer-program.js']
 
 const folder = mkdtempSync(join(realpathSync(tmpdir()), 'kubecred-check-'))
@@ -27,7 +27,7 @@ const problems = []
 try {
   for (const { name, file } of packInto(folder)) {
     const found = await check(join(folder, file), join(folder, 'unpacked', name))
-    process.stdout.write(`${name}: ${found.length === 0 ? 'good' : 'failed'}\n`)
+    process.stdout.write(`${name}: ${found.length === 0 ? 'ok' : 'failed'}\n`)
     problems.push(...found.map((problem) => `${name}: ${problem}`))
   }
 } finally {
@@ -70,7 +70,7 @@ function checkMaps(texts) {
 }
 
 function checkManifest({ dependencies, optionalDependencies, exports, ...manifest }) {
-  // Our own packages have one version, and may need exactly that of each other.
+  // Our own packages have one version, and may depend on exactly that version of each other.
   const needed = Object.entries({ ...dependencies, ...optionalDependencies }).filter(
     ([name]) => !/^(@kubecred\/|kubecred$)/.test(name),
   )
@@ -81,14 +81,14 @@ function checkManifest({ dependencies, optionalDependencies, exports, ...manifes
     ...needed
       .filter(([, range]) => !range.startsWith('^'))
       .map(([name, range]) => `the dependency ${name} must be a caret range, not ${range}`),
-    // attw passes a package without any types.
+    // attw accepts a package without types.
     ...publicImports(exports)
       .filter(([, target]) => target.types === undefined)
       .map(([path]) => `the export ${path} has no types`),
   ]
 }
 
-/** Follows every import from what the manifest names: files exist, packages are declared, no file is left over. */
+/** Follows every import from the manifest: all files exist, all packages are declared, and no file is unused. */
 async function checkPrograms(folder, manifest, texts) {
   const exported = Object.values(manifest.exports).map((target) => target.default ?? target)
   const { errors, metafile } = await build({
@@ -113,7 +113,7 @@ async function checkPrograms(folder, manifest, texts) {
   const imports = Object.entries(metafile.inputs).flatMap(([file, input]) =>
     input.imports.filter(({ external }) => external).map(({ path }) => [file, path]),
   )
-  // Of a module of types alone only the types are used. A browser loads the files of the page.
+  // A module of types only is used by its types. The files of the page are loaded by the browser.
   const leftOver = [...texts]
     .filter(([file, text]) => /\.[cm]?js$/.test(file) && text.trim() !== 'export {};')
     .filter(([file]) => !file.startsWith('page/') && !Object.hasOwn(metafile.inputs, file))
@@ -125,7 +125,7 @@ async function checkPrograms(folder, manifest, texts) {
   ]
 }
 
-/** The same for the types. The compiler has written them, so the form of an import is known. */
+/** Does the same for types. The compiler has written them, so the form of an import is known. */
 function checkTypes(manifest, texts) {
   return [...texts]
     .filter(([file]) => file.endsWith('.d.ts'))
@@ -146,12 +146,12 @@ function checkWithTools(tarball, { exports }) {
   const hasTypes = publicImports(exports).length > 0
   return [
     run('npx', ['--no-install', 'publint', 'run', '--strict', tarball]),
-    // There is nothing to check in a package that only has programs.
+    // A package with only programs has nothing to check.
     hasTypes && run('npx', ['--no-install', 'attw', '--profile', 'esm-only', tarball]),
   ].filter(Boolean)
 }
 
-/** What users may import; `./internal` is for our own packages. */
+/** The public subpaths; `./internal` is for our own packages. */
 function publicImports(exports) {
   return Object.entries(exports).filter(
     ([path]) => path !== './package.json' && path !== './internal',
@@ -164,7 +164,7 @@ function isDeclared(path, { dependencies, optionalDependencies, peerDependencies
   return Object.hasOwn({ ...dependencies, ...optionalDependencies, ...peerDependencies }, name)
 }
 
-/** Returns what a program printed if it failed. */
+/** Runs a program, and returns its output if it failed. */
 function run(command, args) {
   // On Windows npx is a .cmd file, which only a shell can start.
   const ended = spawnSync(command, args, {

@@ -1,5 +1,5 @@
-// Removes from each `dist` what the compiler made of a source that was moved or removed since: the compiler leaves it
-// there, and it would be packed. The bundlers empty their own folders.
+// Removes from each `dist` the output of sources that were moved or removed: the compiler leaves it there, and it would be
+// packed. The bundlers empty their own folders.
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -1,4 +1,4 @@
-// Writes the help and the table of codes that docs/cli.md shows, from the built program. A test checks that they agree.
+// Writes the help and the table of codes in docs/cli.md from the built program. A test fails if the page is outdated.
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

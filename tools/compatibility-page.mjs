@@ -1,5 +1,5 @@
-// Writes what was found beside kubectl and client-go into docs/compatibility.md. `node tools/compatibility-page.mjs` after a
-// change of conformance/differential; a test tells when it is due.
+// Writes the results of the comparison with kubectl and client-go into docs/compatibility.md. Run it after a change of
+// conformance/differential; a test fails if the page is outdated.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const BEGIN = '<!-- Written by tools/compatibility-page.mjs. Do not edit. -->'
 const END = '<!-- Until here. -->'
 
-/** The page with the report in its place. */
+/** Returns the page with the report inserted. */
 export function withReport(page, report) {
   const begin = page.indexOf(BEGIN)
   const end = page.indexOf(END)
@@ -16,7 +16,7 @@ export function withReport(page, report) {
   return `${page.slice(0, begin)}${BEGIN}\n\n${report}\n\n${page.slice(end)}`
 }
 
-/** The cases are TypeScript, which Node 20 cannot read. The bundle is inside the tree, where its packages are found. */
+/** Bundles the cases, because Node 20 cannot run TypeScript. The bundle is inside the tree, where packages are found. */
 async function loadReport() {
   const { build } = await import('esbuild')
   const folder = mkdtempSync(join(root, 'conformance/differential/.report-'))
@@ -39,7 +39,7 @@ async function loadReport() {
   }
 }
 
-/** Each file finds what lies beside it, as if it had not been bundled. */
+/** Keeps `import.meta.url` of each file, so that relative paths work in the bundle. */
 function stayInPlace({ onLoad }) {
   onLoad({ filter: /\.ts$/ }, ({ path }) => {
     const place = JSON.stringify(pathToFileURL(path).href)

@@ -1,5 +1,5 @@
-// Finds the kubectl that Debian ships, for the tests with an old one. It is unpacked into a folder outside version
-// control, and never installed: on most machines kubectl is another one, and stays it.
+// Finds the kubectl that Debian ships, for tests with an old version. It is unpacked into a folder outside version control
+// and never installed, so that it does not replace the machine's kubectl.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -7,13 +7,13 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const PACKAGE = 'kubernetes-client'
 const DPKG = 'dpkg'
-/** The tests in packages/cli/test/agent know it too. */
+/** Also used by the tests in packages/cli/test/agent. */
 const CACHE = fileURLToPath(
   new URL('../node_modules/.cache/kubecred/debian-kubectl', import.meta.url),
 )
 
 /**
- * Whether it is there, or why not.
+ * Returns the path of Debian's kubectl, or why it is not available.
  *
  * @returns {{ path: string } | { problem: string }}
  */
@@ -30,16 +30,16 @@ export function findDebianKubectl({ mayInstall }) {
   }
 }
 
-/** Undefined when all is well. */
+/** Downloads and unpacks it. Returns the problem, or undefined on success. */
 function unpack(folder) {
-  // As another user apt could not write here; the warning about it says so and changes nothing.
+  // apt's sandbox user cannot write here; apt warns and continues as root.
   const options = { cwd: folder, stdio: ['ignore', 2, 2] }
   if (spawnSync('apt-get', ['download', PACKAGE], options).status !== 0) {
     spawnSync('apt-get', ['update'], { stdio: 'ignore' })
     spawnSync('apt-get', ['download', PACKAGE], options)
   }
   const file = readdirSync(folder).find((name) => name.endsWith('.deb'))
-  if (file === undefined) return { problem: `apt-get did not bring ${PACKAGE}` }
+  if (file === undefined) return { problem: `apt-get could not download ${PACKAGE}` }
   const target = join(folder, 'unpacked')
   if (spawnSync(DPKG, ['-x', file, target], options).status !== 0) {
     return { problem: `dpkg cannot unpack ${file}` }
@@ -47,7 +47,7 @@ function unpack(folder) {
   try {
     renameSync(target, CACHE)
   } catch (error) {
-    // Somebody else was faster.
+    // Another process has done it meanwhile.
     if (!existsSync(CACHE)) throw error
   }
   return undefined

@@ -1,4 +1,4 @@
-// Writes docs/errors.md from the table of error codes. `node tools/errors-page.mjs` after a build; a test tells when it is due.
+// Writes docs/errors.md from the table of error codes. Run it after a build; a test fails if the page is outdated.
 import { writeFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 
@@ -38,7 +38,7 @@ try {
   longer and longer between its own tries; \`nextTryAt\` says until when.
 `
 
-/** The whole page as Markdown. */
+/** Returns the page as Markdown. */
 export function errorsPage(codes) {
   const rows = Object.entries(codes)
   const sections = GROUPS.map(({ title, from, to }) => {
@@ -48,7 +48,7 @@ export function errorsPage(codes) {
   return HEAD + sections.join('')
 }
 
-/** A table with its columns aligned, as the formatter wants it. */
+/** Returns a table with aligned columns, as the formatter expects. */
 function table(rows) {
   const lines = rows.map(([code, { exit, fault, retryable, means, remedy }]) =>
     [`\`${code}\``, String(exit), fault, retryable ? 'yes' : 'no', means, remedy].map(escapeCell),

@@ -1,11 +1,11 @@
-// Packages from npm that only the long suite uses and that are too large to be dependencies of the repository. They are
-// installed into a folder outside version control, only when an install was asked for.
+// npm packages that only the long suite uses and that are too large for dependencies of the repository. They are installed
+// into a folder outside version control, and only on request.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** The versions of client-node that attach() is tried with, besides the newest. */
+/** The versions of client-node that attach() is tested with, in addition to the newest. */
 export const CLIENT_NODES = ['1.0.0', '1.1.2', '1.2.0', '1.3.0']
 
 const PACKAGES = [
@@ -21,21 +21,21 @@ const FOLDER = fileURLToPath(
   new URL('../node_modules/.cache/kubecred/extra-packages', import.meta.url),
 )
 
-/** Where a file of a package is, or undefined if it is not here. */
+/** Returns the path of a file in a package; undefined if the package is not installed. */
 export function findInPackage(name, file) {
   const path = join(FOLDER, 'node_modules', name, file)
   return existsSync(path) ? path : undefined
 }
 
-/** Another runtime, or undefined if it is not here. @param {'bun' | 'deno'} name */
+/** Returns the path of another runtime; undefined if it is not installed. @param {'bun' | 'deno'} name */
 export function findRuntime(name) {
   if (name === 'deno') return findInPackage('.bin', 'deno')
-  // Its launcher works only after an install script.
+  // The launcher in the package works only after an install script.
   const cpu = process.arch === 'arm64' ? 'aarch64' : process.arch
   return findInPackage(`@oven/bun-${process.platform}-${cpu}`, 'bin/bun')
 }
 
-/** Brings those that are missing if it may. Returns whether all of them are here. */
+/** Installs missing packages if that was requested. Returns whether all are installed. */
 export function provideExtraPackages({ mayInstall }) {
   if (mayInstall && !areHere()) {
     const packages = PACKAGES.map(({ name, from }) => `${name}@${from}`)

@@ -1,11 +1,11 @@
-// What the sources of packages import from each other: files, lines, single importers, cycles, the longest chain, and
-// fan-in and fan-out of each folder. `node tools/import-graph.mjs` prints packages/core; `--single` lists the files that
-// one file alone imports, `--json` prints all of it as JSON. check-layers.mjs reads the same graph.
+// The import graph of the packages: files, lines, single importers, cycles, the longest chain, and fan-in and fan-out of
+// each folder. `node tools/import-graph.mjs` prints packages/core; `--single` lists the files with a single importer,
+// `--json` prints the graph as JSON. check-layers.mjs uses the same graph.
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** Every source file below packages/, with what it imports. Paths begin behind `packages/`. */
+/** Returns every source file below packages/ with its imports. Paths are relative to `packages/`. */
 export function readSources(names = ['core', 'cli', 'demo', 'pkcs11', 'sandbox']) {
   const files = new Map()
   for (const name of names) {
@@ -20,7 +20,7 @@ export function readSources(names = ['core', 'cli', 'demo', 'pkcs11', 'sandbox']
   return files
 }
 
-/** Static imports, re-exports, `import('…')` in code and in types; `path` is set where it is a file of ours. */
+/** Returns static imports, re-exports and `import('…')` in code and in types; `path` is set for our own files. */
 export function importsOf(source, file) {
   const found = [
     ...source.matchAll(/^(import|export)\b([^'"]*?)from '([^']+)'/gm),
@@ -38,15 +38,15 @@ export function importsOf(source, file) {
   }))
 }
 
-/** A kit is for other people's programs: it stands above much of what the folder around it stands below. */
+/** Kits are separate folders: they are for other programs, and depend on folders above the one that contains them. */
 const KIT = /^[^/]+\/src\/([^/]+\/kit)\//
 
-/** The folder of a source file: `core/src/vault/vault.ts` is in `vault`, `core/src/index.ts` is by itself. */
+/** Returns the folder of a source file: `core/src/vault/vault.ts` is in `vault`, `core/src/index.ts` is its own. */
 export function folderOf(file) {
   return KIT.exec(file)?.[1] ?? file.split('/')[2]
 }
 
-/** Every group of nodes that import each other, directly or by way of others. */
+/** Returns the strongly connected components: groups of nodes that import each other directly or indirectly. */
 export function cyclesOf(edges) {
   const index = new Map()
   const low = new Map()
@@ -68,7 +68,7 @@ export function cyclesOf(edges) {
   return cycles
 }
 
-/** Who imports whom between folders, types included. */
+/** Returns the imports between folders, including types. */
 export function folderEdges(files) {
   const edges = new Map()
   for (const [file, { imports }] of files) {

@@ -1,4 +1,4 @@
-// Writes the manual page from the built program's own table of commands. A test checks that it agrees.
+// Writes the manual page from the table of commands of the built program. A test fails if the page is outdated.
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 

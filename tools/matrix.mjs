@@ -1,6 +1,6 @@
-// `npm run test:matrix`: the suites of the library on every Node we support. Tests that import only public subpaths test
-// the packages as npm packs and installs them; tests of inner parts test the sources. A major version as an argument runs
-// that one alone: npm run test:matrix -- 22
+// `npm run test:matrix`: runs the suites of the library on every supported Node. Tests that import only public subpaths use
+// the packages as npm packs and installs them; other tests use the sources. A major version as an argument runs only that
+// one: npm run test:matrix -- 22
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,11 +15,11 @@ const SUITES = [
   ...['errors', 'secret', 'formats', 'plugin', 'signer', 'kubeconfig', 'lifecycle', 'metrics'],
   ...['keeper', 'vault', 'node', 'sources', 'tls', 'dial', 'exchange', 'request', 'bridge'],
 ].map((folder) => `packages/core/test/${folder}/`)
-/** Of the table of transports, one of each kind: the rest differs in other people's code. */
+/** One transport of each kind: the others differ only in third-party code. */
 const TRANSPORTS = ['fetch', 'http2', 'https-agent', 'undici-7'].map(
   (name) => `packages/core/test/transports/${name}.test.ts`,
 )
-/** Long load, and pages of the tree that are no part of a package. */
+/** Tests of long load, and of files that are not part of a package. */
 const LEFT_OUT = ['**/load*.test.ts', '**/*docs.test.ts', '**/*-page.test.ts']
 
 const wanted = process.argv.slice(2)
@@ -48,7 +48,7 @@ try {
 process.stdout.write(`\n${results.map(({ line }) => line).join('\n')}\n`)
 process.exitCode = results.every(({ isGood }) => isGood) ? 0 : 1
 
-/** The test files of the suites, sorted by whether they reach a source of ours. */
+/** Returns the test files, split by whether they import our sources. */
 function findTests() {
   const list = ['node_modules/vitest/vitest.mjs', 'list', '--filesOnly', '--json']
   const options = ['--typecheck.enabled=false', ...LEFT_OUT.map((each) => `--exclude=${each}`)]
@@ -63,10 +63,10 @@ function findTests() {
   }
 }
 
-/** Whether a file of the tests imports a source, itself or through its helpers. */
+/** Whether a test file imports a source, directly or through its helpers. */
 function reachesSources(file, known) {
   if (/^packages\/[^/]+\/src\//.test(file)) return true
-  // There is no cycle: Biome refuses it.
+  // Terminates, because Biome rejects import cycles.
   if (!known.has(file)) {
     const imports = importsOf(readFileSync(file, 'utf8'), file).filter(({ isType }) => !isType)
     const reaches = ({ path }) => path !== undefined && reachesSources(path, known)
@@ -75,14 +75,14 @@ function reachesSources(file, known) {
   return known.get(file)
 }
 
-/** Packs our packages and installs them as a user would, from the registry but for themselves. */
+/** Packs our packages and installs them like a user, with their dependencies from the registry. */
 function install() {
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
   const tarballs = packInto(folder).map(({ file }) => `./${file}`)
   const { devDependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
-  // The optional peer that the suites use.
+  // The optional peer dependency that the suites use.
   const peers = [`prom-client@${devDependencies['prom-client']}`]
-  // No native addon: what needs one is not in these suites.
+  // Without the native addon, which these suites do not use.
   const flags = [
     '--omit=optional',
     '--ignore-scripts',

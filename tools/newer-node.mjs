@@ -1,21 +1,21 @@
-// Finds another Node: a newer one for the tests of packages that do not run on every Node we support (undici 8,
+// Finds other versions of Node: a newer one for tests of packages that do not run on every supported Node (undici 8,
 // client-node 2), and all of them for the matrix.
-// It comes from npm, into a folder outside version control, only when an install was asked for.
+// They are installed from npm into a folder outside version control, and only on request.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** The oldest that the tests in FOLDER run on. */
+/** The oldest version that the tests in FOLDER run on. */
 const [OLDEST_MAJOR, OLDEST_MINOR] = [22, 19]
 const VERSION = '24.21.0'
 const CACHE = fileURLToPath(new URL('../node_modules/.cache/kubecred', import.meta.url))
 
-/** Where the tests are that need it. */
+/** The tests that need it. */
 export const FOLDER = 'packages/core/test/newer-node'
 
 /**
- * The path of a newer Node, which may be the one that runs this, or why there is none.
+ * Returns the path of a newer Node, which may be the current one, or why there is none.
  *
  * @returns {{ path: string, version: string } | { problem: string }}
  */
@@ -26,7 +26,7 @@ export function findNewerNode({ mayInstall }) {
   return findNode(VERSION, { mayInstall })
 }
 
-/** The same for a version of one's choice. */
+/** Returns the path of a specific version of Node, or why there is none. */
 export function findNode(version, { mayInstall }) {
   if (process.versions.node === version) return { path: process.execPath, version }
   const known = probe(version)
@@ -47,7 +47,7 @@ function probe(version) {
   const path = join(cacheOf(version), 'node_modules', packageName(), file)
   if (!existsSync(path)) return undefined
   const { status, stdout } = spawnSync(path, ['--version'], { encoding: 'utf8' })
-  // Another version is of an older pin.
+  // Another version was installed for an older pin.
   return status === 0 && stdout.trim() === `v${version}` ? { path, version } : undefined
 }
 

@@ -1,5 +1,5 @@
-// `npm run pack`: the packages as npm publishes them, in build/packed: `npm publish build/packed/<file>`.
-// deploy/Dockerfile takes them from there.
+// `npm run pack`: writes the packages for publishing to build/packed: `npm publish build/packed/<file>`.
+// deploy/Dockerfile uses them, too.
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,7 +17,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
 }
 
 /**
- * Packs what was built into a folder. No registry is asked.
+ * Packs the built packages into a folder, without network access.
  *
  * @returns {{ name: string, file: string }[]} The name of each package, and its file in the folder.
  */
@@ -44,7 +44,7 @@ function stage(folder, listed, to) {
   return to
 }
 
-/** The manifest without what is of use in the workspace alone: there a subpath also names its source. */
+/** Returns the manifest without the fields that only the workspace needs, such as the sources of subpaths. */
 function published({ scripts, devDependencies, exports, ...manifest }) {
   const targets = Object.entries(exports).map(([path, target]) => {
     if (typeof target === 'string') return [path, target]

@@ -1,21 +1,21 @@
-// Five minutes that never were: three identities and their traffic, told to the page by a clock that runs ahead.
-// The same every time, so that two screenshots differ only where the page does.
+// Five minutes of simulated events for the page: three identities and their traffic, with a simulated clock.
+// The events are always the same, so that screenshots differ only where the page does.
 
 const MINUTE = 60_000
 
-/** Fills a state, and returns the clock that goes on from there. Give the clock to the state first. */
+/** Creates a clock that starts five minutes ago and can be advanced. */
 export function makeClock() {
   let shift = -5 * MINUTE
   return {
     now: () => Date.now() + shift,
-    /** Lets time pass without waiting. */
+    /** Advances the clock. */
     pass(milliseconds) {
       shift += milliseconds
     },
   }
 }
 
-/** Plays the story into a state. */
+/** Feeds the events into a state. */
 export function playScene(state, clock, { hasTrouble }) {
   const random = makeRandom(7)
   const jane = addIdentity(state, 'jane', {
@@ -52,7 +52,7 @@ export function playScene(state, clock, { hasTrouble }) {
   if (hasTrouble) sam.ask('Touch the key that blinks.')
 }
 
-/** One second of requests: more and less in waves, now and then a slow one, rarely one that fails. */
+/** Adds one second of requests: in waves, sometimes a slow one, rarely one that fails. */
 function playTraffic(state, { second, now, random, extraMs }) {
   const requests = 14 + Math.round(9 * Math.sin(second / 17) + random() * 7)
   for (let at = 0; at < requests; at += 1) {
@@ -63,11 +63,11 @@ function playTraffic(state, { second, now, random, extraMs }) {
   }
 }
 
-/** An identity whose connection is only played. */
+/** Creates an identity with a simulated connection. */
 export function addIdentity(state, id, { title, source, holds, lifetimeMs }) {
   const { observer, attach } = state.identity(id, title)
   const credential = { source, state: 'empty', runs: 0 }
-  const told = (event) => observer({ source, ...event })
+  const emit = (event) => observer({ source, ...event })
   attach({
     status: () => ({
       server: 'https://10.0.0.1:6443',
@@ -83,10 +83,10 @@ export function addIdentity(state, id, { title, source, holds, lifetimeMs }) {
     credential.runs += 1
     delete credential.lastError
     delete credential.nextTryAt
-    told({ type: 'run-succeeded', reason, tookMs, isSame: false, expiresAt, holds })
+    emit({ type: 'run-succeeded', reason, tookMs, isSame: false, expiresAt, holds })
   }
   const run = (reason, now, tookMs) => {
-    told({ type: 'run-started', reason, ahead: reason === 'ahead' })
+    emit({ type: 'run-started', reason, ahead: reason === 'ahead' })
     succeed(reason, now, tookMs)
   }
   return {
@@ -95,10 +95,10 @@ export function addIdentity(state, id, { title, source, holds, lifetimeMs }) {
       if (credential.acquiredAt + lifetimeMs * 0.8 < now) run('ahead', now, tookMs)
     },
     refuse(now, requests) {
-      told({ type: 'refused', status: 401 })
-      told({ type: 'run-started', reason: 'refused', ahead: false })
+      emit({ type: 'refused', status: 401 })
+      emit({ type: 'run-started', reason: 'refused', ahead: false })
       succeed('refused', now, 204)
-      for (let at = 0; at < requests; at += 1) told({ type: 'retried', method: 'GET', path: '/' })
+      for (let at = 0; at < requests; at += 1) emit({ type: 'retried', method: 'GET', path: '/' })
     },
     fail(now) {
       const message =
@@ -110,7 +110,7 @@ export function addIdentity(state, id, { title, source, holds, lifetimeMs }) {
         lastError: { code: 'ERR_PLUGIN_EXITED', message, hint },
         nextTryAt,
       })
-      told({
+      emit({
         type: 'run-failed',
         reason: 'ahead',
         tookMs: 3100,
@@ -118,12 +118,12 @@ export function addIdentity(state, id, { title, source, holds, lifetimeMs }) {
         nextTryAt,
       })
     },
-    sign: (tookMs) => told({ type: 'signed', scheme: 'ecdsa_secp256r1_sha256', tookMs }),
-    ask: (text) => told({ type: 'user-prompt', text }),
+    sign: (tookMs) => emit({ type: 'signed', scheme: 'ecdsa_secp256r1_sha256', tookMs }),
+    ask: (text) => emit({ type: 'user-prompt', text }),
   }
 }
 
-/** The same numbers every time. */
+/** Returns a deterministic sequence of random numbers. */
 function makeRandom(seed) {
   let value = seed
   return () => {

@@ -1,5 +1,5 @@
-// Records the first minute of `kubecred-demo` on a real terminal, of which there is none: docs/demo.cast, in the format
-// of asciinema, and the same as text in docs/demo.md. Ports and secrets of this machine are replaced.
+// Records the first minute of `kubecred-demo` on a pseudo-terminal: docs/demo.cast in asciinema's format, and as text in
+// docs/demo.md. Replaces the ports and secrets of this machine.
 // Needs `script` (Debian: bsdutils), and the build.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 
 const SIZE = { width: 88, height: 32 }
 const DURATION = '60s'
-/** What arrives within this time was written together. */
+/** Output within this time is recorded as one event. */
 const TOGETHER_MS = 30
 const BLOCK = /(<!-- recorded by tools\/record-demo\.mjs -->\n\n```text\n)[\s\S]*?(\n```\n)/
 
@@ -19,9 +19,9 @@ const program = inTree('packages/demo/bin/kubecred-demo.mjs')
 
 const chunks = await record()
 const whole = chunks.map(({ text }) => text).join('')
-if (!/failed +0\r\n/.test(whole)) fail('something failed in this recording; make another')
+if (!/failed +0\r\n/.test(whole)) fail('a request failed in this recording; record again')
 const leak = /#[\w-]{30,}|\/(?:tmp|home|root|work|Users)\//.exec(whole)
-if (leak !== null) fail(`this should not be in a recording: ${leak[0]}`)
+if (leak !== null) fail(`the recording contains a secret or a path: ${leak[0]}`)
 
 const header = { version: 2, ...SIZE, title: 'kubecred-demo', env: { TERM: 'xterm-256color' } }
 const events = chunks.map(({ at, text }) => [Number((at / 1000).toFixed(3)), 'o', text])
@@ -29,7 +29,7 @@ const lines = [header, ...events].map((each) => JSON.stringify(each))
 writeFileSync(inTree('docs/demo.cast'), `${lines.join('\n')}\n`)
 
 const page = readFileSync(inTree('docs/demo.md'), 'utf8')
-if (!BLOCK.test(page)) fail('docs/demo.md has no place for the recording')
+if (!BLOCK.test(page)) fail('docs/demo.md has no block for the recording')
 writeFileSync(
   inTree('docs/demo.md'),
   page.replace(BLOCK, (_, before, after) => before + asText(whole) + after),
@@ -59,7 +59,7 @@ function makeNeutral(text) {
   return text.replace(/127\.0\.0\.1:\d+\/#[\w.~-]+/g, '127.0.0.1:40123/#…')
 }
 
-/** What was on the screen at the end: without colours, and without the line that was replaced all the time. */
+/** Returns the final text of the terminal, without colours and without the status line. */
 function asText(terminal) {
   return terminal
     .split('\n')

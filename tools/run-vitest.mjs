@@ -2,8 +2,8 @@
 import { spawnSync } from 'node:child_process'
 
 /**
- * @param node The Node to run it with.
- * @param env Variables over ours.
+ * @param node The path of the Node to run it with.
+ * @param env Variables in addition to the current ones.
  * @returns Whether every test passed.
  */
 export function runVitest(args, { node = process.execPath, env = {} } = {}) {

@@ -1,4 +1,4 @@
-// Takes the pictures of the page in docs/images, with Debian's Chromium and the built program.
+// Takes the screenshots of the page in docs/images, with Debian's Chromium and the built program.
 //   node tools/screenshots.mjs [FOLDER]
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,12 +1,12 @@
-// The programs that tests use beside Node. What is missing is skipped with its reason; with CI=true or KUBECRED_INSTALL=1
-// it is installed first, where that is possible.
+// The programs that tests use in addition to Node. Tests of missing programs are skipped with a reason; with CI=true or
+// KUBECRED_INSTALL=1 missing programs are installed first, if possible.
 import { spawnSync } from 'node:child_process'
 import { findDebianKubectl } from './debian-kubectl.mjs'
 
 const PACKAGES = [
   { command: 'openssl', probe: ['version'], debian: 'openssl', for: 'TLS alerts' },
   { command: 'gnutls-serv', probe: ['--version'], debian: 'gnutls-bin', for: 'TLS with GnuTLS' },
-  // The programs without the service where there is such a package: nothing has to be started.
+  // Packages without the system service, if there are such: the service is not needed.
   { command: 'tinyproxy', probe: ['-v'], debian: 'tinyproxy-bin', for: 'HTTP proxies' },
   { command: 'danted', probe: ['-v'], debian: 'dante-server', for: 'SOCKS5 proxies' },
   { command: 'script', probe: ['--version'], debian: 'bsdutils', for: 'terminals' },
@@ -25,10 +25,10 @@ const PACKAGES = [
   { command: 'tpm2_ptool', probe: ['--help'], debian: 'libtpm2-pkcs11-tools', for: 'TPMs' },
 ]
 
-/** Whether what is missing should be installed. */
+/** Whether missing programs should be installed. */
 export const mayInstall = process.env.CI === 'true' || process.env.KUBECRED_INSTALL === '1'
 
-/** Installs what is missing, or says what is skipped. Exits if an install that should work does not. */
+/** Installs missing programs, or reports which tests are skipped. Exits if an installation fails. */
 export function provideSystemPackages() {
   const apt = mayInstall ? findApt() : undefined
   const missing = PACKAGES.filter(({ command, probe }) => !runs(command, probe))
@@ -41,7 +41,7 @@ export function provideSystemPackages() {
     }
     apt.run('install', '-y', debian)
     if (!runs(command, probe)) {
-      fail(`the tests of ${what} need ${command}, and apt-get install ${debian} did not bring it`)
+      fail(`the tests of ${what} need ${command}, which apt-get install ${debian} did not install`)
     }
   }
   const oldKubectl = findDebianKubectl({ mayInstall: apt?.run !== undefined })
@@ -51,9 +51,9 @@ export function provideSystemPackages() {
   skip(what, 'node tools/debian-kubectl.mjs')
 }
 
-/** How this machine installs Debian packages, or why it cannot. */
+/** Returns the command that installs Debian packages, or why there is none. */
 function findApt() {
-  if (!runs('apt-get', ['--version'])) return { problem: 'there is no apt-get here' }
+  if (!runs('apt-get', ['--version'])) return { problem: 'apt-get is not available' }
   const isRoot = process.getuid?.() === 0
   if (!isRoot && !runs('sudo', ['-n', 'true'])) {
     return { problem: 'neither root nor sudo without a password' }

@@ -1,5 +1,5 @@
-// `npm run test:long`: the tests that take long (test/long.ts says why each of them does), and those of packages that need
-// a newer Node than we do, with such a Node. Arguments go to vitest.
+// `npm run test:long`: runs the slow tests (test/long.ts has the reason for each), and, with a newer Node, the tests of
+// packages that need one. Arguments are passed to vitest.
 import { provideExtraPackages } from './extra-packages.mjs'
 import { FOLDER, findNewerNode } from './newer-node.mjs'
 import { runVitest } from './run-vitest.mjs'
@@ -12,9 +12,9 @@ const meansNewer = given.some((arg) => arg.includes(FOLDER))
 provideSystemPackages()
 const hasPackages = provideExtraPackages({ mayInstall }) || !mayInstall
 if (!hasPackages)
-  process.stderr.write('npm did not bring the packages in tools/extra-packages.mjs\n')
+  process.stderr.write('npm could not install the packages in tools/extra-packages.mjs\n')
 const here = meansNewer || runVitest([...CONFIG, ...given, '--exclude', `${FOLDER}/**`])
-// Not after a failure: the last lines then say what failed.
+// Not after a failure, so that the last lines of output are about the failure.
 const newer = here && (given.length === 0 || meansNewer) ? testNewer() : true
 process.exitCode = here && newer && hasPackages ? 0 : 1
 

@@ -1,4 +1,4 @@
-// `npm test`: the fast suite, at most five minutes on two cores. Arguments go to vitest.
+// `npm test`: the fast suite, at most five minutes on two cores. Arguments are passed to vitest.
 import { runVitest } from './run-vitest.mjs'
 import { provideSystemPackages } from './system-packages.mjs'
 

@@ -1,5 +1,5 @@
-// Command client-go sends requests with client-go for as long as it is told, so that a benchmark has something to compare
-// with. Each line on standard input begins a round; each line on standard output says how it went.
+// Command client-go sends requests with client-go, for the benchmark client-go.mjs. Each line on standard input starts a
+// round with its duration; each line on standard output is the result of a round.
 package main
 
 import (
@@ -18,11 +18,11 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// round is what happened in one.
+// round is the result of one round.
 type round struct {
 	Requests int64   `json:"requests"`
 	Seconds  float64 `json:"seconds"`
-	// CPU is what this process used, in seconds.
+	// CPU is the CPU time of this process, in seconds.
 	CPU float64 `json:"cpu"`
 }
 
@@ -34,7 +34,7 @@ func main() {
 	exitOn(err)
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	exitOn(err)
-	// Without its own brake.
+	// Without client-side rate limiting.
 	config.QPS = -1
 	client, err := rest.HTTPClientFor(config)
 	exitOn(err)
@@ -46,7 +46,7 @@ func main() {
 	}
 }
 
-// load lets the workers send one request after the other, and read each answer as JSON.
+// load runs workers that send one request after the other and decode each response as JSON.
 func load(client *http.Client, url string, workers int, length time.Duration) round {
 	begin, before := time.Now(), used()
 	var count atomic.Int64

@@ -21,8 +21,8 @@ type informer struct {
 }
 
 // inform starts an informer, and waits until it has its first list.
-func (s *stage) inform(told order) (answer, error) {
-	clients, err := s.chosen(told)
+func (s *stage) inform(cmd order) (answer, error) {
+	clients, err := s.chosen(cmd)
 	if err != nil {
 		return answer{}, err
 	}
@@ -41,14 +41,14 @@ func (s *stage) inform(told order) (answer, error) {
 	}, &unstructured.Unstructured{}, 0, cache.Indexers{})
 	go shared.RunWithContext(s.ctx)
 	s.informers = append(s.informers, &informer{shared})
-	return answer{Seen: s.until(told.WaitMs, shared.HasSynced)}, nil
+	return answer{Seen: s.until(cmd.WaitMs, shared.HasSynced)}, nil
 }
 
-// informed waits until every informer has an object.
-func (s *stage) informed(told order) (answer, error) {
-	seen := s.until(told.WaitMs, func() bool {
+// informed waits until every informer has received an object.
+func (s *stage) informed(cmd order) (answer, error) {
+	seen := s.until(cmd.WaitMs, func() bool {
 		for _, each := range s.informers {
-			if _, exists, err := each.shared.GetStore().GetByKey(told.Name); err != nil || !exists {
+			if _, exists, err := each.shared.GetStore().GetByKey(cmd.Name); err != nil || !exists {
 				return false
 			}
 		}

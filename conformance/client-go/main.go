@@ -1,6 +1,6 @@
-// Command client-go does with client-go what it is told, so that a test can compare it with kubecred.
+// Command client-go runs commands with client-go, so that a test can compare it with kubecred.
 //
-// One order per line on standard input, as JSON; one answer per line on standard output. See order and answer.
+// It reads one order per line from standard input, as JSON, and writes one answer per line to standard output.
 package main
 
 import (
@@ -11,12 +11,12 @@ import (
 	"os"
 )
 
-// order is what the program is told.
+// order is a command for the program.
 type order struct {
 	// Do is one of open, send, watch, see, inform, informed.
 	Do string `json:"do"`
 
-	// For open: a kubeconfig, how many clients are made from it, and flags over it.
+	// For open: a kubeconfig, the number of clients to create from it, and flags that override it.
 	Kubeconfig        string `json:"kubeconfig"`
 	Count             int    `json:"count"`
 	Token             string `json:"token"`
@@ -26,13 +26,13 @@ type order struct {
 	ClientKey         string `json:"clientKey"`
 	StdinUnavailable  bool   `json:"stdinUnavailable"`
 
-	// For send: a request, and how often it is sent at once; the clients take turns.
+	// For send: a request, and how many times to send it concurrently; the clients take turns.
 	Method  string            `json:"method"`
 	Path    string            `json:"path"`
 	Body    string            `json:"body"`
 	Headers map[string]string `json:"headers"`
 	Times   int               `json:"times"`
-	// Client is the number of the only client that shall send, counted from 1; 0 means all of them.
+	// Client is the number of the client that sends, counted from 1; 0 means all of them.
 	Client int `json:"client"`
 
 	// For see and informed: the name of an object, and how long to wait for it.
@@ -40,17 +40,17 @@ type order struct {
 	WaitMs int    `json:"waitMs"`
 }
 
-// answer is what it says to an order.
+// answer is the result of an order.
 type answer struct {
 	// Results has one entry per request.
 	Results []result `json:"results,omitempty"`
-	// Seen says whether everybody who waits has seen the object.
+	// Seen is whether every watch or informer has received the object.
 	Seen bool `json:"seen,omitempty"`
-	// Error says why an order could not be followed.
+	// Error is why an order failed.
 	Error string `json:"error,omitempty"`
 }
 
-// result is what became of one request: a status or an error.
+// result is the status or the error of one request.
 type result struct {
 	Status int    `json:"status,omitempty"`
 	Error  string `json:"error,omitempty"`
@@ -70,11 +70,11 @@ func main() {
 }
 
 func follow(stage *stage, line []byte) answer {
-	var told order
-	if err := json.Unmarshal(line, &told); err != nil {
+	var cmd order
+	if err := json.Unmarshal(line, &cmd); err != nil {
 		return answer{Error: err.Error()}
 	}
-	said, err := stage.do(told)
+	said, err := stage.do(cmd)
 	if err != nil {
 		return answer{Error: err.Error()}
 	}

@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 )
 
-// stage is everything that the orders of one run work with.
+// stage is the state that the orders of one run share.
 type stage struct {
 	ctx       context.Context
 	clients   []client
@@ -21,7 +21,7 @@ type stage struct {
 	informers []*informer
 }
 
-// client is one connection to a server, as a program would make it.
+// client is a client for one server, created as by a program.
 type client struct {
 	config *rest.Config
 	http   *http.Client
@@ -31,35 +31,35 @@ func newStage(ctx context.Context) *stage {
 	return &stage{ctx: ctx}
 }
 
-func (s *stage) do(told order) (answer, error) {
-	switch told.Do {
+func (s *stage) do(cmd order) (answer, error) {
+	switch cmd.Do {
 	case "open":
-		return answer{}, s.open(told)
+		return answer{}, s.open(cmd)
 	case "send":
-		return s.send(told)
+		return s.send(cmd)
 	case "watch":
-		return s.watch(told)
+		return s.watch(cmd)
 	case "see":
-		return s.see(told)
+		return s.see(cmd)
 	case "inform":
-		return s.inform(told)
+		return s.inform(cmd)
 	case "informed":
-		return s.informed(told)
+		return s.informed(cmd)
 	}
-	return answer{}, fmt.Errorf("unknown order %q", told.Do)
+	return answer{}, fmt.Errorf("unknown order %q", cmd.Do)
 }
 
-// open reads a kubeconfig as kubectl does and makes clients from it.
-func (s *stage) open(told order) error {
-	for range max(told.Count, 1) {
-		config, err := load(told)
+// open loads a kubeconfig as kubectl does and creates clients from it.
+func (s *stage) open(cmd order) error {
+	for range max(cmd.Count, 1) {
+		config, err := load(cmd)
 		if err != nil {
 			return err
 		}
-		// What is compared is credentials, and not how fast client-go thinks that one should go.
+		// Without client-side rate limiting: only credentials are compared.
 		config.QPS = -1
 		if config.ExecProvider != nil {
-			config.ExecProvider.StdinUnavailable = told.StdinUnavailable
+			config.ExecProvider.StdinUnavailable = cmd.StdinUnavailable
 		}
 		made, err := rest.HTTPClientFor(config)
 		if err != nil {
@@ -70,45 +70,45 @@ func (s *stage) open(told order) error {
 	return nil
 }
 
-func load(told order) (*rest.Config, error) {
-	rules := &clientcmd.ClientConfigLoadingRules{ExplicitPath: told.Kubeconfig}
+func load(cmd order) (*rest.Config, error) {
+	rules := &clientcmd.ClientConfigLoadingRules{ExplicitPath: cmd.Kubeconfig}
 	flags := &clientcmd.ConfigOverrides{AuthInfo: api.AuthInfo{
-		Token:             told.Token,
-		Username:          told.Username,
-		Password:          told.Password,
-		ClientCertificate: told.ClientCertificate,
-		ClientKey:         told.ClientKey,
+		Token:             cmd.Token,
+		Username:          cmd.Username,
+		Password:          cmd.Password,
+		ClientCertificate: cmd.ClientCertificate,
+		ClientKey:         cmd.ClientKey,
 	}}
 	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, flags).ClientConfig()
 }
 
-// send sends a request as often as it is told, all at once.
-func (s *stage) send(told order) (answer, error) {
-	clients, err := s.chosen(told)
+// send sends a request several times concurrently.
+func (s *stage) send(cmd order) (answer, error) {
+	clients, err := s.chosen(cmd)
 	if err != nil {
 		return answer{}, err
 	}
-	results := make([]result, max(told.Times, 1))
+	results := make([]result, max(cmd.Times, 1))
 	var sending sync.WaitGroup
 	for nth := range results {
-		sending.Go(func() { results[nth] = s.request(clients[nth%len(clients)], told) })
+		sending.Go(func() { results[nth] = s.request(clients[nth%len(clients)], cmd) })
 	}
 	sending.Wait()
 	return answer{Results: results}, nil
 }
 
-func (s *stage) chosen(told order) ([]client, error) {
-	if len(s.clients) == 0 || told.Client > len(s.clients) {
+func (s *stage) chosen(cmd order) ([]client, error) {
+	if len(s.clients) == 0 || cmd.Client > len(s.clients) {
 		return nil, fmt.Errorf("there is no such client")
 	}
-	if told.Client > 0 {
-		return s.clients[told.Client-1 : told.Client], nil
+	if cmd.Client > 0 {
+		return s.clients[cmd.Client-1 : cmd.Client], nil
 	}
 	return s.clients, nil
 }
 
-func (s *stage) request(from client, told order) result {
-	response, err := s.begin(from, told)
+func (s *stage) request(from client, cmd order) result {
+	response, err := s.begin(from, cmd)
 	if err != nil {
 		return result{Error: err.Error()}
 	}
@@ -119,16 +119,16 @@ func (s *stage) request(from client, told order) result {
 	return result{Status: response.StatusCode}
 }
 
-func (s *stage) begin(from client, told order) (*http.Response, error) {
-	method := told.Method
+func (s *stage) begin(from client, cmd order) (*http.Response, error) {
+	method := cmd.Method
 	if method == "" {
 		method = http.MethodGet
 	}
-	request, err := http.NewRequestWithContext(s.ctx, method, from.config.Host+told.Path, strings.NewReader(told.Body))
+	request, err := http.NewRequestWithContext(s.ctx, method, from.config.Host+cmd.Path, strings.NewReader(cmd.Body))
 	if err != nil {
 		return nil, err
 	}
-	for name, value := range told.Headers {
+	for name, value := range cmd.Headers {
 		request.Header.Set(name, value)
 	}
 	return from.http.Do(request)

@@ -10,7 +10,7 @@ import (
 
 const unlessToldMs = 10_000
 
-// watch is a request that stays open, and what it has told.
+// watch is an open watch and the events that it has received.
 type watch struct {
 	mutex   sync.Mutex
 	changed *sync.Cond
@@ -18,13 +18,13 @@ type watch struct {
 	ended   bool
 }
 
-// watch begins to watch, and waits for the first event.
-func (s *stage) watch(told order) (answer, error) {
-	clients, err := s.chosen(told)
+// watch opens a watch, and waits for the first event.
+func (s *stage) watch(cmd order) (answer, error) {
+	clients, err := s.chosen(cmd)
 	if err != nil {
 		return answer{}, err
 	}
-	response, err := s.begin(clients[0], told)
+	response, err := s.begin(clients[0], cmd)
 	if err != nil {
 		return answer{Results: []result{{Error: err.Error()}}}, nil
 	}
@@ -40,11 +40,11 @@ func (s *stage) watch(told order) (answer, error) {
 	return answer{Results: []result{{Status: response.StatusCode}}}, nil
 }
 
-// see waits until every watch has told about an object.
-func (s *stage) see(told order) (answer, error) {
+// see waits until every watch has received an object.
+func (s *stage) see(cmd order) (answer, error) {
 	for _, opened := range s.watches {
-		hasName := func() bool { return strings.Contains(strings.Join(opened.lines, "\n"), told.Name) }
-		if !opened.until(told.WaitMs, hasName) {
+		hasName := func() bool { return strings.Contains(strings.Join(opened.lines, "\n"), cmd.Name) }
+		if !opened.until(cmd.WaitMs, hasName) {
 			return answer{}, nil
 		}
 	}
@@ -67,7 +67,7 @@ func (w *watch) change(how func()) {
 	w.changed.Broadcast()
 }
 
-// until waits for something; false when the watch has ended, or after the time.
+// until waits for a condition; false if the watch has ended or the time is over.
 func (w *watch) until(waitMs int, isSo func() bool) bool {
 	isLate := false
 	timer := time.AfterFunc(patience(waitMs), func() { w.change(func() { isLate = true }) })

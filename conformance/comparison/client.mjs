@@ -1,4 +1,4 @@
-// The clients that are compared, each a program of its own that follows the orders of clients/follow-orders.mjs.
+// The compared clients, each a program that follows the orders of clients/follow-orders.mjs.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { findNewerNode } from '../../tools/newer-node.mjs'
 
 const inTree = (path) => fileURLToPath(new URL(path, import.meta.url))
 
-/** The clients by their id: how each is started and its version. `folder` is for what has to be built. */
+/** The clients by id: the command and the version of each. `folder` is for what has to be built. */
 export function findClients(folder) {
   const newer = findNewerNode({ mayInstall: true })
   if (newer.problem !== undefined)
@@ -34,7 +34,7 @@ export function findClients(folder) {
     },
     kubecred: {
       command: [old, inTree('clients/kubecred.mjs')],
-      // kubecred has no informers: it is attached to client-node 1, which has.
+      // kubecred has no informers: client-node 1 with attach() is used.
       informer: [old, clientNode, '@kubernetes/client-node', 'attach'],
       version: npmVersion('kubecred'),
       runtime: `Node ${process.versions.node}`,
@@ -42,7 +42,7 @@ export function findClients(folder) {
   }
 }
 
-/** A client while it runs. */
+/** A running client. */
 export class Client {
   #child
   #lines
@@ -56,21 +56,21 @@ export class Client {
     })
     this.#child.stdin.on('error', () => {})
     this.#lines = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]()
-    // Not `close`: a plugin that hangs may hold the standard error of client-go.
+    // Not `close`: a plugin that hangs may keep client-go's standard error open.
     this.#ended = once(this.#child, 'exit')
   }
 
-  /** Whether the program still runs. */
+  /** Whether the program is running. */
   get isAlive() {
     return this.#child.exitCode === null && this.#child.signalCode === null
   }
 
-  /** The error that ended the program, as far as it wrote one. */
+  /** The error that ended the program, if it printed one. */
   get lastError() {
     return /^\w*Error.*$/m.exec(this.#stderr)?.[0] ?? ''
   }
 
-  /** The memory that the program has in use, in MiB. */
+  /** The resident memory of the program, in MiB. */
   get memory() {
     try {
       const status = readFileSync(`/proc/${this.#child.pid}/status`, 'utf8')
@@ -80,7 +80,7 @@ export class Client {
     }
   }
 
-  /** One order, one answer; `{ ended: true }` if the program ends instead. */
+  /** Sends an order and returns its answer; `{ ended: true }` if the program exits instead. */
   async do(order, details = {}) {
     this.#child.stdin.write(`${JSON.stringify({ do: order, ...details })}\n`)
     const { value, done } = await this.#lines.next()
@@ -95,7 +95,7 @@ export class Client {
   }
 }
 
-/** Built where the modules of conformance/client-go are known. */
+/** Built in conformance/client-go, whose go.mod has the modules. */
 function buildClientGo(path) {
   const source = inTree('clients/client-go/main.go')
   const { status, stderr, error } = spawnSync('go', ['build', '-o', path, source], {

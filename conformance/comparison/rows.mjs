@@ -1,7 +1,7 @@
-// Turns the recorded facts into the rows of the comparison. Every cell is made from what was seen, but for the rows at the
-// end, which say where they were read.
+// Turns the recorded facts into the rows of the comparison. Every cell is made from measurements, except for the rows at
+// the end, which name their source.
 
-/** A row: `cell` makes the text of one client from its facts, `short` that of the README; `read` has what was not run. */
+/** A row: `cell` makes the text of a client from its facts, `short` is the label in the README; `read` has facts that were not measured. */
 export const ROWS = [
   {
     what: '100 requests at once, no credential yet: plugin runs',
@@ -140,7 +140,7 @@ function retried({ status, sent }) {
   return sent > 1 ? `sent again: ${status}` : `${status} to the caller`
 }
 
-/** An error as it was written, without the paths and ports of the run. */
+/** Returns an error message without the paths and ports of the run. */
 function quote(error) {
   if (error === '') return 'an error without text'
   const text = error

@@ -1,6 +1,6 @@
-// `npm run compare`: puts every client through every scenario, records what was seen, and writes the pages. It takes about
-// ten minutes and needs Linux, Go, SoftHSM and OpenSC, and a machine that does nothing else. `npm run compare -- --pages`
-// only writes the pages from the record.
+// `npm run compare`: runs every scenario with every client, records the results, and writes the pages. It takes about ten
+// minutes and needs Linux, Go, SoftHSM and OpenSC, and an idle machine. `npm run compare -- --pages` only writes the pages
+// from the record.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -38,7 +38,7 @@ async function compare() {
         facts[id][name] = await scenario(client)
       }
       const all = Object.entries(clients)
-      // A plugin that hangs costs time and nothing else. All other clients run alone.
+      // A hanging plugin only takes time, so these run concurrently. All other scenarios run alone.
       if (name === 'hang') await Promise.all(all.map(play))
       else for (const each of all) await play(each)
     }
@@ -58,7 +58,7 @@ async function compare() {
   }
 }
 
-/** Small lists per second from a server that does nothing else, in turns; the median of all rounds. */
+/** Measures small lists per second from a separate server, with alternating clients; the median of all rounds. */
 async function measureRates(clients) {
   const server = await openScene()
   const opened = {}

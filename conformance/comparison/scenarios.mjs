@@ -1,4 +1,4 @@
-// What every client is put through. Each function returns the facts that were seen, as plain data.
+// The scenarios of the comparison. Each function returns the observed facts as plain data.
 import { setTimeout as pause } from 'node:timers/promises'
 import { inScene } from './scene.mjs'
 
@@ -24,7 +24,7 @@ export const SCENARIOS = {
   informer,
 }
 
-/** 100 requests at once, and no credential yet. */
+/** 100 concurrent requests without a credential yet. */
 async function cold({ command }) {
   return await inScene(
     command,
@@ -41,7 +41,7 @@ async function cold({ command }) {
   )
 }
 
-/** 15 s of requests from 8 workers, while tokens live for 5 s and the plugin takes 1 s. */
+/** 15 s of requests from 8 workers, with 5 s tokens and a plugin that takes 1 s. */
 async function expiry({ command }) {
   const plugin = { lifetimeMs: LIFE_MS, delayMs: PLUGIN_MS }
   return await inScene(command, { plugin }, async (client, { runs }) => {
@@ -51,7 +51,7 @@ async function expiry({ command }) {
   })
 }
 
-/** The server takes a token back that has no expiry. */
+/** The server revokes a token without an expiry. */
 async function revoked({ command }) {
   return await inScene(command, { plugin: {} }, async (client, { sandbox, runs }) => {
     await statuses(client, 1)
@@ -60,7 +60,7 @@ async function revoked({ command }) {
   })
 }
 
-/** The server takes a token back that would have lived for 5 s more. */
+/** The server revokes a token 5 s before its expiry. */
 async function revokedEarly({ command }) {
   const plugin = { lifetimeMs: LIFE_MS }
   return await inScene(command, { plugin }, async (client, { sandbox, runs }) => {
@@ -72,7 +72,7 @@ async function revokedEarly({ command }) {
   })
 }
 
-/** Three requests at once, and a plugin that never ends. */
+/** Three concurrent requests, and a plugin that hangs. */
 async function hang({ command }) {
   return await inScene(command, { script: 'exec sleep 1000' }, async (client, { runs }) => {
     const { results } = await client.do('send', { times: 3, waitMs: MAX_HANG_MS })
@@ -80,7 +80,7 @@ async function hang({ command }) {
   })
 }
 
-/** A plugin that prints without end. The observation ends after 20 s, or when the client uses 1 GiB more. */
+/** A plugin that prints endlessly. Stops after 20 s, or when the client uses 1 GiB more. */
 async function flood({ command }) {
   return await inScene(command, { script: 'exec yes' }, async (client) => {
     const before = client.memory
@@ -101,7 +101,7 @@ async function flood({ command }) {
   })
 }
 
-/** A plugin that says why on standard error and fails. */
+/** A plugin that fails with a message on standard error. */
 async function failure({ command }) {
   const script = `echo '${SIGN_IN}' >&2\nexit 3`
   return await inScene(command, { script }, async (client) => {
@@ -116,23 +116,23 @@ async function death({ command }) {
   })
 }
 
-/** Certificates that live for 5 s, one watch, and requests beside it until the first certificate has ended. */
+/** 5 s certificates, one watch, and requests until the first certificate has expired. */
 async function certificate({ command }) {
   const plugin = { answers: 'certificate', lifetimeMs: LIFE_MS }
   return await inScene(command, { plugin }, async (client, { createNamespace, runs }) => {
     await client.do('follow', { kind: 'watch' })
     await client.do('saw', { name: 'default', waitMs: 5000 })
     const end = performance.now() + LIFE_MS + 1500
-    const beside = []
+    const meanwhile = []
     while (performance.now() < end) {
-      beside.push(...(await statuses(client, 1)))
+      meanwhile.push(...(await statuses(client, 1)))
       await pause(200)
     }
-    // The server checks the dates of a certificate on every request, so a 200 now means the new one.
+    // The server checks the dates of a certificate on every request, so a 200 means the new one is used.
     const after = await statuses(client, 3)
     await createNamespace('later')
     const { seen } = await client.do('saw', { name: 'later', waitMs: 3000 })
-    const failed = beside.filter((status) => status !== 200).length
+    const failed = meanwhile.filter((status) => status !== 200).length
     return { seen, after, failed, runs: runs() }
   })
 }
@@ -158,7 +158,7 @@ async function busy({ command }) {
   return facts
 }
 
-/** The server ends an informer's watch in an orderly way while the plugin fails. Then the plugin works again. */
+/** The server ends an informer's watch normally while the plugin fails. Then the plugin works again. */
 async function informer({ command, informer: withInformer = command }) {
   const plugin = { lifetimeMs: 2000 }
   return await inScene(withInformer, { plugin }, async (client, scene) => {

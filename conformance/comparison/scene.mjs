@@ -1,4 +1,4 @@
-// A server, a plugin whose runs are counted, and a client that has the kubeconfig.
+// A server, a plugin whose runs are counted, and a client with the kubeconfig.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startSandbox } from '@kubecred/sandbox'
@@ -6,10 +6,10 @@ import { connect } from 'kubecred'
 import { Client } from './client.mjs'
 
 /**
- * Does some work with a client in a sandbox of its own, then ends the client and what its plugin left running.
+ * Runs some work with a client in a new sandbox, then stops the client and any process that its plugin left running.
  *
- * @param options.plugin Options of `sandbox.plugin()`, for one that works.
- * @param options.script Lines of shell, for one that does not.
+ * @param options.plugin Options of `sandbox.plugin()`, for a working plugin.
+ * @param options.script Lines of shell, for a broken plugin.
  */
 export async function inScene(command, { plugin, script }, work) {
   const sandbox = await startSandbox()
@@ -56,11 +56,11 @@ async function createNamespace(sandbox, name) {
   if (status !== 201) throw new Error(`the namespace was not created: ${status}`)
 }
 
-/** Only if the process is still what the script became. */
+/** Kills a process only if it is still the script's. */
 function endPlugin(pid) {
   try {
     if (/^(sleep|yes)\0/.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8'))) process.kill(pid)
   } catch {
-    // It has ended by itself.
+    // It has exited already.
   }
 }

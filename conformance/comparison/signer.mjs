@@ -1,4 +1,4 @@
-// A key that was made in a SoftHSM token, and a kubeconfig that names it as kubecred reads it (docs/signer.md).
+// A key that was generated in a SoftHSM token, and a kubeconfig for it in kubecred's format (docs/signer.md).
 import { spawnSync } from 'node:child_process'
 import { X509Certificate } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ const SIGNER = fileURLToPath(
 )
 const MAX_WAIT_MS = 30_000
 
-/** One request to a server that offers TLS 1.3, and one to a server that offers TLS 1.2 alone. */
+/** One request to a server with TLS 1.3, and one to a server with only TLS 1.2. */
 export async function signer({ command }) {
   const folder = mkdtempSync(join(tmpdir(), 'kubecred-compare-'))
   const sandbox = await startSandbox()
@@ -102,7 +102,7 @@ class Token {
     this.#tool(['--keypairgen', '--key-type', 'EC:prime256v1', '--id', '02', '--usage-sign'])
   }
 
-  /** For the key in the token, from the authority of the sandbox. */
+  /** Issues a certificate for the key in the token from the sandbox's CA. */
   async addCertificate(sandbox) {
     const [key, file] = [join(this.#folder, 'key.der'), join(this.#folder, 'certificate.der')]
     this.#tool(['--read-object', '--type', 'pubkey', '--id', '02', '-o', key])

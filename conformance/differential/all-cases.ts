@@ -16,7 +16,7 @@ import { fromConformance, type NotTyped } from './from-conformance.ts'
 
 const conformance = loadCases().map(fromConformance)
 
-/** Every case that is typed for kubectl and for kubecred. */
+/** Every case that is run with kubectl and with kubecred. */
 export const typedCases: readonly DifferentialCase[] = [
   ...conformance.filter((each): each is DifferentialCase => 'play' in each),
   ...wildStanzas,
@@ -33,5 +33,5 @@ export const typedCases: readonly DifferentialCase[] = [
   ...policies,
 ]
 
-/** The cases of conformance/cases that are not, each with a reason. */
+/** The cases of conformance/cases that are not run, each with a reason. */
 export const notTyped: readonly NotTyped[] = conformance.filter((each) => 'why' in each)

@@ -10,7 +10,7 @@ import { FoundDifferences } from './found-differences.ts'
 import { summarize } from './summary.ts'
 
 const BUILD_MS = 600_000
-/** Time really passes here, and on a busy machine more of it than a script means. A real difference is there each time. */
+/** Retried, because these tests use real time and a busy machine delays them. A real difference occurs every time. */
 const AGAIN = { retry: 2 }
 const { 'client-go': explained } = loadDifferences()
 const found = new FoundDifferences('client-go')
@@ -21,7 +21,7 @@ beforeAll(() => {
 afterAll(() => found.save())
 
 const title = 'client-go and kubecred do the same, or differ as differences.json says'
-// One after the other: many of them are about time, and about requests at the same time.
+// Sequentially, because many of them depend on timing.
 const suite = hasClientGo() ? describe : describe.skip
 suite(hasClientGo() ? title : `${title} (needs: Go, to build conformance/client-go)`, () => {
   for (const script of clientGoCases) {
@@ -37,7 +37,7 @@ suite(hasClientGo() ? title : `${title} (needs: Go, to build conformance/client-
   }
 })
 
-/** Note by note, and in each what they say about the same thing. */
+/** Compares the two runs observation by observation. */
 function differencesOf(theirs: readonly Seen[], ours: readonly Seen[]) {
   const longer = theirs.length > ours.length ? theirs : ours
   return longer.flatMap((_, at) => {

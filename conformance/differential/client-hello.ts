@@ -4,7 +4,7 @@ const SERVER_NAME = 0
 /** Record header, message header, version and random. */
 const FIXED_BYTES = 5 + 4 + 2 + 32
 
-/** Says how a connection begins: with TLS, and for which server name (RFC 8446 4.1.2, RFC 6066 3). */
+/** Describes the first bytes of a connection: whether they are TLS, and the server name (RFC 8446 4.1.2, RFC 6066 3). */
 export function describeHello(hello: Buffer): string {
   if (hello[0] !== HANDSHAKE || hello[5] !== CLIENT_HELLO) return 'no TLS'
   let at = FIXED_BYTES

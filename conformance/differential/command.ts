@@ -1,31 +1,31 @@
 import type { SandboxChoice } from '../request-credentials.ts'
 import type { Scene } from './scene.ts'
 
-/** One line that is typed twice: for kubectl, and for kubecred. Both get the same files, variables and flags. */
+/** A command that is run with kubectl and with kubecred, with the same files, variables and flags. */
 export interface Command {
-  /** Over HOME, PATH and KUBECONFIG, which the scene sets; `undefined` takes a variable away. */
+  /** Variables in addition to HOME, PATH and KUBECONFIG of the scene; `undefined` removes a variable. */
   readonly env?: Readonly<Record<string, string | undefined>>
   readonly flags?: readonly string[]
-  /** `/api/v1/namespaces` unless told. */
+  /** By default `/api/v1/namespaces`. */
   readonly path?: string
-  /** A file whose content is posted; without it the path is read. */
+  /** A file to post; by default the path is read with GET. */
   readonly body?: string
-  /** Whether a person sits at a terminal. */
+  /** Whether the program runs in a terminal. */
   readonly hasTerminal?: boolean
-  /** The folder it is typed in; the scene's own unless told. */
+  /** The working folder; by default the scene's. */
   readonly folder?: string
-  /** Words that may be shown; which of the two shows them is compared. */
+  /** Texts to look for in the output of both. */
   readonly mayShow?: string
-  /** What has to be so before each of the two begins. */
+  /** Runs before each of the two. */
   readonly before?: () => void
 }
 
-/** A situation in which both programs are used. */
+/** A case that is run with both programs. */
 export interface DifferentialCase {
   readonly id: string
-  /** What is tried, in a few words; the words of the page. */
+  /** A short description, which is also in docs/compatibility.md. */
   readonly about: string
   readonly server?: SandboxChoice
-  /** Sets the scene and gives the commands, which are typed one after the other. */
+  /** Prepares the scene, and returns the commands to run in order. */
   readonly play: (scene: Scene) => readonly Command[] | Promise<readonly Command[]>
 }

@@ -4,10 +4,10 @@ import { type Observation, observe } from './observe.ts'
 import { Scene } from './scene.ts'
 import type { Program } from './type-command.ts'
 
-/** Something that can differ; differences.json names them. */
+/** A compared aspect; differences.json uses these names. */
 export type Aspect = Exclude<keyof Observation, 'said'>
 
-/** What differs in one command of a case. */
+/** The differences of one command. */
 export interface Difference {
   readonly command: number
   readonly aspect: Aspect
@@ -18,9 +18,9 @@ export interface Difference {
   readonly said: { readonly kubectl: string; readonly kubecred: string }
 }
 
-const ASPECTS: readonly Aspect[] = ['outcome', 'requests', 'connections', 'runs', 'told', 'shown']
+const ASPECTS: readonly Aspect[] = ['outcome', 'requests', 'connections', 'runs', 'input', 'shown']
 
-/** Plays a case with both programs and says in what they differ. */
+/** Runs a case with both programs and returns their differences. */
 export async function compare(
   { server, play }: DifferentialCase,
   programs: { readonly kubectl: Program; readonly kubecred: Program },

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Summary } from './summary.ts'
 
-/** A difference that is there on purpose. */
+/** An intended difference. */
 export interface Explained {
   /** What differs, and how: `theirs → ours`. */
   readonly differs: Summary
@@ -9,7 +9,7 @@ export interface Explained {
   readonly because: string
 }
 
-/** differences.json: every difference, and why it is there. */
+/** The contents of differences.json: every difference and its reason. */
 export interface Differences {
   /** Each reason once, as a sentence. */
   readonly reasons: Readonly<Record<string, string>>

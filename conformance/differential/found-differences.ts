@@ -2,10 +2,10 @@ import { writeFileSync } from 'node:fs'
 import { DIFFERENCES, type Differences, type Explained, loadDifferences } from './differences.ts'
 import type { Summary } from './summary.ts'
 
-/** Set to `write`, new differences are written down, with a `?` where somebody must say why. */
+/** With the value `write`, new differences are added to differences.json, with `?` as the reason to fill in. */
 const MODE = process.env['KUBECRED_DIFFERENCES']
 
-/** What was found in this run, to be written down if somebody wants it. */
+/** The differences of this run, to be written on request. */
 export class FoundDifferences {
   readonly #side: 'kubectl' | 'client-go'
   readonly #found = new Map<string, Summary>()
@@ -18,7 +18,7 @@ export class FoundDifferences {
     this.#found.set(id, summary)
   }
 
-  /** Keeps the reasons that are known; cases that were not run stay as they are. */
+  /** Keeps known reasons; cases that were not run stay unchanged. */
   save(): void {
     if (MODE !== 'write') return
     const known = loadDifferences()

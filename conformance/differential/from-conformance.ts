@@ -8,13 +8,13 @@ import { playRequest } from './play-request.ts'
 import { playRoundTrip } from './play-round-trip.ts'
 import type { Scene } from './scene.ts'
 
-/** A case that cannot be typed, and why. */
+/** A case that cannot be run as a command, with the reason. */
 export interface NotTyped {
   readonly id: string
   readonly why: string
 }
 
-/** Makes commands of the cases of conformance/cases, or says why there are none. */
+/** Turns the cases of conformance/cases into commands, or returns why that is not possible. */
 export function fromConformance(named: NamedCase): DifferentialCase | NotTyped {
   const { id, data } = named
   const why = data.skip === undefined ? whyNot(data) : data.skip
@@ -63,13 +63,13 @@ function play(data: Case, scene: Scene): ReturnType<DifferentialCase['play']> {
     case 'round-trip':
       return playRoundTrip(data, scene)
     default:
-      throw new Error(`there are no commands for the kind ${data.kind}`)
+      throw new Error(`cases of kind ${data.kind} have no commands`)
   }
 }
 
 function playKubeconfig({ user = {}, cluster = {}, flags = {} }: KubeconfigCase, scene: Scene) {
   const { apiVersion }: { apiVersion?: string } = 'exec' in user ? (user.exec as object) : {}
-  // Most of these stanzas name it, and whether it is there is not what they are about.
+  // Most of these stanzas name this plugin, but do not test whether it exists.
   scene.plugin('p', { stdout: scene.answer(undefined, apiVersion) })
   scene.config({ user, cluster })
   return [{ flags: Object.entries(flags).map(([name, value]) => `--${name}=${value}`) }]

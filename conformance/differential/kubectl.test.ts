@@ -15,12 +15,12 @@ const programs = {
   kubecred: { name: 'kubecred', start: [process.execPath, PROGRAM] },
 } as const
 const { kubectl: explained } = loadDifferences()
-/** Two programs start in each case, and that is all the work there is. */
+/** Limits the concurrency: each case starts two programs. */
 const turns = new Turns(4)
 const found = new FoundDifferences('kubectl')
 afterAll(() => found.save())
 
-describe.concurrent('kubectl and kubecred do the same, or differ as differences.json says', () => {
+describe.concurrent('kubectl and kubecred behave the same, or differ as in differences.json', () => {
   for (const each of typedCases) {
     it(`${each.id}: ${each.about}`, async () => {
       const differences = await turns.take(() => compare(each, programs))

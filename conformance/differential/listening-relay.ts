@@ -2,13 +2,13 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { describeHello } from './client-hello.ts'
 
-/** What a connection showed before anything of it was encrypted. */
+/** What is visible of a connection before it is encrypted. */
 export interface SeenConnection {
-  /** `TLS for NAME` by the name in the greeting (SNI), `TLS` without one, `no TLS`. */
+  /** `TLS for NAME` with the server name (SNI), `TLS` without one, `no TLS`. */
   readonly beginning: string
 }
 
-/** Stands before a server, passes every byte on, and notes what no server tells: how connections begin. */
+/** A relay in front of a server that forwards every byte, and records how connections begin. */
 export class ListeningRelay {
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
@@ -48,7 +48,7 @@ export class ListeningRelay {
         other.destroy()
       })
     }
-    // Both greetings fit into one packet on this machine.
+    // On the loopback interface the ClientHello arrives in one packet.
     client.once('data', (first) => {
       this.seen.push({ beginning: describeHello(first) })
       server.write(first)

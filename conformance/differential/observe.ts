@@ -8,17 +8,17 @@ import { environmentOf, type Program, typeCommand } from './type-command.ts'
 /** Everything that is compared; the names are those of differences.json. */
 export interface Observation {
   readonly outcome: OutcomeClass
-  /** What the server saw. */
+  /** The requests that the server received. */
   readonly requests: readonly Request[]
-  /** The names in the TLS greetings, and what proxies were asked for. */
+  /** The server names in ClientHellos, and the requests to proxies. */
   readonly connections: readonly string[]
   /** How often plugins ran. */
   readonly runs: number
-  /** What they saw. */
-  readonly told: readonly SeenRun[]
-  /** Whether the words were shown that might be. */
+  /** The arguments, environment and standard input of the first run. */
+  readonly input: readonly SeenRun[]
+  /** Which of the looked-for texts were shown. */
   readonly shown: boolean
-  /** What it printed, for people who look into a difference; not compared. */
+  /** The output, for the analysis of a difference; not compared. */
   readonly said: string
 }
 
@@ -31,11 +31,11 @@ interface Request {
   readonly headers: Readonly<Record<string, unknown>>
 }
 
-/** Headers that say which program it is and how it transports, which is not what is compared. */
+/** Headers that identify the program or the transport, which are not compared. */
 const TRANSPORT =
   /^(:.*|accept|accept-encoding|user-agent|host|connection|content-length|transfer-encoding|kubectl-.*)$/
 
-/** Types a command for one program and notes what everybody saw. */
+/** Runs a command with one program and returns what server, proxies and plugins observed. */
 export async function observe(
   program: Program,
   command: Command,
@@ -47,16 +47,16 @@ export async function observe(
   const ended = await typeCommand(program, command, scene)
   const { requests, connections, tunnels } = scene.since(mark)
   const env = environmentOf(command, scene)
-  const told = scene.plugins.flatMap((plugin) => plugin.runs(env))
+  const input = scene.plugins.flatMap((plugin) => plugin.runs(env))
   const names = connections.map(({ beginning }) => beginning)
   const text = `${ended.stdout}${ended.stderr}`
   return scene.plain({
     outcome: classify(program, ended, requests.at(-1)?.record.status),
     requests: requests.map(describeRequest),
-    // A broken handshake may be tried again; what it shows is the same.
+    // A failed handshake may be retried; duplicates are removed.
     connections: [...new Set([...names, ...tunnels.map((line) => `tunnel to ${line}`)])],
-    runs: told.length,
-    told: told.slice(0, 1),
+    runs: input.length,
+    input: input.slice(0, 1),
     shown: command.mayShow !== undefined && text.includes(command.mayShow),
     said: text,
   })

@@ -3,7 +3,7 @@ import { classify } from './outcome-class.ts'
 
 const kubectl = { name: 'kubectl', start: ['kubectl'] } as const
 
-// A server that ends the connection in the middle of a handshake: kubectl says what it was doing just then.
+// A server that closes the connection during a handshake: kubectl's error depends on its state at that time.
 it.each([
   'Get "https://127.0.0.1:1/api": EOF',
   'write tcp 127.0.0.1:46138->127.0.0.1:1: write: broken pipe',
@@ -15,7 +15,7 @@ it.each([
   expect(classify(kubectl, { status: 1, stdout: '', stderr }, undefined)).toBe('network')
 })
 
-it('what nobody has seen yet is no class of its own', () => {
+it('an unknown message has no class', () => {
   const ended = { status: 1, stdout: '', stderr: 'something new' }
   expect(classify(kubectl, ended, undefined)).toBe('something else: something new')
 })

@@ -1,7 +1,7 @@
 import { CODES } from '../../packages/core/src/errors/codes.ts'
 import type { Ended, Program } from './type-command.ts'
 
-/** How a command ended, in words that fit both programs. */
+/** The outcome of a command, in terms that fit both programs. */
 export type OutcomeClass =
   | 'ok'
   | `status ${number}`
@@ -10,14 +10,14 @@ export type OutcomeClass =
   | 'policy'
   | 'tls'
   | 'network'
-  /** What HTTP cannot carry. */
+  /** Not valid in HTTP. */
   | 'cannot be sent'
-  /** Two ways of kubectl to go on without a configuration. */
+  /** Two ways in which kubectl continues without a configuration. */
   | 'asks for a user name'
   | 'tries localhost:8080'
   | `something else: ${string}`
 
-/** kubectl ends with 1 for everything, so its words must tell. The first that fits counts. */
+/** kubectl always exits with 1, so its messages are matched; the first match is used. */
 const WORDS: readonly (readonly [RegExp, OutcomeClass])[] = [
   [/Please enter Username/, 'asks for a user name'],
   [/localhost:8080 was refused/, 'tries localhost:8080'],
@@ -28,7 +28,7 @@ const WORDS: readonly (readonly [RegExp, OutcomeClass])[] = [
   [/getting credentials|exec plugin:/, 'plugin'],
   [/private key does not match|failed to find any PEM data/, 'configuration'],
   [/proxyconnect|(was|connection) refused|no such host|i\/o timeout/, 'network'],
-  // A server that hangs up: which of these it is depends on who was writing or reading just then.
+  // A server that closes the connection: the message depends on the state of the client at that time.
   [
     /\bEOF|broken pipe|connection reset|use of closed network connection|http2: client conn/,
     'network',
@@ -40,7 +40,7 @@ const WORDS: readonly (readonly [RegExp, OutcomeClass])[] = [
   ],
 ]
 
-/** The codes whose number does not say it. */
+/** Error codes whose exit status is not specific. */
 const BY_CODE: Readonly<Record<string, OutcomeClass>> = {
   ERR_PLUGIN_DENIED: 'policy',
   ERR_POLICY_INVALID: 'policy',
@@ -50,7 +50,7 @@ const BY_CODE: Readonly<Record<string, OutcomeClass>> = {
   ERR_CERTIFICATE_REFUSED: 'tls',
 }
 
-/** Says how a command ended; `lastStatus` is the server's last answer to it. */
+/** Classifies the outcome of a command; `lastStatus` is the status of the server's last response. */
 export function classify(
   { name }: Program,
   ended: Ended,

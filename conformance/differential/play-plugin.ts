@@ -2,7 +2,7 @@ import type { PluginCase } from '../run-plugin.ts'
 import type { Command } from './command.ts'
 import type { Scene } from './scene.ts'
 
-/** A token that the server knows stands in place of this one. */
+/** Replaced by a token that the server accepts. */
 const TOKEN = 'foo-bar'
 
 /** One run of a plugin, with what it prints and where it runs. */
@@ -21,17 +21,17 @@ export async function playPlugin({ given }: PluginCase, scene: Scene): Promise<r
     installHint,
     provideClusterInfo: cluster !== undefined,
   }
-  const { config: extension, ...told } = cluster ?? { server: '' }
+  const { config: extension, ...info } = cluster ?? { server: '' }
   scene.config({
     user: { exec },
     cluster: {
-      ...(told.insecureSkipTlsVerify && {
+      ...(info.insecureSkipTlsVerify && {
         'insecure-skip-tls-verify': true,
         'certificate-authority-data': undefined,
       }),
-      ...(told.disableCompression && { 'disable-compression': true }),
-      ...(told.proxyUrl !== undefined && { 'proxy-url': `http://${scene.proxyHost}` }),
-      ...(told.tlsServerName !== undefined && { 'tls-server-name': 'sandbox.kubecred.test' }),
+      ...(info.disableCompression && { 'disable-compression': true }),
+      ...(info.proxyUrl !== undefined && { 'proxy-url': `http://${scene.proxyHost}` }),
+      ...(info.tlsServerName !== undefined && { 'tls-server-name': 'sandbox.kubecred.test' }),
       ...(extension !== undefined && {
         extensions: [{ name: 'client.authentication.k8s.io/exec', extension }],
       }),

@@ -5,7 +5,7 @@ import type { Scene } from './scene.ts'
 
 type Named = PolicyCase['plugins'][number]
 
-/** As many commands as the longest list has entries: each policy, each allowlist and each plugin is typed at least once. */
+/** As many commands as the longest list has entries: each policy, allowlist and plugin is used at least once. */
 export function playPolicy(given: PolicyCase, scene: Scene): readonly Command[] {
   const { policies, allowlists, plugins } = given
   scene.plugin('plugin')

@@ -6,7 +6,7 @@ import type { Scene } from './scene.ts'
 
 const HOUR_MS = 3_600_000
 
-/** Each step as a command of its own: a process begins with nothing, so only the plugin and the server remember. */
+/** Runs each step as a command. Processes share nothing, so only the plugin and the server have state. */
 export async function playRequest(given: RequestCase, scene: Scene): Promise<readonly Command[]> {
   const commands: Command[] = []
   const plugin = scene.plugin()
@@ -31,7 +31,7 @@ async function prepare(
   const { plugin: answer = { token: 'jane' }, revoke = [] } = step
   if (answer.token !== undefined) scene.token(answer.token)
   const { exitCode = 0, expiresInMs = 0 } = answer
-  // No clock is moved here, so what ends soon in a case must not end before its command is typed.
+  // The clock is real, so a short-lived credential must not expire before its command runs.
   const unhurried = { ...answer, expiresInMs: expiresInMs + HOUR_MS }
   const stdout = await scene.credentials.print(expiresInMs > 0 ? unhurried : answer, apiVersion)
   return () => {

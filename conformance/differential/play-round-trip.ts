@@ -3,11 +3,11 @@ import type { RoundTripCase } from '../run-round-trip.ts'
 import type { Command } from './command.ts'
 import type { Scene } from './scene.ts'
 
-/** Always the same ones, so that a difference stays one. */
+/** A fixed seed, so that differences are reproducible. */
 const SEED = 20_260_101
 const COUNT = 4
 
-/** A few random cluster entries: what the plugin finds in them must be the same. */
+/** Random cluster entries, which plugins must receive equally from both programs. */
 export function playRoundTrip({ way }: RoundTripCase, scene: Scene): readonly Command[] {
   scene.plugin()
   const exec = {

@@ -1,31 +1,31 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 
-/** What a plugin prints and how it ends. */
+/** The output and the exit status of a plugin. */
 export interface PluginAnswer {
   readonly stdout?: string
   readonly exitCode?: number
-  /** What the later runs print, the second first; the last stays. */
+  /** The output of later runs, beginning with the second; the last one is repeated. */
   readonly later?: readonly string[]
 }
 
-/** What a plugin saw of its client in one run. */
+/** What a plugin received in one run. */
 export interface SeenRun {
   readonly argv: readonly string[]
-  /** Variables that the program itself was not given, or with another value; without KUBERNETES_EXEC_INFO. */
+  /** Variables that differ from those of the program or were added, without KUBERNETES_EXEC_INFO. */
   readonly env: Readonly<Record<string, string>>
-  /** Variables of the program that the plugin was not given. */
+  /** Variables of the program that the plugin did not receive. */
   readonly missing: readonly string[]
   readonly info: unknown
-  /** `terminal`, or where it comes from. */
+  /** `terminal`, or the kind of standard input. */
   readonly stdin: string
 }
 
 const INFO = 'KUBERNETES_EXEC_INFO'
-/** Shells write these on the way. */
+/** Variables that shells set. */
 const SHELLS_OWN = ['_', 'PWD', 'OLDPWD', 'SHLVL']
 
-/** The first environment of a process stands in /proc, before its shell has touched it. */
+/** Reads the initial environment from /proc, before the shell changes it. */
 const script = (folder: string): string => `#!/bin/sh
 PATH=/usr/bin:/bin
 cd '${folder}' || exit 125
@@ -39,7 +39,7 @@ cat "answer-$run"
 exit "$(cat status)"
 `
 
-/** An executable that writes down how it was called and prints what it was told. */
+/** A plugin that records how it was started and prints a configured output. */
 export class RecordingPlugin {
   readonly path: string
   readonly #folder: string
@@ -60,7 +60,7 @@ export class RecordingPlugin {
     return this
   }
 
-  /** Forgets its runs. */
+  /** Clears the recorded runs. */
   reset(): void {
     rmSync(join(this.#folder, 'runs'), { recursive: true, force: true })
     mkdirSync(join(this.#folder, 'runs'))

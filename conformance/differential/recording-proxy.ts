@@ -2,11 +2,11 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 
-/** An HTTP proxy that opens tunnels to anywhere and remembers who asked for what. */
+/** An HTTP proxy that opens any tunnel and records the requests. */
 export class RecordingProxy {
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
-  /** One line per tunnel: what was asked for, and with which user and password. */
+  /** One line per tunnel: the target, and the user and password. */
   readonly seen: string[] = []
 
   private constructor() {

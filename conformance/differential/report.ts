@@ -8,7 +8,7 @@ interface Listed {
   readonly about: string
 }
 
-/** What docs/compatibility.md says about all of it, as Markdown. */
+/** Returns the report in docs/compatibility.md, as Markdown. */
 export function report(): string {
   const { reasons, kubectl, 'client-go': clientGo } = loadDifferences()
   return `kubectl and client-go are those of Kubernetes ${kubernetesVersion()}.
@@ -31,7 +31,7 @@ ${table(clientGoCases, clientGo, reasons)}
 ${reasonsWhyNot([...notTyped.map(say('kubectl')), ...notPlayed.map(say('client-go'))])}`
 }
 
-/** The version of conformance/client-go/go.mod, which is that of the cluster suite. */
+/** Returns the Kubernetes version of conformance/client-go/go.mod, which is that of the cluster suite. */
 export function kubernetesVersion(): string {
   const text = readFileSync(new URL('../client-go/go.mod', import.meta.url), 'utf8')
   return `1${/k8s\.io\/client-go v0(\S+)/.exec(text)?.[1]}`
@@ -84,7 +84,7 @@ function reasonsWhyNot(all: readonly { beside: string; why: string }[]): string 
   return markdown(['beside', 'why', 'cases'], rows)
 }
 
-/** A table with its columns aligned, as the formatter wants it. */
+/** Returns a table with aligned columns, as the formatter expects. */
 function markdown(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [head, ...rows.map((row) => row.map((cell) => cell.replaceAll('|', '\\|')))]
   const widths = head.map((_, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0)))

@@ -12,7 +12,7 @@ import { ListeningRelay } from './listening-relay.ts'
 import { type PluginAnswer, RecordingPlugin } from './recording-plugin.ts'
 import { RecordingProxy } from './recording-proxy.ts'
 
-/** Entries of a kubeconfig, as they are written. */
+/** Entries of a kubeconfig. */
 export interface Entries {
   readonly user?: object
   readonly cluster?: object
@@ -27,7 +27,7 @@ export interface SeenRequest {
 
 const V1 = 'client.authentication.k8s.io/v1'
 
-/** A server, a home, and plugins in a PATH of their own: everything that one case works with. */
+/** What a case works with: a server, a home, and plugins in a separate PATH. */
 export class Scene implements AsyncDisposable {
   readonly sandbox: Sandbox
   readonly credentials: Credentials
@@ -57,7 +57,7 @@ export class Scene implements AsyncDisposable {
     return new Scene(sandbox, relay, await RecordingProxy.start())
   }
 
-  /** Where the server is for those who shall be seen. */
+  /** The address of the relay in front of the server. */
   get server(): string {
     return `${new URL(this.sandbox.url).protocol}//${this.host}`
   }
@@ -78,7 +78,7 @@ export class Scene implements AsyncDisposable {
     return join(this.folder, 'home')
   }
 
-  /** What both programs are given, before what a command says. */
+  /** The environment of both programs, without that of a command. */
   get env(): Readonly<Record<string, string>> {
     return {
       HOME: this.home,
@@ -108,7 +108,7 @@ export class Scene implements AsyncDisposable {
     return path
   }
 
-  /** Writes a kubeconfig with one cluster, which is the server, one user and one context. */
+  /** Writes a kubeconfig with the server as its cluster, one user and one context. */
   config(entries: Entries = {}, name = 'config'): string {
     return this.write(name, JSON.stringify(this.configObject(entries), null, 2))
   }
@@ -127,7 +127,7 @@ export class Scene implements AsyncDisposable {
     }
   }
 
-  /** Puts a plugin into PATH, which answers with a token of jane's unless told. */
+  /** Adds a plugin to PATH; by default it prints a token of jane. */
   plugin(name = 'plugin', answer?: PluginAnswer): RecordingPlugin {
     return this.pluginAt(join('bin', name), answer)
   }
@@ -140,12 +140,12 @@ export class Scene implements AsyncDisposable {
     return plugin
   }
 
-  /** What a plugin prints to hand out a token. */
+  /** The output of a plugin with a token. */
   answer(status: object = { token: this.token('jane') }, apiVersion = V1): string {
     return JSON.stringify({ apiVersion, kind: 'ExecCredential', status })
   }
 
-  /** How much has been seen so far; what comes later begins there. */
+  /** A mark in the recorded observations. */
   get mark(): { requests: number; connections: number; tunnels: number } {
     return {
       requests: this.sandbox.requests.length,
@@ -164,7 +164,7 @@ export class Scene implements AsyncDisposable {
     }
   }
 
-  /** The same text for each run of the case: names in place of what is made anew each time. */
+  /** Replaces generated values by names, so that the text is the same in each run. */
   plain<T>(seen: T): T {
     let text = JSON.stringify(seen)
     for (const [found, name] of this.#names) text = text.replaceAll(found, name)

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 
-/** What differs, by aspect, and how: `theirs → ours`. */
+/** The differences by aspect: `theirs → ours`. */
 export type Summary = Readonly<Record<string, string>>
 
-const LONGEST = 60
+const MAX_LENGTH = 60
 
-/** Says in few words in what two sides differ; the same words each time. */
+/** Returns a short, stable summary of the differences between two sides. */
 export function summarize(
   differences: readonly { aspect: string; theirs: unknown; ours: unknown }[],
 ): Summary {
@@ -24,16 +24,16 @@ function describePair(theirs: unknown, ours: unknown): string {
   return left === right ? `other ${differentPlaces(theirs, ours).join(', ')}` : `${left} → ${right}`
 }
 
-/** Short values as they are, lists of longer things by their number. */
+/** Shows short values as they are, and lists of other values by their length. */
 function describeSide(value: unknown): string {
-  if (typeof value === 'string') return value.slice(0, LONGEST)
+  if (typeof value === 'string') return value.slice(0, MAX_LENGTH)
   if (!Array.isArray(value)) return String(value)
   if (value.length === 0) return 'nothing'
   const isPlain = value.every((each) => typeof each === 'string' || typeof each === 'number')
-  return isPlain ? value.join(', ').slice(0, LONGEST) : String(value.length)
+  return isPlain ? value.join(', ').slice(0, MAX_LENGTH) : String(value.length)
 }
 
-/** Where in two things of the same shape something else stands, without the numbers of lists. */
+/** Returns the paths at which two values of the same shape differ, without list indexes. */
 function differentPlaces(theirs: unknown, ours: unknown): readonly string[] {
   if (isDeepStrictEqual(theirs, ours)) return []
   if (!isNested(theirs) || !isNested(ours)) return ['']

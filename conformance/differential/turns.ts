@@ -1,4 +1,4 @@
-/** Lets only so many work at the same time; the others wait, in their order. */
+/** Limits concurrency; further work waits in order. */
 export class Turns {
   #free: number
   readonly #waiting: (() => void)[] = []

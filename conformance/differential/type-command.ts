@@ -2,14 +2,14 @@ import { spawn } from 'node:child_process'
 import type { Command } from './command.ts'
 import type { Scene } from './scene.ts'
 
-/** One of the two programs that are compared. */
+/** A compared program. */
 export interface Program {
   readonly name: 'kubectl' | 'kubecred'
-  /** What is typed before the arguments. */
+  /** The command and its first arguments. */
   readonly start: readonly string[]
 }
 
-/** How a program ended and what it said. */
+/** The exit status and output of a program. */
 export interface Ended {
   readonly status: number
   readonly stdout: string
@@ -19,7 +19,7 @@ export interface Ended {
 const LIMIT_MS = 30_000
 const PATH = '/api/v1/namespaces'
 
-/** Types a command for one of the programs and waits for its end. */
+/** Runs a command with one of the programs until it exits. */
 export function typeCommand(program: Program, command: Command, scene: Scene): Promise<Ended> {
   const typed = [...program.start, ...argumentsOf(program, command), ...(command.flags ?? [])]
   const [file = '', ...args] = command.hasTerminal ? inTerminal(typed) : typed
@@ -59,7 +59,7 @@ function argumentsOf({ name }: Program, { path = PATH, body }: Command): readonl
     : ['fetch', path, '-d', `@${body}`]
 }
 
-/** A terminal of its own, by script(1) of util-linux, which hands on the exit status. */
+/** Runs in a pseudo-terminal of script(1) from util-linux, which passes the exit status on. */
 function inTerminal(typed: readonly string[]): readonly string[] {
   const quoted = typed.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
   return ['script', '-qec', quoted, '/dev/null']

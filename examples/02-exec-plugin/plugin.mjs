@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// A credential plugin: reads what it was asked, prints a token, says everything else on standard error.
+// A credential plugin: reads the exec info, prints a token, and writes everything else to standard error.
 const asked = JSON.parse(process.env.KUBERNETES_EXEC_INFO ?? '{}')
 const token = process.env.EXAMPLE_TOKEN
 if (token === undefined) {
@@ -10,7 +10,7 @@ process.stdout.write(
   JSON.stringify({
     apiVersion: asked.apiVersion,
     kind: 'ExecCredential',
-    // A little earlier than the real end: clocks differ.
+    // A little before the real expiry, because clocks differ.
     status: { token, expirationTimestamp: new Date(Date.now() + 14 * 60_000).toISOString() },
   }),
 )

@@ -1,4 +1,4 @@
-// A watch that outlives its token: prints config maps of the namespace as they change, until Ctrl-C.
+// A watch that continues after its token has expired: prints config maps of the namespace as they change, until Ctrl-C.
 import { connect } from 'kubecred'
 
 const ending = new AbortController()

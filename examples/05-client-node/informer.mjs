@@ -1,4 +1,4 @@
-// An informer that goes on for months: whatever happens to the credential, it is told as an error and tries again.
+// An informer that runs for months: it reports every credential problem as an error event and starts again.
 import { CoreV1Api, KubeConfig, makeInformer } from '@kubernetes/client-node'
 import { attach } from 'kubecred/client-node'
 
@@ -14,7 +14,7 @@ informer.on('add', ({ metadata }) => process.stdout.write(`add ${metadata.name}\
 informer.on('delete', ({ metadata }) => process.stdout.write(`delete ${metadata.name}\n`))
 let isStopping = false
 informer.on('error', (error) => {
-  // Stopping one is told as an error too.
+  // Stopping an informer emits an error event too.
   if (isStopping) return
   process.stderr.write(`${error.message}; trying again in a second\n`)
   setTimeout(() => informer.start(), 1000)
@@ -23,7 +23,7 @@ await informer.start()
 
 process.once('SIGINT', async () => {
   isStopping = true
-  // In this order: an informer that outlives the attachment would use client-node's own way again.
+  // In this order: without the attachment the informer would use client-node's own credentials.
   await informer.stop()
   await attachment.close()
 })

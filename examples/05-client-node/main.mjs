@@ -1,4 +1,4 @@
-// @kubernetes/client-node as ever, and one line: plugins run once, refused tokens are replaced, connections are kept.
+// @kubernetes/client-node with one more line: plugins run once, refused tokens are replaced, connections are reused.
 import { CoreV1Api, KubeConfig } from '@kubernetes/client-node'
 import { attach } from 'kubecred/client-node'
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // An external signer: the private key stays with OpenSSL, and the client gets a certificate and signatures.
-// `key` may be whatever `openssl pkeyutl -inkey` takes. The user entry beside it shows the configuration.
+// `key` may be anything that `openssl pkeyutl -inkey` accepts. user.yaml shows the configuration.
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { runSigner } from 'kubecred/signer'
@@ -18,7 +18,7 @@ await runSigner({
     return new Promise((resolve, reject) => {
       const done = (error, signature) => (error ? reject(error) : resolve(signature))
       const { stdin } = execFile('openssl', args, { encoding: 'buffer', signal }, done)
-      // It may end before it has read anything; then `error` says why.
+      // OpenSSL may exit before it has read its input; then `error` has the reason.
       stdin.on('error', () => {}).end(digest)
     })
   },

@@ -10,7 +10,7 @@ import { TestCluster } from './harness/test-cluster.ts'
 const cluster = new TestCluster(inject('cluster'))
 const PATH = '/apis/certificates.k8s.io/v1/certificatesigningrequests'
 
-it('a certificate of the CertificateSigningRequest API is a credential', async () => {
+it('a certificate of the CertificateSigningRequest API authenticates', async () => {
   const user = cluster.unique('csr')
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
@@ -33,7 +33,7 @@ it('a certificate of the CertificateSigningRequest API is a credential', async (
     status: { conditions: [condition] },
   })
   expect(approved.status, approved.text).toBe(200)
-  // There is no controller manager here: the suite signs in its place, for the key in the request.
+  // There is no controller manager, so the suite issues the certificate for the key in the request.
   const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString()
   const { certificate } = await cluster.certificate({ user, lifetimeMs: 600_000, publicKey: pem })
   const signed = await cluster.admin('PUT', `${PATH}/${user}/status`, {

@@ -6,20 +6,20 @@ const cluster = new TestCluster(inject('cluster'))
 const HOUR = 3_600_000
 afterEach(() => void vi.useRealTimers())
 
-/** Moves the clock of this process alone: the server's stays right. */
+/** Shifts the clock of this process only: the server's stays correct. */
 function moveClock(ms: number): void {
   vi.useFakeTimers({ toFake: ['Date'] })
   vi.setSystemTime(Date.now() + ms)
 }
 
-describe('our clock is wrong, the server’s is right', () => {
+describe('a wrong local clock with a correct server clock', () => {
   it.for([
     ['an hour ahead', HOUR],
     ['a day ahead', 24 * HOUR],
     ['an hour behind', -HOUR],
     ['a year behind', -365 * 24 * HOUR],
   ] as const)(
-    'by %s all at once: requests go on, and the plugin is not run in a loop',
+    'shifted suddenly by %s: requests succeed, and the plugin is not run in a loop',
     async ([, jump], { annotate }) => {
       const user = cluster.unique('clock')
       const make = () => cluster.token({ user, lifetimeMs: 10 * 60_000 })
@@ -39,7 +39,7 @@ describe('our clock is wrong, the server’s is right', () => {
       const statuses = new Set<number>()
       for (let asked = 0; asked < 50; asked += 1) statuses.add(await ask())
       expect([...statuses]).toEqual([200])
-      // Ahead of the server, every answer of the plugin seems to have expired: it is used all the same, and a person is told.
+      // With a clock ahead of the server, every credential seems to be expired: it is used anyway, with a warning.
       expect(plugin.runs).toBeLessThanOrEqual(3)
       expect(warnings.some((text) => text.includes('the clock of this machine'))).toBe(jump > 0)
       await annotate(`50 requests, all 200, ${plugin.runs} runs`, 'figures')

@@ -20,7 +20,7 @@ const SECRET = '/etc/kubecred/secret'
 const TLS = '/etc/kubecred/tls'
 const ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount'
 
-/** Runs kubectl as administrator, for whom a warning is an error. */
+/** Runs kubectl as administrator; warnings are errors. */
 function kubectl(...args: string[]): string {
   const { kubeconfig, programs, folder } = cluster.facts
   const all = ['--kubeconfig', kubeconfig, '--cache-dir', join(folder, 'cache')]
@@ -33,7 +33,7 @@ function kubectl(...args: string[]): string {
   return stdout
 }
 
-/** An application of somebody else that the restricted standard accepts, and the sidecar beside it. */
+/** A third-party application that meets the restricted standard, with the sidecar. */
 function writeApplication(namespace: string): string {
   const folder = cluster.folder('application')
   const securityContext = {
@@ -51,7 +51,7 @@ function writeApplication(namespace: string): string {
     metadata: { name: 'theirs', annotations: { 'kubecred/sidecar': 'true' } },
     spec: {
       selector: { matchLabels: labels },
-      // The admission plugin that would name the account is not on here.
+      // The admission plugin that sets the account is not enabled here.
       template: { metadata: { labels }, spec: { serviceAccountName: 'default', containers } },
     },
   }
@@ -78,7 +78,7 @@ async function templateOf(namespace: string, name: string): Promise<Template> {
   return body.spec.template
 }
 
-/** Makes a pod as a ReplicaSet would. */
+/** Creates a pod as a ReplicaSet would. */
 async function createPod(namespace: string, { metadata, spec }: Template): Promise<string> {
   const path = `/api/v1/namespaces/${namespace}/pods`
   const pod = { metadata: { ...metadata, name: cluster.unique('pod') }, spec }
@@ -102,7 +102,7 @@ interface Rendered {
   readonly spec: any
 }
 
-describe('what kustomize makes of the Deployment', () => {
+describe('the Deployment rendered by kustomize', () => {
   const PROXY = { matchLabels: { 'app.kubernetes.io/name': 'kubecred-proxy' } }
   let items: readonly Rendered[]
   const spec = (kind: string): Rendered['spec'] => items.find((item) => item.kind === kind)?.spec
@@ -111,7 +111,7 @@ describe('what kustomize makes of the Deployment', () => {
     items = JSON.parse(kubectl('apply', '--dry-run=client', '-o', 'json', '-k', path)).items
   })
 
-  it('chooses the pods of the proxy, and lets those ask who have the label for it', () => {
+  it('selects the pods of the proxy, and admits clients with its label', () => {
     expect(spec('Deployment').selector).toEqual(PROXY)
     expect(spec('PodDisruptionBudget').selector).toEqual(PROXY)
     expect(spec('NetworkPolicy').podSelector).toEqual(PROXY)
@@ -131,7 +131,7 @@ describe('deploy/kubernetes', () => {
     expect(said.match(/\(server dry run\)$/gm)).toHaveLength(count)
   })
 
-  describe('once it is there', () => {
+  describe('in the cluster', () => {
     beforeAll(async () => {
       kubectl('apply', '-k', join(FOLDER, 'deployment'))
       kubectl('apply', '-k', writeApplication(sidecars))
@@ -141,29 +141,32 @@ describe('deploy/kubernetes', () => {
       }
     })
 
-    it.each(['deployment', 'sidecar'] as const)('names only flags of the proxy: %s', (name) => {
-      const flags = COMMANDS.find((command) => command.name === 'proxy')?.flags ?? []
-      const [{ args: [command, ...args] = [] } = {}, ...others] = ownContainers(pods[name].spec)
-      expect({ command, others }).toEqual({ command: 'proxy', others: [] })
-      const named = args.map((arg) => /^--([\w-]+)/.exec(arg)?.[1])
-      expect(named.length).toBeGreaterThan(3)
-      expect(flags).toEqual(expect.arrayContaining(named))
-    })
+    it.each(['deployment', 'sidecar'] as const)(
+      'uses only existing flags of the proxy: %s',
+      (name) => {
+        const flags = COMMANDS.find((command) => command.name === 'proxy')?.flags ?? []
+        const [{ args: [command, ...args] = [] } = {}, ...others] = ownContainers(pods[name].spec)
+        expect({ command, others }).toEqual({ command: 'proxy', others: [] })
+        const named = args.map((arg) => /^--([\w-]+)/.exec(arg)?.[1])
+        expect(named.length).toBeGreaterThan(3)
+        expect(flags).toEqual(expect.arrayContaining(named))
+      },
+    )
 
-    it('makes pods that the restricted standard accepts', async () => {
+    it('creates pods that meet the restricted standard', async () => {
       expect(await createPod('kubecred', pods.deployment)).toBe('accepted')
       expect(await createPod(sidecars, pods.sidecar)).toBe('accepted')
-      // Somebody looks: a pod that asks for more is refused.
+      // The standard is enforced: a pod that asks for more is rejected.
       const root = { containers: [{ name: 'root', image: 'root:1' }] }
       const refused = await createPod('kubecred', { metadata: {}, spec: root })
       expect(refused).toContain('violates PodSecurity')
     })
 
-    describe.skipIf(!canBePod)(`started as the manifest says (${NEEDS_POD})`, () => {
+    describe.skipIf(!canBePod)(`as started by its manifest (${NEEDS_POD})`, () => {
       const secret = 'a-secret-of-the-test-suite'
       const headers = { authorization: `Bearer ${secret}` }
 
-      /** The container of ours, with an account of its own and what the volumes have in them. */
+      /** Our container, with its own account and the contents of its volumes. */
       async function start(name: 'deployment' | 'sidecar', more = {}) {
         const { spec } = pods[name]
         const [container] = ownContainers(spec)
@@ -179,7 +182,7 @@ describe('deploy/kubernetes', () => {
         })
       }
 
-      it.concurrent('the Deployment serves, over TLS and read only, and says how it is', async () => {
+      it.concurrent('the Deployment serves over TLS, read-only, and reports its health', async () => {
         const host = 'kubecred-proxy.kubecred.svc'
         const authority = await makeAuthority('proxy-ca')
         const names = [{ type: 'dns', value: host }] as const

@@ -6,7 +6,7 @@ import { TestCluster } from './harness/test-cluster.ts'
 const cluster = new TestCluster(inject('cluster'))
 const drivers = (await loadDrivers()).filter(({ runs }) => runs === 'here')
 
-// The reporter makes a table of these: one column for each transport, one row for each case.
+// The reporter prints these as a table: one column per transport, one row per case.
 for (const { driver } of drivers) {
   describe.concurrent(`case × transport: ${driver.name}`, () => {
     for (const [name, { run, without }] of Object.entries(ROWS)) {

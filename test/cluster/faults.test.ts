@@ -7,10 +7,8 @@ import { until } from './harness/until.ts'
 
 const cluster = new TestCluster(inject('cluster'))
 
-describe.concurrent('between us and a real API server', () => {
-  it('connections that are cut cost no plugin run, and the next request arrives', async ({
-    annotate,
-  }) => {
+describe.concurrent('faults between a client and a real API server', () => {
+  it('cut connections cause no plugin run, and the next request succeeds', async ({ annotate }) => {
     await using proxy = await CuttableProxy.start(cluster.facts.access.server)
     const plugin = cluster.plugin().answer(cluster.token({ user: cluster.unique('cut') }))
     const kubeconfig = cluster.kubeconfig({ server: proxy.url, user: { exec: plugin.exec } })
@@ -26,7 +24,7 @@ describe.concurrent('between us and a real API server', () => {
       const reading = watch.arrayBuffer()
       expect(await ask()).toBe(200)
       proxy.cut()
-      // Whoever watches is told; a watch that only stood still would lose events.
+      // The watch must end with an error: a watch that only stalls would lose events.
       await expect(reading).rejects.toThrow()
     }
     const cut = performance.now()
@@ -37,7 +35,7 @@ describe.concurrent('between us and a real API server', () => {
     await ours.close()
   })
 
-  it('a plugin that fails for a minute is not run in a loop, and heals by itself', {
+  it('a plugin that fails for a minute is not run in a loop, and recovers without help', {
     timeout: 240_000,
   }, async ({ annotate }) => {
     const plugin = cluster.plugin().fail()
@@ -58,13 +56,13 @@ describe.concurrent('between us and a real API server', () => {
       expect(await ask()).toBe(0)
       await pause(20)
     }
-    // A pause doubles from a second, less a fifth: in a minute no more than the first and six after it.
+    // Pauses double from one second, minus up to a fifth: at most the first run and six more in a minute.
     const runs = plugin.runs
     expect(asked).toBeGreaterThan(300)
     expect(runs).toBeLessThanOrEqual(1 + Math.log2((Date.now() - begun) / 800 + 1))
     plugin.answer(cluster.token({ user: cluster.unique('healed') }))
     const mended = Date.now()
-    // The longest pause by then is 64 s and a fifth.
+    // The longest pause by then is 64 s plus a fifth.
     await until(async () => (await ask()) === 200, 100_000)
     const seconds = Math.round((Date.now() - mended) / 1000)
     const figures = `${asked} requests in a minute, ${runs} runs; well ${seconds} s after the plugin was`

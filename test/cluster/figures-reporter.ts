@@ -1,7 +1,7 @@
 import type { Reporter, TestModule } from 'vitest/node'
 import { show } from './page.ts'
 
-/** Shows at the end what tests of faults have measured: `annotate(…, 'figures')`. */
+/** Prints at the end what the fault tests have measured with `annotate(…, 'figures')`. */
 export class FiguresReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const lines = modules

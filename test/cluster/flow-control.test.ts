@@ -7,13 +7,13 @@ import { until } from './harness/until.ts'
 const cluster = new TestCluster(inject('cluster'))
 const API = '/apis/flowcontrol.apiserver.k8s.io/v1'
 
-it('a 429 of priority and fairness is the caller’s, and says nothing about the credential', async () => {
+it('a 429 of priority and fairness is returned to the caller and does not affect the credential', async () => {
   const [level, group] = [cluster.unique('jail'), cluster.unique('jailed')]
   await cluster.create(`${API}/prioritylevelconfigurations`, {
     metadata: { name: level },
     spec: {
       type: 'Limited',
-      // One at a time: nobody has a seat, but whoever is alone may stand.
+      // One at a time: the level has no seats, but a single request is admitted.
       limited: {
         nominalConcurrencyShares: 0,
         borrowingLimitPercent: 0,
@@ -47,7 +47,7 @@ it('a 429 of priority and fairness is the caller’s, and says nothing about the
   const plugin = cluster.plugin().answer(cluster.token({ user, groups: ['suite', group] }))
   const ours = await connect({ kubeconfig: cluster.kubeconfig({ user: { exec: plugin.exec } }) })
   let refused: Response | undefined
-  // The server takes a moment to learn of the new level.
+  // The server notices the new level with a delay.
   await until(async () => {
     const path = `/api/v1/namespaces/${LARGE.namespace}/configmaps`
     const answers = await Promise.all(Array.from({ length: 10 }, () => ours.fetch(path)))

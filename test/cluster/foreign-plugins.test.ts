@@ -18,7 +18,7 @@ import { until } from './harness/until.ts'
 const BUILD_MS = 900_000
 const [V1, V1BETA1] = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1']
 const NAMES = Object.keys(FOREIGN_USERS) as PluginName[]
-/** kubelogin keeps the account in the file it writes when it logs in, so that afterwards it may be somebody else's. */
+/** kubelogin stores the account in a file at login, so another account may be used afterwards. */
 const RUNS_BEHIND_AGENT = { kubelogin: 2, 'aws-iam-authenticator': 1, aws: 1 }
 const AWS_NAMES = NAMES.filter((name) => name !== 'kubelogin')
 
@@ -33,7 +33,7 @@ beforeAll(async () => {
 }, BUILD_MS)
 afterAll(() => stage?.[Symbol.asyncDispose]())
 
-/** Where a client asks, so that the server's notes about it can be found. The server does not mind that there is none. */
+/** A unique path, so that the request can be found in the audit log. It need not exist. */
 const newPlace = (): string => stage.cluster.unique('ns')
 const pathOf = (namespace: string): string => `/api/v1/namespaces/${namespace}/configmaps`
 
@@ -51,7 +51,7 @@ async function ask(cluster: Cluster, namespace: string): Promise<number> {
   return answer.status
 }
 
-/** What the server noted, the first request first: who, and what it answered. */
+/** The audit events of the requests, oldest first: the user and the status. */
 function seen(namespace: string): (readonly [string | undefined, number | undefined])[] {
   const events = stage.cluster.seen(pathOf(namespace))
   return events.map(({ user, responseStatus }) => [user.username, responseStatus?.code])
@@ -63,7 +63,7 @@ const usersSeen = (namespace: string) => distinct(seen(namespace).map(([user]) =
 for (const name of NAMES) {
   const reason = whySkipped(name)
   const title = reason === undefined ? name : `${name} (${reason})`
-  describe.skipIf(reason !== undefined).concurrent(`${title}, as its makers made it,`, () => {
+  describe.skipIf(reason !== undefined).concurrent(`unmodified ${title}`, () => {
     it('runs once for many requests of fetch', async () => {
       const user = newUser(name)
       const cluster = await connectAs(user)
@@ -72,13 +72,13 @@ for (const name of NAMES) {
       expect(distinct(await Promise.all(asked))).toEqual([200])
       expect(await ask(cluster, namespace)).toBe(200)
       await cluster.close()
-      expect(user.plugin.told).toEqual([
+      expect(user.plugin.execInfos).toEqual([
         { kind: 'ExecCredential', apiVersion: user.exec.apiVersion, spec: { interactive: false } },
       ])
       expect(usersSeen(namespace)).toEqual([user.name])
     })
 
-    it('runs once behind client-node, and is asked in the other version', async () => {
+    it('runs once behind client-node, with the other API version', async () => {
       const user = newUser(name)
       const apiVersion = user.exec.apiVersion === V1 ? V1BETA1 : V1
       const exec = { ...user.exec, apiVersion, provideClusterInfo: true }
@@ -91,7 +91,7 @@ for (const name of NAMES) {
       expect((await Promise.all(lists)).map(({ items }) => items.length)).toEqual([0, 0, 0, 0, 0])
       await attachment.close()
       const { server } = stage.cluster.facts.access
-      expect(user.plugin.told).toMatchObject([{ apiVersion, spec: { cluster: { server } } }])
+      expect(user.plugin.execInfos).toMatchObject([{ apiVersion, spec: { cluster: { server } } }])
       expect(usersSeen(namespace)).toEqual([user.name])
     })
 
@@ -142,8 +142,8 @@ for (const name of NAMES) {
   })
 }
 
-describe.skipIf(AWS_NAMES.some(whySkipped)).concurrent('a token of Amazon', () => {
-  it.each(AWS_NAMES)('that is refused is replaced by %s, and nobody notices', async (name) => {
+describe.skipIf(AWS_NAMES.some(whySkipped)).concurrent('an AWS token', () => {
+  it.each(AWS_NAMES)('that is refused is replaced by %s without a failed request', async (name) => {
     const user = newUser(name)
     stage.webhook.refuseNextOf(user.name)
     const cluster = await connectAs(user)
@@ -154,7 +154,7 @@ describe.skipIf(AWS_NAMES.some(whySkipped)).concurrent('a token of Amazon', () =
     expect(seen(namespace).map(([, code]) => code)).toEqual([401, 200])
   })
 
-  it('that was made for another cluster is refused, so that the server of this test means what it says', async () => {
+  it('for another cluster is refused, which shows that the test server checks tokens', async () => {
     const user = newUser('aws-iam-authenticator')
     const cluster = await connectAs({
       ...user,
@@ -165,7 +165,7 @@ describe.skipIf(AWS_NAMES.some(whySkipped)).concurrent('a token of Amazon', () =
     expect(stage.webhook.acceptedOf(user.name)).toBe(0)
   })
 
-  it.each(AWS_NAMES)('needs keys; without them %s is quoted in the error', async (name) => {
+  it.each(AWS_NAMES)('needs keys; without them the error quotes %s', async (name) => {
     const user = newUser(name)
     const exec = { ...user.exec, env: { AWS_PROFILE: 'none' } }
     const cluster = await connectAs({ ...user, exec })
@@ -178,11 +178,11 @@ describe.skipIf(AWS_NAMES.some(whySkipped)).concurrent('a token of Amazon', () =
   })
 })
 
-// Not beside others: the clock is everybody's.
+// Not concurrent: the clock is global.
 describe.skipIf(AWS_NAMES.some(whySkipped))(
-  'fourteen minutes, in which a token of Amazon ends,',
+  'the expiry of an AWS token after fourteen minutes',
   () => {
-    it.each(AWS_NAMES)('are read from the answer of %s, which then runs again', async (name) => {
+    it.each(AWS_NAMES)('is read from the output of %s, which then runs again', async (name) => {
       const user = newUser(name)
       const cluster = await connectAs(user)
       const namespace = newPlace()
@@ -191,7 +191,7 @@ describe.skipIf(AWS_NAMES.some(whySkipped))(
       const leftMinutes = (expiresAt - Date.now()) / 60_000
       expect(leftMinutes).toBeGreaterThan(13)
       expect(leftMinutes).toBeLessThanOrEqual(14)
-      // Another second makes another token.
+      // A token of another second differs.
       await until(() => Date.now() > expiresAt - 14 * 60_000 + 1000)
       vi.useFakeTimers({ toFake: ['Date'], now: expiresAt + 1 })
       try {
@@ -208,7 +208,7 @@ describe.skipIf(AWS_NAMES.some(whySkipped))(
 )
 
 describe.skipIf(whySkipped('kubelogin') !== undefined)('a login with a browser', () => {
-  it('is done once, and the tokens of 6 s that come of it follow each other unnoticed', async () => {
+  it('happens once, and the 6 s tokens that follow are renewed without a failed request', async () => {
     const { issuer } = stage
     const before = { logins: issuer.logins, tokens: issuer.tokens }
     issuer.idTokenSeconds = 6
@@ -225,12 +225,12 @@ describe.skipIf(whySkipped('kubelogin') !== undefined)('a login with a browser',
     await cluster.close()
     expect([...statuses]).toEqual([200])
     expect(issuer.logins).toBe(before.logins + 1)
-    // kubelogin gives the old token until its very end, however early it is asked for the next one.
+    // kubelogin returns the old token until it expires, however early it is run.
     expect(user.plugin.runs).toBeLessThanOrEqual(3 * (issuer.tokens - before.tokens))
     expect(usersSeen(namespace)).toEqual([user.name])
   })
 
-  it('that leads to tokens the server refuses is not done again and again', async () => {
+  it('is not repeated in a loop if the server refuses its tokens', async () => {
     const { issuer } = stage
     const before = issuer.logins
     const home = stage.cluster.folder('home')

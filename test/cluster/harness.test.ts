@@ -10,7 +10,7 @@ const cluster = new TestCluster(inject('cluster'))
 const START = fileURLToPath(new URL('../../tools/cluster/start.mjs', import.meta.url))
 
 describe('the cluster', () => {
-  it('is a real one, and kubectl of its version knows it', () => {
+  it('is real, and kubectl of the same version works with it', () => {
     const { kubectl } = cluster.facts.programs
     const { stdout, status } = spawnSync(
       kubectl,
@@ -24,7 +24,7 @@ describe('the cluster', () => {
   })
 
   it.each(['SIGINT', 'SIGKILL'] as const)(
-    'of somebody who got %s leaves nothing behind',
+    'of a process that gets %s leaves nothing behind',
     async (signal) => {
       const child = spawn(process.execPath, [START], { stdio: ['ignore', 'pipe', 'inherit'] })
       const [line] = await new Promise<string[]>((resolve, reject) => {
@@ -39,7 +39,7 @@ describe('the cluster', () => {
   )
 })
 
-/** All that have the folder in their command line, the watchdog among them. */
+/** Lists the processes with the folder in their command line, including the watchdog. */
 function processesOf(folder: string): string[] {
   const { stdout } = spawnSync('pgrep', ['-f', folder], { encoding: 'utf8' })
   return stdout.split('\n').filter((pid) => pid !== '')

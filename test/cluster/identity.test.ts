@@ -4,8 +4,8 @@ import { TestCluster } from './harness/test-cluster.ts'
 
 const cluster = new TestCluster(inject('cluster'))
 
-describe('who a real API server says we are', () => {
-  it('is what whoami says', async () => {
+describe('the user that a real API server reports', () => {
+  it('is printed by whoami', async () => {
     const user = cluster.unique('jane')
     const plugin = cluster.plugin().answer(cluster.token({ user, groups: ['suite', 'dev'] }))
     const kubeconfig = cluster.kubeconfig({ user: { exec: plugin.exec } })
@@ -18,7 +18,7 @@ describe('who a real API server says we are', () => {
     expect(plugin.runs).toBe(1)
   })
 
-  it('is the one we act as, when we do', async () => {
+  it('is the impersonated user', async () => {
     const boss = cluster.token({ user: cluster.unique('boss') })
     const kubeconfig = cluster.kubeconfig({ user: { token: boss.token } })
     const argv = ['whoami', '-o', 'json', '--kubeconfig', kubeconfig, '--as', 'worker']
@@ -27,7 +27,7 @@ describe('who a real API server says we are', () => {
     expect(JSON.parse(out)).toMatchObject({ username: 'worker' })
   })
 
-  it('is the last step of the doctor', async () => {
+  it('is the last step of doctor', async () => {
     const user = cluster.unique('cert')
     const kubeconfig = cluster.kubeconfig({ user: await cluster.certificate({ user }) })
     const { status, out } = await runFake(['doctor', '-o', 'json', '--kubeconfig', kubeconfig])
@@ -40,13 +40,13 @@ describe('who a real API server says we are', () => {
     expect(status).toBe(0)
   })
 
-  it('is nobody for a token it does not know, and the doctor says what to do', async () => {
-    const kubeconfig = cluster.kubeconfig({ user: { token: 'nobody.knows.it' } })
+  it('is missing for an unknown token, and doctor says what to do', async () => {
+    const kubeconfig = cluster.kubeconfig({ user: { token: 'unknown.test.token' } })
     const { status, out } = await runFake(['doctor', '-o', 'json', '--kubeconfig', kubeconfig])
     const { findings } = JSON.parse(out) as { findings: { step: string; remedy?: string }[] }
     const identity = findings.find(({ step }) => step === 'identity')
     expect(identity).toMatchObject({ verdict: 'bad', remedy: expect.stringMatching(/\w/) })
     expect(status).not.toBe(0)
-    expect(out).not.toContain('nobody.knows.it')
+    expect(out).not.toContain('unknown.test.token')
   })
 })

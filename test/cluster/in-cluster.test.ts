@@ -16,17 +16,17 @@ const { server, caPem } = cluster.facts.access
 const FOLDER = '/var/run/secrets/kubernetes.io/serviceaccount'
 const IDS = { user: 65_532, group: 65_532 }
 
-/** Something in a pod that sends requests as the pod's service account. */
+/** A client in a pod that sends requests as the pod's service account. */
 interface Client {
-  /** Gives the status. */
+  /** Sends a request, and returns the status. */
   send(path: string): Promise<number>
   close(): Promise<unknown>
 }
 
-/** Starts one whose account is in this folder, and in this namespace. */
+/** Starts a client with the service account of a folder and a namespace. */
 type Open = (folder: string, namespace: string) => Promise<Client>
 
-/** The library, in a process that knows nothing but what a pod tells. */
+/** The library, in a process with only the environment of a pod. */
 const viaConnect: Open = async (folder, namespace) => {
   const script = fileURLToPath(new URL('run/asks-in-pod.mjs', import.meta.url))
   const mounts = { [FOLDER]: folder }
@@ -47,7 +47,7 @@ const viaConnect: Open = async (folder, namespace) => {
   }
 }
 
-/** The program, in such a process. */
+/** The program, in the same kind of process. */
 const viaProxy: Open = async (folder) => {
   const secret = 'a-secret-of-the-test-suite'
   const mode = { mode: 0o440, group: IDS.group }
@@ -71,7 +71,7 @@ const viaProxy: Open = async (folder) => {
   }
 }
 
-/** The ready-made login of a vault, which can be told another folder. */
+/** The service account login of a vault, which accepts another folder. */
 const viaVault: Open = async (folder) => {
   const { hostname, port } = new URL(server)
   const env = { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port }
@@ -88,7 +88,7 @@ const viaVault: Open = async (folder) => {
   }
 }
 
-/** The kubelet writes a new token, and the one before ends. Whoever asks all the time must not notice. */
+/** Replaces the token as the kubelet does, and expires the old one, while requests are sent: none of them may fail. */
 async function outliveToken(open: Open): Promise<void> {
   const account = await ServiceAccount.create(cluster, await cluster.namespace())
   const { namespace, user } = account
@@ -102,7 +102,7 @@ async function outliveToken(open: Open): Promise<void> {
   const good = () => cluster.seen(mark).filter(({ responseStatus }) => responseStatus?.code === 200)
   const statuses = new Set<number>()
   try {
-    // RBAC learns of a new binding a moment later.
+    // RBAC notices a new binding with a delay.
     await until(async () => (await client.send(path)) === 200)
     write(second.token)
     await first.end()

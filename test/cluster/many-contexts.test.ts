@@ -1,6 +1,6 @@
 import { expect, inject, it } from 'vitest'
 
-/** JavaScript, which the benchmarks are. */
+/** The types of the benchmark, which is JavaScript. */
 interface Benchmark {
   compareWithKubectl(program: string, kind: string): { kubecred: number; kubectl: number }
 }

@@ -9,7 +9,7 @@ import { until } from './harness/until.ts'
 
 const cluster = new TestCluster(inject('cluster'))
 
-/** The samples of a text for Prometheus, by name and labels. */
+/** Parses Prometheus text into samples by name and labels. */
 function read(text: string): Map<string, number> {
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
   return new Map(
@@ -20,12 +20,12 @@ function read(text: string): Map<string, number> {
   )
 }
 
-describe('what is counted beside a real API server', () => {
-  it('is what happened: runs, refusals and certificates of a plugin', async () => {
+describe('the metrics with a real API server', () => {
+  it('count runs, refusals and certificates of a plugin', async () => {
     const metrics = await createMetrics({ register: new Registry() })
     const user = cluster.unique('counted')
     const pair = await cluster.certificate({ user, lifetimeMs: 3_600_000 })
-    const bad = { token: 'nobody-knows-this-token' }
+    const bad = { token: 'unknown-token' }
     const good = { clientCertificateData: pair.certificate, clientKeyData: pair.key }
     const plugin = cluster.plugin().answerOnce(1, bad).answer(good)
     const kubeconfig = cluster.kubeconfig({ user: { exec: plugin.exec } })
@@ -42,14 +42,14 @@ describe('what is counted beside a real API server', () => {
     expect(seen.get('kubecred_retried_total')).toBe(1)
     const left = seen.get('rest_client_exec_plugin_ttl_seconds') ?? 0
     expect(left).toBeGreaterThan(3000)
-    // Certificates count whole seconds.
+    // X.509 has whole seconds.
     expect(left).toBeLessThanOrEqual(3601)
     const started = 'kubecred_exec_plugin_run_duration_seconds_count'
     expect(seen.get(started)).toBe(2)
     await ours.close()
   })
 
-  it('is what happened: logins of a vault, and requests that had to wait', async () => {
+  it('count logins of a vault, and requests that had to wait', async () => {
     const metrics = await createMetrics({ register: new Registry() })
     const user = cluster.unique('logged-in')
     const { server, caPem } = cluster.facts.access
@@ -75,7 +75,7 @@ describe('what is counted beside a real API server', () => {
     await ours.close()
   })
 
-  it('has every metric that the documentation names', async () => {
+  it('include every metric of the documentation', async () => {
     const metrics = await createMetrics({ register: new Registry() })
     await using _ = await connect({
       kubeconfig: cluster.kubeconfig({ user: { exec: cluster.plugin().exec } }),
@@ -86,7 +86,7 @@ describe('what is counted beside a real API server', () => {
       ([, name]) => name,
     )
     expect(named.length).toBeGreaterThan(15)
-    const told = new Set(metrics.register.getMetricsAsArray().map(({ name }) => name))
-    expect(named.filter((name) => !told.has(name ?? ''))).toEqual([])
+    const registered = new Set(metrics.register.getMetricsAsArray().map(({ name }) => name))
+    expect(named.filter((name) => !registered.has(name ?? ''))).toEqual([])
   })
 })

@@ -34,7 +34,7 @@ afterAll(async () => {
   await issuer?.close()
 })
 
-/** A user of `auth-provider: oidc`, whose id token has ended. */
+/** A user with `auth-provider: oidc` and an expired id token. */
 async function oidcKubeconfig(): Promise<string> {
   const { access } = running.facts
   const path = join(cluster.folder('oidc'), 'kubeconfig')
@@ -65,7 +65,7 @@ async function oidcKubeconfig(): Promise<string> {
 }
 
 describe('OpenID Connect, with a real issuer and a real API server', () => {
-  it('refreshes the id token, again and again, and no request notices', async () => {
+  it('refreshes the id token repeatedly without a failed request', async () => {
     const ours = await connect({ kubeconfig: await oidcKubeconfig() })
     const mark = cluster.unique('mark')
     const before = issuer.refreshes
@@ -82,7 +82,7 @@ describe('OpenID Connect, with a real issuer and a real API server', () => {
     expect([...new Set(users)]).toEqual(['jane'])
   })
 
-  it('is an id token in the hands of a static user too, and not one for somebody else', async () => {
+  it('accepts an id token as a static token, but not one for another audience', async () => {
     const kubeconfig = cluster.kubeconfig({ user: { token: issuer.idToken(2000) } })
     const ours = await connect({ kubeconfig })
     const ask = async (): Promise<number> => {
@@ -90,7 +90,7 @@ describe('OpenID Connect, with a real issuer and a real API server', () => {
       await answer.arrayBuffer()
       return answer.status
     }
-    // The token of the fixture is for no audience: the server refuses what is not meant for it.
+    // The token of the fixture has no audience, so the server refuses it.
     expect(await ask()).toBe(401)
     await ours.close()
   })

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 
 const PAGE = fileURLToPath(new URL('../../docs/cluster-suite.md', import.meta.url))
 
-/** Prints something that was found out; `KUBECRED_WRITE_TABLE=1` writes it into its part of the page too. */
+/** Prints a result; with `KUBECRED_WRITE_TABLE=1` also writes it into its section of the page. */
 export function show(part: 'table' | 'figures', text: string): void {
   process.stdout.write(`\n${text}\n`)
   if (process.env['KUBECRED_WRITE_TABLE'] !== '1') return

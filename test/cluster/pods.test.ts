@@ -16,15 +16,15 @@ beforeAll(async () => {
   base = `/api/v1/namespaces/${namespace}/${PODS}`
 })
 
-/** A user whose first token is refused, so that each of these begins with a 401. */
+/** A user whose first token is refused, so that each of these tests begins with a 401. */
 async function openRefused() {
-  const plugin = cluster.plugin().answerOnce(1, { token: 'nobody.knows.it' })
+  const plugin = cluster.plugin().answerOnce(1, { token: 'unknown.test.token' })
   plugin.answer(cluster.token({ user: cluster.unique('user') }))
   const ours = await connect({ kubeconfig: cluster.kubeconfig({ user: { exec: plugin.exec } }) })
   return { ours, plugin, [Symbol.asyncDispose]: () => ours.close() }
 }
 
-/** Collects what comes over one channel of a WebSocket. */
+/** Collects the data of one channel of a WebSocket. */
 function channel(socket: Awaited<ReturnType<typeof openWebSocket>>, number: number) {
   const chunks: Buffer[] = []
   socket.on('message', (message: Buffer) => {
@@ -34,7 +34,7 @@ function channel(socket: Awaited<ReturnType<typeof openWebSocket>>, number: numb
 }
 
 describe.concurrent('pods of kwok', () => {
-  it('tell their log, and go on telling', async () => {
+  it('stream their log', async () => {
     await using scene = await openRefused()
     const leave = new AbortController()
     const { signal } = leave
@@ -53,7 +53,7 @@ describe.concurrent('pods of kwok', () => {
     expect(scene.plugin.runs).toBe(2)
   })
 
-  it('take somebody who attaches, over a WebSocket', async () => {
+  it('accept attach over a WebSocket', async () => {
     await using scene = await openRefused()
     const socket = await openWebSocket(scene.ours, `${base}/attach?stdout=true`, [
       'v5.channel.k8s.io',
@@ -68,7 +68,7 @@ describe.concurrent('pods of kwok', () => {
     expect(scene.plugin.runs).toBe(2)
   })
 
-  it('say how a command ended', async () => {
+  it('report the exit status of a command', async () => {
     await using scene = await openRefused()
     const command = ['sh', '-c', 'echo out; echo err >&2; exit 3'].map(
       (part) => `command=${encodeURIComponent(part)}`,
@@ -79,20 +79,20 @@ describe.concurrent('pods of kwok', () => {
     await new Promise<void>((resolve) => socket.once('close', () => resolve()))
     expect(output().toString()).toBe('out\n')
     expect(errors().toString()).toBe('err\n')
-    // kwok tells the exit status in words only.
-    const told = JSON.parse(status().toString()) as { status: string; message: string }
-    expect(told.status).toBe('Failure')
-    expect(told.message).toContain('exit status 3')
+    // kwok reports the exit status only in the message.
+    const result = JSON.parse(status().toString()) as { status: string; message: string }
+    expect(result.status).toBe('Failure')
+    expect(result.message).toContain('exit status 3')
   })
 
-  it('forward a port, over a WebSocket', async () => {
+  it('forward a port over a WebSocket', async () => {
     await using scene = await openRefused()
     const path = `${base}/portforward?ports=${HTTP_PORT}`
     const socket = await openWebSocket(scene.ours, path, ['v4.channel.k8s.io'])
     const data = channel(socket, 0)
     socket.send(Buffer.concat([Buffer.of(0), Buffer.from('GET / HTTP/1.1\r\nHost: pod\r\n\r\n')]))
     await until(() => data().includes('hello'))
-    // Each channel begins with its port, low byte first.
+    // Each channel begins with its port, little-endian.
     expect(data().readUInt16LE(0)).toBe(HTTP_PORT)
     expect(data().subarray(2).toString()).toMatch(/^HTTP\/1.1 200 OK\r\n/)
     socket.terminate()
@@ -106,7 +106,7 @@ describe.concurrent('pods of kwok', () => {
     ])('%s', async (subresource, protocol) => {
       await using scene = await openRefused()
       const { socket, close } = await open(scene.ours, `${base}/${subresource}`, protocol)
-      // A frame of the protocol: who speaks SPDY answers a PING with the same PING.
+      // A SPDY peer answers a PING frame with the same PING.
       socket.write(PING)
       const answered: Buffer[] = []
       socket.on('data', (chunk: Buffer) => answered.push(chunk))

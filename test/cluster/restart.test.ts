@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => running?.close())
 
-/** Makes config maps, one after the other, as administrator, until told. Gives their names. */
+/** Creates config maps as administrator until it is stopped, and returns their names. */
 function startWriter(namespace: string) {
   const made: string[] = []
   let isOver = false
@@ -30,7 +30,7 @@ function startWriter(namespace: string) {
       const answer = await cluster
         .admin('POST', path, { metadata: { name } })
         .catch(() => undefined)
-      // What the server was killed over may be there or not.
+      // The object of an interrupted request may exist or not.
       if (answer?.status === 201) made.push(name)
       await pause(100)
     }
@@ -50,7 +50,7 @@ async function restart(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
   await running.api.run()
 }
 
-describe('an API server that goes and comes back', () => {
+describe('a restarted API server', () => {
   it('costs an informer of client-node no event, while 3 s tokens rotate', async ({ annotate }) => {
     const namespace = await cluster.namespace()
     const user = cluster.unique('informer')
@@ -128,7 +128,7 @@ describe('an API server that goes and comes back', () => {
     )
   })
 
-  it('is waited for by nobody longer than it is away', async ({ annotate }) => {
+  it('delays no request longer than its downtime', async ({ annotate }) => {
     const user = cluster.unique('caller')
     const plugin = cluster.plugin().answer(cluster.token({ user }))
     const ours = await connect({ kubeconfig: cluster.kubeconfig({ user: { exec: plugin.exec } }) })
@@ -143,16 +143,16 @@ describe('an API server that goes and comes back', () => {
     await running.api.run()
     const ready = performance.now()
     const before = plugin.runs
-    // The issuer's keys are fetched again: until then the server refuses, and that heals by itself.
+    // The server fetches the issuer's keys again, and refuses tokens until then; clients recover from that.
     await until(async () => (await ask()) === 200)
     const more = plugin.runs - before
     await annotate(`well ${since(ready)} after the server was, with ${more} runs`, 'figures')
-    // A server that refuses good tokens is asked again after 1, 2, 4 s, less a fifth.
+    // A server that refuses valid tokens is tried again after 1, 2, 4 s, minus up to a fifth.
     expect(more).toBeLessThanOrEqual(1 + Math.log2((performance.now() - ready) / 800 + 1))
     await ours.close()
   })
 
-  it('whose store stands still answers again when it goes on, with the credential of before', async ({
+  it('with a stopped store answers again after it continues, with the same credential', async ({
     annotate,
   }) => {
     const user = cluster.unique('patient')
@@ -166,7 +166,7 @@ describe('an API server that goes and comes back', () => {
     const { runs } = plugin
     running.etcd.program.pause()
     const limit = AbortSignal.timeout(3000)
-    // Written through, so not from the server's own memory.
+    // A write, which the server cannot answer from its cache.
     const body = JSON.stringify({ metadata: { name: cluster.unique('late') } })
     const headers = { 'content-type': 'application/json' }
     const write = ours.fetch('/api/v1/namespaces', { method: 'POST', headers, body, signal: limit })

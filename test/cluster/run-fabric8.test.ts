@@ -9,7 +9,7 @@ import { RunScene } from './run/run-scene.ts'
 
 interface Finder {
   whyNoFabric8(): string | undefined
-  findFabric8(tell: (line: string) => void): Promise<string>
+  findFabric8(report: (line: string) => void): Promise<string>
 }
 
 const { whyNoFabric8, findFabric8 }: Finder = await import(
@@ -37,7 +37,7 @@ describe.skipIf(reason !== undefined)(
     afterAll(() => scene?.[Symbol.asyncDispose]())
 
     it(
-      'its informers and watches, which are WebSockets, lose no event in a minute with tokens of 5 s',
+      'its informers and watches, which are WebSockets, lose no event in a minute with 5 s tokens',
       async ({ annotate }) => {
         const user = cluster.unique('java')
         const plugin = cluster.plugin()
@@ -73,7 +73,7 @@ describe.skipIf(reason !== undefined)(
   },
 )
 
-/** Makes, changes and deletes ConfigMaps for a minute. Returns the events that a watch should see. */
+/** Creates, changes and deletes ConfigMaps for a minute. Returns the events that a watch must receive. */
 async function change(namespace: string): Promise<string[]> {
   const path = `/api/v1/namespaces/${namespace}/configmaps`
   const events: string[] = []
@@ -94,7 +94,7 @@ async function change(namespace: string): Promise<string[]> {
   return events
 }
 
-/** What one of the two printed, in its order. */
+/** The events that the informer or the watch printed, in order. */
 function seen(out: string, who: string): string[] {
   return [...out.matchAll(new RegExp(`^${who} (ADDED|MODIFIED|DELETED) (map-.*)$`, 'gm'))].map(
     ([, type, name]) => `${type} ${name}`,

@@ -9,7 +9,7 @@ import { RunScene } from './run/run-scene.ts'
 const cluster = new TestCluster(inject('cluster'))
 const { programs } = cluster.facts
 const kubectls = [newest(programs), newestWithSpdy(programs)]
-/** Long enough for a slow start, shorter than the server's memory. */
+/** Long enough for a slow start, and shorter than the server's token cache. */
 const SHORT_MS = 8000
 let scene: RunScene
 
@@ -20,7 +20,7 @@ afterAll(async () => {
   await scene[Symbol.asyncDispose]()
 })
 
-/** The server remembers for ten seconds that a token was good. */
+/** The server caches a valid token for ten seconds. */
 async function untilRefused(token: string): Promise<void> {
   const ours = await connect({ kubeconfig: cluster.kubeconfig({ user: { token } }) })
   await until(async () => {
@@ -56,7 +56,7 @@ async function outliveToken(kubectl: Kubectl): Promise<void> {
   running.child.stdin?.write('second\n')
   await running.until('out', /heard second/)
   await log('after')
-  // What comes now needs a token that is good.
+  // From now on requests need a valid token.
   running.child.stdin?.write('end\n')
   await running.until('out', /^pod\/web$/m)
   await ended(running)
@@ -64,7 +64,7 @@ async function outliveToken(kubectl: Kubectl): Promise<void> {
   expect(plugin.runs).toBe(2)
 }
 
-/** An upgrade that is the first request of all, so that it is the one that is refused. */
+/** Makes the upgrade the first request, so that it is the refused one. */
 const UPGRADE = {
   get: `-H 'Upgrade: websocket' -H 'Sec-WebSocket-Version: 13' -H 'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==' \
     -H 'Sec-WebSocket-Protocol: v5.channel.k8s.io'`,
@@ -73,7 +73,7 @@ const UPGRADE = {
 
 async function recover(kubectl: Kubectl): Promise<void> {
   const user = cluster.unique('refused')
-  const plugin = cluster.plugin().answerOnce(1, { token: 'nobody.knows.it' })
+  const plugin = cluster.plugin().answerOnce(1, { token: 'unknown.test.token' })
   plugin.answer(cluster.token({ user }))
   const kubeconfig = scene.kubeconfig({ exec: plugin.exec })
   const path = `/api/v1/namespaces/${scene.namespace}/pods/web/exec?command=true&stdout=true`
@@ -88,12 +88,15 @@ async function recover(kubectl: Kubectl): Promise<void> {
 }
 
 describe.concurrent('in kubecred run, with a plugin,', () => {
-  it.each(kubectls)('a log and a command go on when their token has ended: $name', outliveToken)
-  it.each(kubectls)('an upgrade that is refused is asked for again: $name', recover)
+  it.each(kubectls)(
+    'a log and a command continue after their token has expired: $name',
+    outliveToken,
+  )
+  it.each(kubectls)('a refused upgrade is retried: $name', recover)
 
   it('kubectl does not notice that its first request was refused', async () => {
     const user = cluster.unique('refused')
-    const plugin = cluster.plugin().answerOnce(1, { token: 'nobody.knows.it' })
+    const plugin = cluster.plugin().answerOnce(1, { token: 'unknown.test.token' })
     plugin.answer(cluster.token({ user }))
     const runner = {
       kubectl: newest(programs),

@@ -66,7 +66,7 @@ describe.skipIf(!hasScript || !hasSoftHsm)(
       expect({ verbs, codes }).toEqual({ verbs: new Set(['get']), codes: new Set([101]) })
     })
 
-    it('has no token to print, and kubecred token names run', async () => {
+    it('has no token to print, and kubecred token suggests kubecred run', async () => {
       if (hsm === undefined) return
       const { kubeconfig, env } = await makeHsmUser(hsm, cluster, scene.namespace)
       const { status, out, err } = await scene.home.run(['token', '--kubeconfig', kubeconfig], env)
@@ -76,6 +76,6 @@ describe.skipIf(!hasScript || !hasSoftHsm)(
   },
 )
 
-it('leaves nothing behind', () => {
+it('kubecred run leaves nothing behind', () => {
   expect(scene.home.leftovers()).toEqual([])
 })

@@ -26,7 +26,7 @@ const everything = Object.entries({ ...REQUESTS, ...CONNECTIONS })
 const some = everything.filter(([name]) => ['get', 'exec -i', 'port-forward'].includes(name))
 const someConnections = some.filter(([name]) => name in CONNECTIONS)
 
-/** Does it as a user of its own, whose token or certificate the API server knows. */
+/** Runs a verb as a new user with a token or certificate. */
 async function show(kubectl: Kubectl, name: string, verb: Verb, kind: 'token' | 'certificate') {
   const user = cluster.unique(kind)
   const credential =
@@ -44,27 +44,27 @@ const SUBRESOURCES: Readonly<Record<string, string>> = {
   'port-forward': 'portforward',
 }
 
-describe('kubecred run, with a token, lets the newest kubectl', () => {
+describe('the newest kubectl in kubecred run, with a token', () => {
   it.concurrent.each(everything)('%s', (name, verb) => show(newest(programs), name, verb, 'token'))
 })
 
-describe('kubecred run, with a token, lets the newest kubectl, over SPDY,', () => {
+describe('the newest kubectl in kubecred run, with a token, over SPDY', () => {
   it.concurrent.each(someConnections)('%s', (name, verb) =>
     show(newestWithSpdy(programs), name, verb, 'token'),
   )
 })
 
-describe('kubecred run, with a certificate, lets the newest kubectl', () => {
+describe('the newest kubectl in kubecred run, with a certificate', () => {
   it.concurrent.each(some)('%s', (name, verb) => show(newest(programs), name, verb, 'certificate'))
 })
 
 describe.skipIf(!hasDebian)(
-  `kubecred run, with a certificate, lets an old kubectl (${NEEDS_DEBIAN})`,
+  `an old kubectl in kubecred run, with a certificate (${NEEDS_DEBIAN})`,
   () => {
     it.concurrent.each(everything)('%s', (name, verb) => show(old(), name, verb, 'certificate'))
   },
 )
 
-it('leaves nothing behind', () => {
+it('kubecred run leaves nothing behind', () => {
   expect(scene.home.leftovers()).toEqual([])
 })

@@ -11,7 +11,7 @@ declare module 'vitest' {
   }
 }
 
-/** Starts the cluster that most tests share. Those that break one start their own. */
+/** Starts the cluster that most tests share. Tests that break a cluster start their own. */
 export async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   const begun = Date.now()
   const cluster = await startCluster(readPrograms(), { kwok: true })

@@ -15,7 +15,7 @@ const cluster = new TestCluster(inject('cluster'))
 const hsm = hasSoftHsm ? new SoftHsm() : undefined
 afterAll(() => hsm?.[Symbol.dispose]())
 
-/** A key that stays in a token of SoftHSM, and a certificate beside it that the cluster trusts. */
+/** A key in a SoftHSM token, with a certificate that the cluster trusts. */
 async function addKey(
   token: SoftHsm,
   type: 'EC:prime256v1' | 'RSA:2048',
@@ -54,7 +54,7 @@ function signerKubeconfig(folder: string, tokenLabel: string, objectIdHex: strin
   return path
 }
 
-describe.skipIf(!hasSoftHsm)(`a key in SoftHSM, in front of kube-apiserver (${NEEDS})`, () => {
+describe.skipIf(!hasSoftHsm)(`a key in SoftHSM with kube-apiserver (${NEEDS})`, () => {
   it.each(['EC:prime256v1', 'RSA:2048'] as const)('signs for mutual TLS: %s', async (type) => {
     if (hsm === undefined) return
     const user = cluster.unique('hsm')

@@ -4,7 +4,7 @@ import { show } from './page.ts'
 const PREFIX = 'case × transport: '
 const MARKS = { passed: 'yes', failed: 'NO', skipped: '–', pending: '?' } as const
 
-/** Shows at the end which case held with which transport. */
+/** Prints at the end which case passed with which transport. */
 export class TableReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const cells = new Map<string, Map<string, string>>()
@@ -22,7 +22,7 @@ export class TableReporter implements Reporter {
   }
 }
 
-/** Cases go down, transports are numbered across: their names are too long for columns. */
+/** One row per case, one numbered column per transport, because transport names are too long for columns. */
 function render(cells: ReadonlyMap<string, ReadonlyMap<string, string>>): string {
   const transports = [...new Set([...cells.values()].flatMap((row) => [...row.keys()]))]
   const numbers = transports.map((_, at) => `${at + 1}`)

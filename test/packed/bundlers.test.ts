@@ -18,19 +18,19 @@ const run = promisify(execFile)
 const file = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 const page = readFileSync(file('../../docs/bundling.md'), 'utf8')
 
-// Their types are those of a CommonJS module, which they are not.
+// Their types declare a CommonJS module, but they are ES modules.
 const commonjs = commonjsModule as unknown as typeof commonjsModule.default
 const json = jsonModule as unknown as typeof jsonModule.default
 
 const PROGRAMS = ['connect', 'attach', 'vault']
-/** The settings that the page asks for. */
+/** The settings that docs/bundling.md recommends. */
 const BANNER = /--banner:js="([^"]+)"/.exec(page)?.[1] ?? ''
 const IGNORED = /commonjs\(\{ ignore: \['([^']+)'\] \}\)/.exec(page)?.[1] ?? ''
 
 interface Bundle {
-  /** How the names of the bundled programs end. */
+  /** The extension of the bundled programs. */
   readonly ending: string
-  /** What the bundler said about our package. */
+  /** The bundler's warnings about our package. */
   readonly warnings: readonly string[]
 }
 
@@ -69,7 +69,7 @@ afterAll(async () => {
 })
 
 describe.each(BUNDLERS)('a program bundled by $name', ({ bundle }) => {
-  // Not in the library's folder: a bundle must not find anything beside itself.
+  // Outside of the library's folder, so that a bundle finds no other files.
   const outdir = mkdtempSync(join(tmpdir(), 'kubecred-bundle-'))
   let bundled: Bundle
 
@@ -107,7 +107,7 @@ async function withEsbuild(
     bundle: true,
     platform: 'node',
     format,
-    // One of them minified, where names of classes are lost; in the other the banner's names must be free.
+    // One is minified, which loses class names; in the other the names of the banner must not clash.
     ...(format === 'cjs' ? { minify: true } : { banner: { js: BANNER } }),
     logLevel: 'silent',
   })
@@ -143,7 +143,7 @@ async function withWebpack(entries: string[], path: string): Promise<Bundle> {
     target: 'node20',
     entry: Object.fromEntries(entries.map((entry, at) => [PROGRAMS[at] ?? '', entry])),
     output: { path, filename: '[name].cjs' },
-    // It would take longer than everything else here.
+    // Too slow.
     optimization: { minimize: false },
   })
   const { errors = [], warnings = [] } = await new Promise<webpack.StatsCompilation>(

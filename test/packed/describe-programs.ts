@@ -11,7 +11,7 @@ const EXEC_INFO = JSON.stringify({
   spec: { interactive: false },
 })
 const STOP = ['agent', 'stop']
-/** What kubecred run starts: a program that knows only what is in its environment. */
+/** The command of kubecred run: a program that uses only its environment. */
 const CLIENT = `
   const { readFileSync } = require('node:fs')
   const { KUBECRED_SERVER, KUBECRED_TOKEN, KUBECRED_CA } = process.env
@@ -21,7 +21,7 @@ const CLIENT = `
   })
 `
 
-/** Runs every program of ours from where it was installed, against the sandbox. */
+/** Tests every installed program against the sandbox. */
 export function describePrograms(how: string, install: () => Promise<Installed>): void {
   describe.skipIf(process.platform === 'win32')(
     `installed with ${how},`,
@@ -67,7 +67,7 @@ export function describePrograms(how: string, install: () => Promise<Installed>)
         expect(out).toContain(expected)
       })
 
-      it('kubecred proxy passes requests on, shows its page and counts', async ({
+      it('kubecred proxy forwards requests, and serves its page and metrics', async ({
         onTestFinished,
       }) => {
         const args = ['proxy', '--kubeconfig', kubeconfig, '--port', '0', '--metrics', '-o', 'json']
@@ -113,7 +113,7 @@ export function describePrograms(how: string, install: () => Promise<Installed>)
         expect(JSON.parse(out)).toMatchObject({ kind: 'ExecCredential' })
       })
 
-      it('kubecred-token --help explains itself', async () => {
+      it('kubecred-token --help prints its usage', async () => {
         const { status, out } = await installed.run('kubecred-token', ['--help'])
         expect({ status, out }).toMatchObject({ status: 0, out: expect.stringContaining('Usage') })
       })
@@ -127,17 +127,17 @@ export function describePrograms(how: string, install: () => Promise<Installed>)
         expect(stopped).toMatchObject({ status: 0, err: 'The agent is stopping.\n' })
       })
 
-      it('kubecred-pkcs11 explains itself, and what it needs', async () => {
+      it('kubecred-pkcs11 prints its help, and reports the missing native module', async () => {
         const help = await installed.run('kubecred-pkcs11', ['--help'])
         expect(help).toMatchObject({ status: 0, out: expect.stringContaining('kubecred-pkcs11') })
-        // A file that only the administrator can change, as a library must be.
+        // A file that only root can change, as required for a library.
         const list = await installed.run('kubecred-pkcs11', ['list', '--lib', '/bin/sh'])
         expect(list).toMatchObject({ status: 1, out: '' })
         expect(list.err).toContain('pkcs11js')
         expect(list.err).not.toMatch(/^ +at /m)
       })
 
-      it('the demo plays', async () => {
+      it('the demo runs', async () => {
         const args = ['--no-open', '--duration', '1s']
         const { status, out, err } = await installed.run('kubecred-demo', args)
         expect({ status, err }, out).toEqual({ status: 0, err: '' })
@@ -148,7 +148,7 @@ export function describePrograms(how: string, install: () => Promise<Installed>)
   )
 }
 
-/** The body of a good answer. */
+/** Returns the body of a successful response. */
 async function read(url: string, headers: Record<string, string> = {}): Promise<string> {
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     get(url, { agent: false, headers }, resolve).on('error', reject)

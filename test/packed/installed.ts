@@ -9,9 +9,9 @@ import { Running } from '../../packages/cli/test/spawn-program.ts'
 
 const execute = promisify(execFile)
 const PNPM = fileURLToPath(new URL('../../node_modules/pnpm/bin/pnpm.cjs', import.meta.url))
-/** What the programs find on their PATH: all but the first two are for the shell scripts that pnpm writes. */
+/** The programs in PATH: all but the first two are for pnpm's shell scripts. */
 const FOUND_ON_PATH = ['node', 'sh', 'sed', 'dirname', 'uname']
-/** Variables that say how a registry is reached. */
+/** Variables for the access to a registry. */
 const FOR_REGISTRY = /^(?:npm_config_.*|https?_proxy|no_proxy|NODE_EXTRA_CA_CERTS|SSL_CERT_.*)$/i
 
 /** The path of one packed package. */
@@ -21,16 +21,16 @@ export function tarball(name: string): string {
   return path
 }
 
-/** How a program ended, and what it wrote. */
+/** The exit status and the output of a program. */
 export interface Ended {
   readonly status: number | null
   readonly out: string
   readonly err: string
 }
 
-/** The programs as a user has installed them, in a folder of their own. */
+/** The programs, installed as by a user in a separate folder. */
 export class Installed implements Disposable {
-  // A short name: the paths of sockets are limited.
+  // A short name, because the paths of sockets are limited.
   readonly #folder = mkdtempSync(join(tmpdir(), 'kp-'))
   readonly #path = join(this.#folder, 'path')
   #programs = ''
@@ -47,12 +47,12 @@ export class Installed implements Disposable {
     return made
   }
 
-  /** Installs the programs so that a package finds nothing but the dependencies it declares. */
+  /** Installs the programs so that a package finds only its declared dependencies. */
   static async withPnpm(): Promise<Installed> {
     const made = new Installed()
     const names = ['@kubecred/cli', '@kubecred/demo', '@kubecred/pkcs11']
     const dependencies = Object.fromEntries(names.map((name) => [name, `file:${tarball(name)}`]))
-    // Our own packages come from the same place where another package depends on them.
+    // Dependencies on our own packages also use the packed files.
     const overrides = Object.fromEntries(
       Object.entries(inject('tarballs')).map(([name, path]) => [name, `file:${path}`]),
     )
@@ -70,7 +70,7 @@ export class Installed implements Disposable {
     for (const name of FOUND_ON_PATH) symlinkSync(find(name), join(this.#path, name))
   }
 
-  /** Starts a program with a home of its own, which is empty, and nothing else in its environment. */
+  /** Starts a program with an empty home and nothing else in its environment. */
   start(
     program: string,
     args: readonly string[] = [],
@@ -82,7 +82,7 @@ export class Installed implements Disposable {
     return new Running('env', ['-i', ...variables, join(this.#programs, program), ...args])
   }
 
-  /** Runs a program to its end. */
+  /** Runs a program until it exits. */
   async run(...how: Parameters<Installed['start']>): Promise<Ended> {
     const running = this.start(...how)
     running.child.stdin?.end()
@@ -90,7 +90,7 @@ export class Installed implements Disposable {
     return { status, out: running.out, err: running.err }
   }
 
-  /** A new folder, for what several programs share. */
+  /** Creates a folder that several programs share. */
   makeFolder(): string {
     return mkdtempSync(join(this.#folder, 's-'))
   }
@@ -99,7 +99,7 @@ export class Installed implements Disposable {
     rmSync(this.#folder, { recursive: true, force: true })
   }
 
-  /** With an empty home: only how the registry is reached is known from outside. */
+  /** Runs a package manager with an empty home and only the variables for the registry. */
   async #install(command: string, args: readonly string[]): Promise<void> {
     const home = join(this.#folder, 'home')
     mkdirSync(home)

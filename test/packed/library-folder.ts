@@ -9,22 +9,22 @@ import { tarball } from './installed.ts'
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
-/** The parts of our manifest that a user of the package meets. */
+/** The used parts of our manifest. */
 export interface Manifest {
   readonly exports: Readonly<Record<string, string | { types: string; default: string }>>
   readonly dependencies: Readonly<Record<string, string>>
 }
 
-/** What a program printed, and how it ended. */
+/** The output and the exit status of a program. */
 export interface Ended {
   readonly code: number
   readonly output: string
 }
 
 /**
- * A folder with the package in it as npm would install it, and nothing beside but its own dependencies.
+ * A folder with the package as npm would install it, and only its own dependencies.
  *
- * Dependencies are those of the workspace: no registry is asked.
+ * The dependencies come from the workspace, without a registry.
  */
 export class LibraryFolder implements Disposable {
   readonly folder = mkdtempSync(join(tmpdir(), 'kubecred-packed-'))
@@ -51,7 +51,7 @@ export class LibraryFolder implements Disposable {
       .map((name) => `kubecred${name.slice(1)}`)
   }
 
-  /** Adds a package of the workspace, as it is installed there. */
+  /** Adds a package from the workspace. */
   link(name: string): void {
     const path = join(this.folder, 'node_modules', name)
     mkdirSync(dirname(path), { recursive: true })
@@ -66,7 +66,7 @@ export class LibraryFolder implements Disposable {
     writeFileSync(join(this.folder, name), content)
   }
 
-  /** Runs a module in the folder. It sees no kubeconfig and no settings of ours. */
+  /** Runs a module in the folder, without a kubeconfig or settings. */
   node(source: string): Promise<Ended> {
     return this.#run(['--input-type=module', '--eval', source])
   }

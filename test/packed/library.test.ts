@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => packed[Symbol.dispose]())
 
 describe('the tarball of the library', () => {
-  it('has every file that the manifest names', () => {
+  it('has every file of the manifest', () => {
     const files = Object.values(packed.manifest.exports).flatMap((target) =>
       typeof target === 'string' ? [target] : Object.values(target),
     )
@@ -27,7 +27,7 @@ describe('the tarball of the library', () => {
     expect(files.filter((name) => !expected.test(name))).toEqual([])
   })
 
-  it('loads by every subpath, with its own dependencies alone', async () => {
+  it('can be imported by every subpath with only its own dependencies', async () => {
     const { code, output } = await packed.node(`
       const loaded = {}
       for (const name of ${JSON.stringify(packed.subpaths)}) loaded[name] = Object.keys(await import(name)).length
@@ -41,7 +41,7 @@ describe('the tarball of the library', () => {
     expect(Object.values(loaded)).not.toContain(0)
   })
 
-  it('says which package is missing when one is used that needs it', async () => {
+  it('names the missing package when a feature needs one', async () => {
     const { code, output } = await packed.node(`
       import { connect } from 'kubecred'
       import { openWebSocket } from 'kubecred/ws'
@@ -79,8 +79,8 @@ describe('the tarball of the library', () => {
     expect(output).toContain('\nkubecred_retried_total 0\n')
   })
 
-  it('has types that are complete: no package is needed for them that is not a dependency', async () => {
-    // What every program for Node has; the second is what the first needs.
+  it('has types that need no packages other than dependencies', async () => {
+    // Every TypeScript program for Node has these; the second is a dependency of the first.
     packed.link('@types/node')
     packed.link('undici-types')
     const imports = packed.subpaths.map((name, at) => `import * as all${at} from '${name}'`)

@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { LibraryFolder } from './library-folder.ts'
 
-/** To find and open a file takes longer than to compile it. */
+/** Limited, because finding and opening a file takes longer than compiling it. */
 const MAX_FILES = 40
-/** Where the handshake with a key in another process begins. */
+/** The file that begins a handshake with an external key. */
 const SPLICE = /\bfunction connectSigned\b/
 
 let packed: LibraryFolder
@@ -27,12 +27,12 @@ describe("import 'kubecred'", () => {
     expect(loaded.length).toBeLessThanOrEqual(MAX_FILES)
   })
 
-  it('leaves other packages for when they are used', () => {
+  it('loads other packages only on use', () => {
     const packages = loaded.flatMap((file) => /.*node_modules\/([^/]+)/.exec(file)?.[1] ?? [])
     expect(new Set(packages)).toEqual(new Set(['kubecred']))
   })
 
-  it('leaves the handshake with a key in another process for when it is used', () => {
+  it('loads the handshake with an external key only on use', () => {
     const hasSplice = (file: string): boolean => SPLICE.test(readFileSync(file, 'utf8'))
     const files = readdirSync(packed.package, { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.js'))
@@ -60,7 +60,7 @@ describe('errors', () => {
     expect(JSON.parse(output)).toEqual(['kubecred'])
   })
 
-  it('that one subpath throws are known by another', async () => {
+  it('of one subpath are recognised by another', async () => {
     const { code, output } = await packed.node(`
       import { connect } from 'kubecred'
       import { PermanentError, Vault } from 'kubecred/vault'
@@ -78,7 +78,7 @@ describe('errors', () => {
   })
 })
 
-/** The paths of the files that Node compiles for an import, of whichever package. */
+/** Returns the paths of the files that Node compiles for an import, of all packages. */
 async function filesLoadedBy(name: string): Promise<string[]> {
   const { code, output } = await packed.node(`
     import { Session } from 'node:inspector'

@@ -14,7 +14,7 @@ interface Packer {
   packInto(folder: string): { readonly name: string; readonly file: string }[]
 }
 
-/** Packs all packages once, for all test files. What is packed is the build. */
+/** Packs the built packages once for all test files. */
 export async function setup({ provide }: TestProject): Promise<() => void> {
   const { packInto }: Packer = await import(new URL('../../tools/pack.mjs', import.meta.url).href)
   const folder = mkdtempSync(join(tmpdir(), 'kubecred-tarballs-'))

@@ -1,25 +1,25 @@
-// Keeps two builders from doing the same work. It only saves time: each builds in a folder of its own and puts a finished
-// program in place with one rename, so nothing breaks when two of them think that they hold it.
+// A lock that keeps two processes from building the same program. It only saves time: each builds in its own folder and
+// moves the finished program in place with one rename, so two holders do no harm.
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 
 const LOOK_MS = 1000
-/** A file without a readable number is of somebody who is just writing it, or was killed while doing so. */
+/** How long a lock file without a valid pid is respected: its process is writing it, or was killed while writing. */
 const WRITING_MS = 5000
 
 /**
- * Waits until nobody else holds the lock, takes it, does the work and gives it back.
+ * Acquires the lock, runs `work` and releases the lock.
  *
- * @param {(holder: number) => void} onWait Called once, if somebody else holds it.
+ * @param {(holder: number) => void} onWait Called once if another process holds the lock.
  */
 export async function withBuildLock(path, { onWait }, work) {
   mkdirSync(dirname(path), { recursive: true })
-  for (let told = false; !take(path); ) {
+  for (let hasReported = false; !take(path); ) {
     const holder = holderOf(path)
     if (holder === undefined) continue
-    if (!told) onWait(holder)
-    told = true
+    if (!hasReported) onWait(holder)
+    hasReported = true
     await pause(LOOK_MS)
   }
   try {
@@ -39,7 +39,7 @@ function take(path) {
   }
 }
 
-/** The process that holds the lock; a lock whose holder is gone is removed. */
+/** Returns the process that holds the lock. Removes the lock of a process that no longer runs. */
 function holderOf(path) {
   try {
     const pid = Number.parseInt(readFileSync(path, 'utf8'), 10)

@@ -9,12 +9,12 @@ const TELL_MS = 15_000
 const TAIL_LINES = 30
 
 /**
- * Builds a program and puts it in its place, whole or not at all.
+ * Builds a program and moves it in place atomically.
  *
- * The module that is built is not the main module: it is required by a small one, made for it. That is what lets the
- * staging modules of Kubernetes, which its own go.mod takes from folders of its tree, come from where they are published.
+ * The program's module is a dependency of a small main module that is generated for it. So the staging modules of
+ * Kubernetes, which its own go.mod replaces by folders of its tree, come from where they are published.
  */
-export async function buildProgram(program, tell) {
+export async function buildProgram(program, report) {
   const { name, go, main } = program
   const target = builtPath(program)
   mkdirSync(cacheFolder(), { recursive: true })
@@ -26,8 +26,8 @@ export async function buildProgram(program, tell) {
     const out = join(work, 'out', name)
     const source = main === undefined ? go.module : `${go.module}/${main}`
     const flags = ['-trimpath', '-mod=mod', '-ldflags', linkerFlags(go), '-o', out]
-    // -v names each package when it is compiled, which is the only sign of progress that Go gives.
-    await runGo(['build', '-v', ...flags, source], work, name, tell)
+    // -v prints each package when it is compiled, which is the only progress that Go reports.
+    await runGo(['build', '-v', ...flags, source], work, name, report)
     mkdirSync(dirname(target), { recursive: true })
     renameSync(out, target)
   } finally {
@@ -36,7 +36,7 @@ export async function buildProgram(program, tell) {
   return target
 }
 
-/** Those of builders that were killed: whoever builds holds the lock, so nobody else is at it. */
+/** Removes the folders of builds that were killed. The caller holds the lock, so no other build is running. */
 function removeLeftovers(prefix) {
   const left = readdirSync(cacheFolder()).filter((name) => name.startsWith(prefix))
   for (const name of left) rmSync(join(cacheFolder(), name), { recursive: true, force: true })
@@ -52,7 +52,7 @@ function linkerFlags({ variables = {} }) {
   return ['-s', '-w', ...set].join(' ')
 }
 
-function runGo(args, cwd, name, tell) {
+function runGo(args, cwd, name, report) {
   const begun = Date.now()
   const env = { ...process.env, CGO_ENABLED: '0', GOWORK: 'off' }
   const child = spawn('go', args, { cwd, env, stdio: ['ignore', 'ignore', 'pipe'] })
@@ -65,11 +65,11 @@ function runGo(args, cwd, name, tell) {
   })
   const timer = setInterval(() => {
     const seconds = Math.round((Date.now() - begun) / 1000)
-    tell(
+    report(
       `building ${name} for ${seconds} s, ${packages} packages compiled; now ${tail.at(-1) ?? 'reading modules'}`,
     )
   }, TELL_MS)
-  // Who ends the builder ends the compiler too.
+  // The compiler ends with this process.
   const end = (signal) => child.kill(signal)
   const onInterrupt = () => end('SIGINT')
   const onTerminate = () => end('SIGTERM')

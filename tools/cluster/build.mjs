@@ -1,4 +1,4 @@
-// `node tools/cluster/build.mjs`: makes the programs of the cluster suite ready and prints where they are, as JSON.
+// `node tools/cluster/build.mjs`: builds the programs of the cluster suite and prints their paths as JSON.
 import { findPrograms } from './find-programs.mjs'
 
 try {

@@ -1,4 +1,4 @@
-// Finds the Java client fabric8, and brings it from Maven Central into the cache, once.
+// Finds the Java client fabric8; downloads it from Maven Central into the cache the first time.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,24 +8,24 @@ import { FABRIC8 } from './programs.mjs'
 import { run } from './run-command.mjs'
 
 const FOLDER = join(cacheFolder(), `fabric8-${FABRIC8}`)
-/** Says that all jars are there. */
+/** Marks that all jars are complete. */
 const MARK = join(FOLDER, '.whole')
 
-/** Why its tests cannot run on this machine; undefined when they can. */
+/** Returns why its tests cannot run on this machine; undefined if they can. */
 export function whyNoFabric8() {
   if (!works('javac', '-version')) return 'needs a JDK, 17 or newer'
   if (existsSync(MARK) || works('mvn', '--version')) return undefined
   return 'needs Maven, to bring fabric8'
 }
 
-/** The class path of the client. @param {(line: string) => void} tell Is told what is done. */
-export function findFabric8(tell) {
+/** Returns the class path of the client. @param {(line: string) => void} report Reports progress. */
+export function findFabric8(report) {
   const jars = join(FOLDER, '*')
-  const onWait = (holder) => tell(`waiting for process ${holder}, which brings fabric8`)
+  const onWait = (holder) => report(`waiting for process ${holder}, which downloads fabric8`)
   if (existsSync(MARK)) return jars
   return withBuildLock(join(cacheFolder(), 'fabric8.lock'), { onWait }, async () => {
     if (existsSync(MARK)) return jars
-    tell(`bringing fabric8 ${FABRIC8} from Maven Central: about a minute, 25 MB, once`)
+    report(`downloading fabric8 ${FABRIC8} from Maven Central: about a minute, 25 MB, once`)
     rmSync(FOLDER, { recursive: true, force: true })
     mkdirSync(FOLDER, { recursive: true })
     const project = join(FOLDER, 'pom.xml')

@@ -1,4 +1,4 @@
-// Finds the plugins nobody here wrote, and builds or installs those that are missing, once, into the cache.
+// Finds third-party plugins; builds or installs missing ones into the cache.
 import { spawnSync } from 'node:child_process'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,11 +8,11 @@ import { builtPath, cacheFolder, isExecutable } from './folders.mjs'
 import { AWSCLI, PLUGINS } from './programs.mjs'
 import { run } from './run-command.mjs'
 
-/** A plugin is known to people by the name of its program. */
+/** Plugins by the names of their programs. */
 const AWS = 'aws'
 
 /**
- * Why there can be no such plugin on this machine; undefined when it is here or can be made.
+ * Returns why a plugin is not available on this machine; undefined if it is installed or can be built.
  *
  * @param {'kubelogin' | 'aws-iam-authenticator' | 'aws'} name
  */
@@ -25,35 +25,36 @@ export function whyNoPlugin(name) {
   return `needs Go, to build ${name}`
 }
 
-/** The path of a plugin. @param {(line: string) => void} tell Is told what is made, and how far it is. */
-export function findPlugin(name, tell) {
-  return name === AWS ? installAws(tell) : buildOnce(pluginOf(name), tell)
+/** Returns the path of a plugin. @param {(line: string) => void} report Reports progress. */
+export function findPlugin(name, report) {
+  return name === AWS ? installAws(report) : buildOnce(pluginOf(name), report)
 }
 
 function pluginOf(name) {
   const plugin = PLUGINS.find((each) => each.name === name)
-  if (plugin === undefined) throw new Error(`there is no plugin ${name}`)
+  if (plugin === undefined) throw new Error(`unknown plugin ${name}`)
   return plugin
 }
 
 /**
- * Installs awscli into an environment of its own.
+ * Installs awscli into its own virtual environment.
  *
- * Such an environment knows its own path, so it cannot be made elsewhere and moved. A mark says that it is whole.
+ * A virtual environment contains its path, so it cannot be created elsewhere and moved. A mark file says that it is
+ * complete.
  */
-function installAws(tell) {
+function installAws(report) {
   const path = join(awsFolder(), 'bin', AWS)
-  const onWait = (holder) => tell(`waiting for process ${holder}, which installs awscli`)
+  const onWait = (holder) => report(`waiting for process ${holder}, which installs awscli`)
   if (existsSync(awsMark())) return path
   return withBuildLock(join(cacheFolder(), 'awscli.lock'), { onWait }, async () => {
     if (existsSync(awsMark())) return path
-    tell(`installing awscli ${AWSCLI} from PyPI: about a minute, 200 MB, once`)
+    report(`installing awscli ${AWSCLI} from PyPI: about a minute, 200 MB, once`)
     rmSync(awsFolder(), { recursive: true, force: true })
     await run('python3', ['-m', 'venv', awsFolder()])
     const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check']
     await run(join(awsFolder(), 'bin', 'python3'), [...pip, `awscli==${AWSCLI}`])
     writeFileSync(awsMark(), '')
-    tell(`installed awscli: ${path}`)
+    report(`installed awscli: ${path}`)
     return path
   })
 }

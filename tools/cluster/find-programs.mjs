@@ -7,38 +7,38 @@ import { broughtPath, builtPath, cacheFolder, isExecutable } from './folders.mjs
 import { PROGRAMS } from './programs.mjs'
 
 /**
- * The path of each program by its name.
+ * Returns the path of each program by name.
  *
- * What `KUBEBUILDER_ASSETS` has is taken from there; the rest comes from the cache, where it is built once.
+ * Programs in `KUBEBUILDER_ASSETS` are used from there; the others come from the cache, where they are built once.
  *
- * @param {(line: string) => void} tell Is told what is built, since when and how far.
- * @throws {Error} When something has to be built and cannot be; it says what to do.
+ * @param {(line: string) => void} report Reports progress.
+ * @throws {Error} A program must be built but cannot be; the message says what to do.
  */
-export async function findPrograms(tell) {
+export async function findPrograms(report) {
   const found = {}
   for (const program of PROGRAMS) {
-    found[program.name] = broughtPath(program) ?? (await buildOnce(program, tell))
+    found[program.name] = broughtPath(program) ?? (await buildOnce(program, report))
   }
   return found
 }
 
-/** The path of a program in the cache, where it is built unless it is there. */
-export async function buildOnce(program, tell) {
+/** Returns the path of a program in the cache, and builds it first if it is missing. */
+export async function buildOnce(program, report) {
   const path = builtPath(program)
   if (isExecutable(path)) return path
   needGo(program)
   const lock = join(cacheFolder(), `${program.name}.lock`)
-  const onWait = (holder) => tell(`waiting for process ${holder}, which builds ${program.name}`)
+  const onWait = (holder) => report(`waiting for process ${holder}, which builds ${program.name}`)
   return withBuildLock(lock, { onWait }, async () => {
-    // Whoever held the lock has built it.
+    // The process that held the lock has built it.
     if (isExecutable(path)) return path
     const { name, go, minutes } = program
-    tell(
+    report(
       `building ${name} ${go.version} from ${go.module}: about ${minutes} min on two cores, once`,
     )
     const begun = Date.now()
-    await buildProgram(program, tell)
-    tell(`built ${name} in ${Math.round((Date.now() - begun) / 1000)} s: ${path}`)
+    await buildProgram(program, report)
+    report(`built ${name} in ${Math.round((Date.now() - begun) / 1000)} s: ${path}`)
     return path
   })
 }
@@ -47,7 +47,7 @@ function needGo({ name }) {
   const { status } = spawnSync('go', ['version'], { stdio: 'ignore' })
   if (status === 0) return
   throw new Error(
-    `${name} is not here and has to be built, but there is no Go. Install Go 1.26 or newer (https://go.dev/dl), ` +
+    `${name} must be built, but Go is not installed. Install Go 1.26 or newer (https://go.dev/dl), ` +
       `or set KUBEBUILDER_ASSETS to a folder with ${PROGRAMS.map((each) => each.name).join(', ')}.`,
   )
 }

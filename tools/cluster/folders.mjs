@@ -1,5 +1,5 @@
-// Where the programs of the cluster suite are kept: outside of the tree, one folder per version, so that two checkouts
-// share them and a new version does not disturb a run that goes on.
+// Where the programs of the cluster suite are cached: outside of the tree, one folder per version, so that checkouts share
+// them and a new version does not affect a run in progress.
 import { accessSync, constants } from 'node:fs'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
@@ -7,16 +7,16 @@ import { isAbsolute, join } from 'node:path'
 /** The folder for everything that is built. */
 export function cacheFolder(env = process.env) {
   const { XDG_CACHE_HOME: cache = '' } = env
-  // The XDG rules say that a relative path counts for nothing.
+  // The XDG specification says to ignore a relative path.
   return join(isAbsolute(cache) ? cache : join(homedir(), '.cache'), 'kubecred', 'cluster')
 }
 
-/** Where a program is, or will be, after it was built. */
+/** Returns the path of a program in the cache, whether it has been built or not. */
 export function builtPath({ name, go }, env = process.env) {
   return join(cacheFolder(env), `${name}-${go.version}-${process.platform}-${process.arch}`, name)
 }
 
-/** Where a program is that somebody else brought, if it is there. */
+/** Returns the path of a program in `KUBEBUILDER_ASSETS`, if it is there. */
 export function broughtPath({ name }, env = process.env) {
   const folder = env.KUBEBUILDER_ASSETS ?? ''
   const path = join(folder, name)

@@ -1,10 +1,10 @@
-// What the cluster suite runs, and the Go modules it is built from. A new version is a new line here; nothing else knows.
+// The programs of the cluster suite and the Go modules they are built from. This is the only place with their versions.
 
 const KUBERNETES = '1.37.1'
 const MINOR = KUBERNETES.split('.')[1]
-/** The staging modules of a release have its number with a zero in front, in the place of its one. */
+/** The staging modules of Kubernetes 1.x.y have the version 0.x.y. */
 const STAGING = `v0${KUBERNETES.slice(1)}`
-/** Modules that k8s.io/kubernetes replaces by folders of its own tree; outside of that tree these are published. */
+/** Modules that k8s.io/kubernetes replaces by folders of its own tree; elsewhere the published ones are needed. */
 const STAGED = [
   'api apiextensions-apiserver apimachinery apiserver cli-runtime client-go cloud-provider',
   'cluster-bootstrap code-generator component-base component-helpers controller-manager cri-api',
@@ -17,7 +17,7 @@ const kubernetes = {
   module: 'k8s.io/kubernetes',
   version: `v${KUBERNETES}`,
   replace: STAGED.map((name) => `k8s.io/${name} => k8s.io/${name} ${STAGING}`),
-  // Without them the server calls itself v0.0.0 and thinks it is older than its own API.
+  // Without these flags the server reports v0.0.0 and considers itself older than its own API.
   variables: {
     'k8s.io/component-base/version.gitVersion': `v${KUBERNETES}`,
     'k8s.io/component-base/version.gitMajor': '1',
@@ -26,7 +26,7 @@ const kubernetes = {
   },
 }
 
-/** Each program with its module, the Go package that is its main, and how long a cold build takes on two cores. */
+/** Each program with its module, its main package, and the time of a cold build on two cores. */
 export const PROGRAMS = [
   { name: 'etcd', go: { module: 'go.etcd.io/etcd/server/v3', version: 'v3.7.3' }, minutes: 1 },
   { name: 'kube-apiserver', go: kubernetes, main: 'cmd/kube-apiserver', minutes: 7 },
@@ -43,7 +43,7 @@ export const PROGRAMS = [
   },
 ]
 
-/** Plugins nobody here wrote, for the tests that need them: the suite runs without. */
+/** Third-party plugins. They are optional: the suite runs without them. */
 export const PLUGINS = [
   {
     name: 'kubelogin',
@@ -58,8 +58,8 @@ export const PLUGINS = [
   },
 ]
 
-/** The same, from PyPI. */
+/** A third-party plugin from PyPI. */
 export const AWSCLI = '1.46.2'
 
-/** A Java client whose watches are WebSockets, from Maven Central. */
+/** A Java client from Maven Central whose watches are WebSockets. */
 export const FABRIC8 = '7.3.1'

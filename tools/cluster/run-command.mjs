@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
 
-/** Runs a command to its end. @throws {Error} When it fails; with the end of what it wrote. */
+/** Runs a command. @throws {Error} The command failed; the message has the end of its output. */
 export function run(command, args) {
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] })
-  let said = ''
+  let output = ''
   const hear = (text) => {
-    said = (said + text).slice(-4000)
+    output = (output + text).slice(-4000)
   }
   child.stdout.setEncoding('utf8').on('data', hear)
   child.stderr.setEncoding('utf8').on('data', hear)
@@ -13,7 +13,7 @@ export function run(command, args) {
     child.once('error', reject)
     child.once('close', (status) => {
       if (status === 0) resolve()
-      else reject(new Error(`${command} ${args.join(' ')} ended with ${status}:\n${said}`))
+      else reject(new Error(`${command} ${args.join(' ')} ended with ${status}:\n${output}`))
     })
   })
 }

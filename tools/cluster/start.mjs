@@ -1,5 +1,5 @@
-// `node tools/cluster/start.mjs`: a real cluster on this machine, to try things by hand. Prints one line of JSON when it is
-// ready (KUBECONFIG, server, a token, where kubectl is), and runs until Ctrl-C.
+// `node tools/cluster/start.mjs`: starts a real cluster on this machine for manual tests. Prints one line of JSON when it
+// is ready (KUBECONFIG, server, a token, the path of kubectl), and runs until Ctrl-C.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -17,7 +17,7 @@ try {
   process.exitCode = 1
 }
 
-/** The harness is TypeScript, which Node 20 cannot read. It is inside the tree, where its packages are found. */
+/** Bundles the harness, because Node 20 cannot run TypeScript. The bundle is inside the tree, where packages are found. */
 async function loadHarness() {
   const folder = mkdtempSync(join(root, 'node_modules/.cluster-'))
   try {

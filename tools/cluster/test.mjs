@@ -2,7 +2,7 @@
 import { runVitest } from '../run-vitest.mjs'
 import { findPrograms } from './find-programs.mjs'
 
-// An interrupt from the terminal reaches vitest itself, which ends the cluster.
+// An interrupt from the terminal also reaches vitest, which stops the cluster.
 process.on('SIGINT', () => {})
 try {
   const programs = await findPrograms((line) => process.stderr.write(`cluster: ${line}\n`))

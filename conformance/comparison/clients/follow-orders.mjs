@@ -1,5 +1,5 @@
-// The part that every client in JavaScript shares: one order per line on standard input, one answer per line on standard
-// output, both JSON. clients/client-go/main.go follows the same orders.
+// The common part of the JavaScript clients: reads one order per line from standard input, and writes one answer per line
+// to standard output, both JSON. clients/client-go/main.go follows the same orders.
 import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
 
@@ -28,7 +28,7 @@ export async function followOrders(open) {
       return {}
     },
 
-    /** Sends requests at once; those without an answer after `waitMs` are left waiting. */
+    /** Sends concurrent requests; does not wait longer than `waitMs` for them. */
     async send({ times, waitMs }) {
       const late = pause(waitMs, { waiting: true, ms: waitMs }, { ref: false })
       return {

@@ -74,7 +74,7 @@ export const certificates: readonly DifferentialCase[] = [
   },
   {
     id: 'user-certificate-no-pem',
-    about: 'client certificate that is no PEM',
+    about: 'client certificate that is not PEM',
     play: withUser(() => ({
       'client-certificate-data': base64('no'),
       'client-key-data': base64('no'),
@@ -82,7 +82,7 @@ export const certificates: readonly DifferentialCase[] = [
   },
   {
     id: 'user-certificate-no-base64',
-    about: 'client certificate that is no base64',
+    about: 'client certificate that is not base64',
     play: withUser(() => ({ 'client-certificate-data': '%%', 'client-key-data': '%%' })),
   },
   {

@@ -1,7 +1,7 @@
 import type { DifferentialCase } from '../command.ts'
 import { PLAIN, reading } from './kubeconfig-text.ts'
 
-/** What is chosen from the files, and what if there is nothing. */
+/** Which entries are selected from the files, and what happens if there are none. */
 export const contexts: readonly DifferentialCase[] = [
   reading('context-unknown', '--context that does not exist', PLAIN, {
     flags: ['--context', 'absent'],

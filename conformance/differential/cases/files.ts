@@ -29,7 +29,7 @@ export const files: readonly DifferentialCase[] = [
   reading('file-duplicate-names', 'two users of one name in one file', (plain, scene) => {
     return `${plain}${filled(OTHER_USER, scene)}`
   }),
-  reading('file-unknown-fields', 'fields nobody knows', (plain) => `${plain}more: {a: [1]}\n`),
+  reading('file-unknown-fields', 'unknown fields', (plain) => `${plain}more: {a: [1]}\n`),
   reading('file-field-case', 'field names in other letters', (plain) =>
     plain.replace('current-context', 'Current-Context'),
   ),
@@ -56,7 +56,7 @@ export const files: readonly DifferentialCase[] = [
   ),
   reading('file-empty', 'an empty file', ''),
   reading('file-comment', 'a file with a comment only', '# nothing\n'),
-  reading('file-no-yaml', 'a file that is no YAML', 'a: [b\n'),
+  reading('file-no-yaml', 'a file that is not YAML', 'a: [b\n'),
   reading('file-tabs', 'YAML with tabs', 'clusters:\n\t- name: c\n'),
   reading('file-second-document', 'a second YAML document', (plain) => `${plain}---\nkind: Pod\n`),
   reading('file-token-multiline', 'a token folded over lines', (plain) =>

@@ -24,7 +24,7 @@ function impersonating(
   }
 }
 
-/** Acting as somebody else. */
+/** Impersonation. */
 export const impersonation: readonly DifferentialCase[] = [
   impersonating('as-user', 'as', { as: 'jane' }),
   impersonating('as-umlaut', 'as beyond ASCII', { as: 'jörg', 'as-groups': ['größe'] }),
@@ -56,7 +56,7 @@ export const impersonation: readonly DifferentialCase[] = [
   impersonating('as-flag-uid', '--as and --as-uid', {}, ['--as', 'max', '--as-uid', '7']),
   impersonating(
     'as-flag-group-over-entry',
-    '--as-group beside as and groups of the entry',
+    '--as-group together with as and groups of the entry',
     {
       as: 'jane',
       'as-groups': ['dev'],

@@ -1,7 +1,7 @@
 import type { Command, DifferentialCase } from '../command.ts'
 import type { Scene } from '../scene.ts'
 
-/** A case whose kubeconfig is a text; `{{…}}` are filled in. */
+/** A case with a kubeconfig text; `{{…}}` are filled in. */
 export function reading(
   id: string,
   about: string,

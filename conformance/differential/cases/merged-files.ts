@@ -1,7 +1,7 @@
 import type { DifferentialCase } from '../command.ts'
 import { CLUSTER, CONTEXT, filled, PLAIN, USER } from './kubeconfig-text.ts'
 
-/** Two files, of which KUBECONFIG has both. */
+/** Two files in KUBECONFIG. */
 function merging(
   id: string,
   about: string,

@@ -5,7 +5,7 @@ import type { Scene } from '../scene.ts'
 const V1 = 'client.authentication.k8s.io/v1'
 const EXEC = { apiVersion: V1, command: 'plugin', interactiveMode: 'Never' }
 
-/** A case with a plugin that answers something. */
+/** A case with a plugin. */
 function running(
   id: string,
   about: string,
@@ -23,7 +23,7 @@ function running(
   }
 }
 
-/** Plugins beyond what upstream's tests have. */
+/** Plugins, in addition to upstream's tests. */
 export const plugins: readonly DifferentialCase[] = [
   running('plugin-environment', 'variables of the stanza over those of the host', undefined, {
     exec: {
@@ -52,7 +52,7 @@ export const plugins: readonly DifferentialCase[] = [
   },
   {
     id: 'plugin-relative-path',
-    about: 'a command with a slash, beside the kubeconfig',
+    about: 'a command with a slash, relative to the kubeconfig',
     play: (scene) => {
       scene.pluginAt('deep/tools/plugin')
       scene.config({ user: { exec: { ...EXEC, command: 'tools/plugin' } } }, 'deep/config')

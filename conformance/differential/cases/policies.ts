@@ -7,7 +7,7 @@ const EXEC = {
   command: 'plugin',
   interactiveMode: 'Never',
 }
-/** A case about the policy in a kuberc at its usual place. */
+/** A case with a policy in the default kuberc. */
 function judged(
   id: string,
   about: string,
@@ -30,7 +30,7 @@ function judged(
 
 const HEAD = 'apiVersion: kubectl.config.k8s.io/v1beta1\nkind: Preference\n'
 
-/** The policy for plugins, where kubectl has it. */
+/** The plugin policy in kuberc. */
 export const policies: readonly DifferentialCase[] = [
   judged(
     'policy-kuberc-deny',
@@ -69,10 +69,10 @@ export const policies: readonly DifferentialCase[] = [
   ),
   judged(
     'policy-kuberc-unknown-field',
-    'a kuberc with a field nobody knows',
+    'a kuberc with an unknown field',
     `${HEAD}credentialPluginPolicy: AllowAll\nmore: 1\n`,
   ),
-  judged('policy-kuberc-broken', '~/.kube/kuberc that is no YAML', 'a: [b\n'),
+  judged('policy-kuberc-broken', '~/.kube/kuberc that is not YAML', 'a: [b\n'),
   judged(
     'policy-kuberc-unknown-kind',
     '~/.kube/kuberc of another kind',
@@ -96,7 +96,7 @@ export const policies: readonly DifferentialCase[] = [
   ),
   judged(
     'policy-kuberc-writable',
-    'a kuberc that everybody may write',
+    'a kuberc that is writable by everyone',
     `${HEAD}credentialPluginPolicy: AllowAll\n`,
     { mode: 0o666 },
   ),

@@ -1,7 +1,7 @@
 import type { Command, DifferentialCase } from '../command.ts'
 import type { Scene } from '../scene.ts'
 
-/** A case that uses a token and says something about the cluster. */
+/** A case with a token and fields of the cluster entry. */
 export function reaching(
   id: string,
   about: string,

@@ -4,7 +4,7 @@ import { reaching } from './reaching.ts'
 
 const none = { 'certificate-authority-data': undefined }
 
-/** Where the server is and how it is trusted. */
+/** Server URLs and TLS trust. */
 export const servers: readonly DifferentialCase[] = [
   reaching('server-ca-file', 'certificate-authority in a file', (scene) => ({
     ...none,
@@ -21,7 +21,7 @@ export const servers: readonly DifferentialCase[] = [
   reaching('server-ca-file-and-data', 'certificate-authority both in a file and inline', () => ({
     'certificate-authority': 'no.crt',
   })),
-  reaching('server-ca-no-pem', 'certificate-authority-data that is no PEM', () => ({
+  reaching('server-ca-no-pem', 'certificate-authority-data that is not PEM', () => ({
     'certificate-authority-data': Buffer.from('no').toString('base64'),
   })),
   reaching('server-ca-empty', 'certificate-authority, an empty file', (scene) => ({
@@ -66,7 +66,7 @@ export const servers: readonly DifferentialCase[] = [
     ...none,
     'insecure-skip-tls-verify': true,
   })),
-  reaching('server-insecure-with-ca', 'insecure-skip-tls-verify beside a CA', () => ({
+  reaching('server-insecure-with-ca', 'insecure-skip-tls-verify together with a CA', () => ({
     'insecure-skip-tls-verify': true,
   })),
   reaching(

@@ -19,16 +19,16 @@ const withFlags =
     return [{ flags: await flags(scene) }]
   }
 
-/** Credentials beside a plugin, and flags over entries: which of them counts. */
+/** Several credentials, and flags together with entries: which takes precedence. */
 export const sideBySide: readonly DifferentialCase[] = [
   {
     id: 'user-exec-and-token',
-    about: 'plugin beside a token',
+    about: 'plugin together with a token',
     play: withFlags((scene) => ({ exec: EXEC, token: scene.token('max') })),
   },
   {
     id: 'user-exec-and-token-file',
-    about: 'plugin beside a tokenFile',
+    about: 'plugin together with a tokenFile',
     play: withFlags((scene) => ({
       exec: EXEC,
       tokenFile: scene.write('token', scene.token('max')),
@@ -36,7 +36,7 @@ export const sideBySide: readonly DifferentialCase[] = [
   },
   {
     id: 'user-exec-and-certificate',
-    about: 'plugin beside a client certificate',
+    about: 'plugin together with a client certificate',
     play: async (scene) => {
       scene.plugin()
       const { certificate, key } = await pair(scene, 'max')
@@ -48,18 +48,18 @@ export const sideBySide: readonly DifferentialCase[] = [
   },
   {
     id: 'user-exec-and-basic',
-    about: 'plugin beside a user name',
+    about: 'plugin together with a user name',
     server: BASIC,
     play: withFlags(() => ({ exec: EXEC, username: 'max', password: 'pw' })),
   },
   {
     id: 'user-exec-and-empty-token',
-    about: 'plugin beside a token that is empty',
+    about: 'plugin together with a token that is empty',
     play: withFlags(() => ({ exec: EXEC, token: '', 'client-certificate-data': '' })),
   },
   {
     id: 'user-exec-and-auth-provider',
-    about: 'plugin beside an auth-provider',
+    about: 'plugin together with an auth-provider',
     play: withFlags(() => ({ exec: EXEC, 'auth-provider': { name: 'oidc' } })),
   },
   {
@@ -69,7 +69,7 @@ export const sideBySide: readonly DifferentialCase[] = [
   },
   {
     id: 'user-auth-provider-unknown',
-    about: 'an auth-provider that nobody knows',
+    about: 'an unknown auth-provider',
     play: withFlags(() => ({ 'auth-provider': { name: 'no-such-provider' } })),
   },
   {
@@ -116,7 +116,7 @@ export const sideBySide: readonly DifferentialCase[] = [
   },
   {
     id: 'flag-certificate-over-token',
-    about: '--client-certificate and --client-key beside a token',
+    about: '--client-certificate and --client-key together with a token',
     play: withFlags(
       (scene) => ({ token: scene.token('jane') }),
       async (scene) => {

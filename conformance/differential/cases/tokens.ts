@@ -82,7 +82,7 @@ export const tokens: readonly DifferentialCase[] = [
   },
   {
     id: 'user-basic-and-token',
-    about: 'user name beside a token',
+    about: 'user name together with a token',
     server: BASIC,
     play: withUser((scene) => ({ username: 'max', password: 'pw', token: scene.token('jane') })),
   },

@@ -14,11 +14,11 @@ interface Stanza {
   readonly installHint?: string
   readonly extension?: unknown
   readonly answers?: 'certificate'
-  /** No expirationTimestamp in the answer. */
+  /** Whether the output has no expirationTimestamp. */
   readonly endless?: true
 }
 
-/** The stanzas that the tools of vendors write, with their own arguments. */
+/** The stanzas that vendors' tools write, with their own arguments. */
 const STANZAS: readonly Stanza[] = [
   {
     id: 'wild-aws',
@@ -103,7 +103,7 @@ const STANZAS: readonly Stanza[] = [
   },
   {
     id: 'wild-gardenlogin',
-    about: 'kubectl garden-login, told by the cluster extension',
+    about: 'kubectl garden-login, configured by the cluster extension',
     command: 'kubectl',
     args: ['garden-login', 'get-client-certificate'],
     version: 'v1',
@@ -163,7 +163,7 @@ const STANZAS: readonly Stanza[] = [
   },
   {
     id: 'wild-vault',
-    about: 'a script around vault write, beside the kubeconfig',
+    about: 'a script around vault write, relative to the kubeconfig',
     command: './vault-login.sh',
     args: ['k8s/creds/dev'],
     version: 'v1',

@@ -1,7 +1,7 @@
 import type { DifferentialCase } from '../command.ts'
 import type { Scene } from '../scene.ts'
 
-/** A server that knows a password. */
+/** A server with basic authentication. */
 export const BASIC = { basic: { max: 'pw' } }
 
 type Play = DifferentialCase['play']

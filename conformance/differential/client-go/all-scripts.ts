@@ -6,7 +6,7 @@ import type { Script } from './script.ts'
 
 const cases = loadCases().filter(({ data: { kind } }) => kind === 'request' || kind === 'identity')
 
-/** Every script that is played through client-go and through kubecred. */
+/** Every script that is run with client-go and with kubecred. */
 export const clientGoCases: readonly Script[] = [
   ...cases.flatMap(({ id, data }) => {
     if (data.skip !== undefined) return []
@@ -16,7 +16,7 @@ export const clientGoCases: readonly Script[] = [
   ...ownScripts,
 ]
 
-/** The cases of these kinds that are not. */
+/** The cases of these kinds that are not run. */
 export const notPlayed: readonly { readonly id: string; readonly why: string }[] = cases.flatMap(
   ({ id, data: { skip } }) => (skip === undefined ? [] : [{ id, why: skip }]),
 )

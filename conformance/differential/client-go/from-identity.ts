@@ -8,7 +8,7 @@ export function fromIdentity(id: string, { rule, first, second }: IdentityCase):
     about: rule,
     play: async (play) => {
       const { sandbox, client } = play
-      // It answers with a certificate, because only a certificate binds a credential to its connections.
+      // A certificate, because only certificates bind a credential to its connections.
       const plugin = await sandbox.plugin({ user: 'jane', answers: 'certificate' })
       for (const side of [first, second]) {
         const { args = [], env = {}, provideClusterInfo = false, extension } = side

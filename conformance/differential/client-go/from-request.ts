@@ -8,12 +8,12 @@ import type { Opening, Script } from './script.ts'
 
 type Step = RequestCase['steps'][number]
 
-/** Nobody can move the clock of another process, so what ends in a case ends soon, and time really passes. */
+/** The clock of another process cannot be moved, so credentials expire soon, and real time passes. */
 const SOON_MS = 2500
 const LATER_MS = 3200
 const WATCH = '/api/v1/namespaces?watch=true'
 
-/** A case of requests, in the newest version that it has. */
+/** A `request` case, in its newest version. */
 export function fromRequest(id: string, given: RequestCase): Script {
   return {
     id,
@@ -40,7 +40,7 @@ async function playRequests(given: RequestCase, play: Play): Promise<void> {
   }
 }
 
-/** An answer that ends soon after its step, if it ends at all. */
+/** Returns plugin output that expires soon after its step, if it expires at all. */
 function hurried({ plugin = {}, passMs }: Step): Answer {
   const { expiresInMs = 0 } = plugin
   if (expiresInMs <= 0) return plugin
@@ -59,7 +59,7 @@ async function playStep(step: Step, name: string, play: Play, isTimed: boolean):
     ...(step.send !== undefined && { times: step.send }),
     ...(body && { method: 'POST', body }),
   })
-  // While time passes ours runs plugins ahead of need, which is in the page, and the number is a matter of luck.
+  // kubecred runs plugins ahead of time, as the page says, so the number of runs depends on timing.
   if (isTimed) play.forget('runs', 'connections')
   if (body) play.note({ watchesSee: await play.client.see(name) })
 }
@@ -94,7 +94,7 @@ async function execOf({ exec = {} }: RequestCase, { sandbox, script, apiVersion 
   return { ...described, command }
 }
 
-/** The CA in a file of its own is the one thing that the sandbox does not write. */
+/** Writes the CA to a file, which the sandbox cannot do. */
 function nameCaFile(path: string, name: string, { sandbox }: Play): void {
   writeFileSync(join(sandbox.folder, 'ca.crt'), sandbox.caPem)
   const config = JSON.parse(readFileSync(path, 'utf8'))

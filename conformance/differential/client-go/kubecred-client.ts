@@ -15,7 +15,7 @@ import { until } from './until.ts'
 const NAMESPACES = '/api/v1/namespaces'
 const RESTART_MS = 200
 
-/** kubecred as one of the two: cluster.fetch for requests, client-node's informer with attach. */
+/** kubecred as a compared client: cluster.fetch for requests, client-node's informer with attach. */
 export class KubecredClient implements Client {
   readonly #home: string
   readonly #clusters: Cluster[] = []
@@ -53,7 +53,7 @@ export class KubecredClient implements Client {
           headers: { ...init.headers },
         })
         await response.text()
-        // A connection is free for the next request one turn after the end of the body.
+        // A connection is free one turn of the event loop after the end of the body.
         await new Promise(setImmediate)
         return response.status
       }),
@@ -62,7 +62,7 @@ export class KubecredClient implements Client {
   }
 
   watch(path: string): Promise<number | 'error'> {
-    if (path !== `${NAMESPACES}?watch=true`) throw new Error(`there is no watch of ${path}`)
+    if (path !== `${NAMESPACES}?watch=true`) throw new Error(`cannot watch ${path}`)
     return this.#orError(() => this.#watches.open(this.#clusters[0] as Cluster))
   }
 
@@ -84,7 +84,7 @@ export class KubecredClient implements Client {
     const names = new Set<string>()
     let isOver = false
     informer.on('add', ({ metadata }) => names.add(metadata?.name ?? ''))
-    // As its documentation says: who wants it to go on starts it again.
+    // As client-node's documentation says, the program must restart an informer after an error.
     informer.on('error', () => setTimeout(() => isOver || informer.start(), RESTART_MS))
     this.#informers.push({
       names,
@@ -108,7 +108,7 @@ export class KubecredClient implements Client {
     await Promise.all(this.#clusters.map((cluster) => cluster.close()))
   }
 
-  /** Any other error is a bug and goes on. */
+  /** Rethrows any other error, which is a bug. */
   async #orError<T>(work: () => Promise<T>): Promise<T | 'error'> {
     try {
       return await work()

@@ -20,13 +20,13 @@ async function create(play: Play, name: string): Promise<void> {
   await dispatcher.close()
 }
 
-/** Opens one client with a plugin that hands out this. */
+/** Opens one client with a plugin that prints a credential. */
 async function begin(play: Play, answer: Parameters<Play['answer']>[0]): Promise<void> {
   await play.answer(answer)
   await play.client.open({ kubeconfig: await play.kubeconfig() })
 }
 
-/** Sends requests one after the other and notes whether each of them ran the plugin. */
+/** Sends requests one after the other and records whether each ran the plugin. */
 async function sendSeveral(play: Play): Promise<void> {
   const results: unknown[] = []
   for (let nth = 0; nth < SEVERAL; nth += 1) results.push(...(await play.client.send({})))
@@ -36,7 +36,7 @@ async function sendSeveral(play: Play): Promise<void> {
   })
 }
 
-/** Starts an informer, changes something, makes an object, and looks whether it arrives. */
+/** Starts an informer, changes something, creates an object, and checks whether the informer receives it. */
 const informing =
   (
     first: Parameters<Play['answer']>[0],
@@ -50,11 +50,11 @@ const informing =
     play.note({ informed: await play.client.informed('made-later') })
   }
 
-/** Where kubectl, which ends after one request, shows nothing. */
+/** Scripts for what kubectl cannot show, because it exits after one request. */
 export const ownScripts: readonly Script[] = [
   {
     id: 'many-first',
-    about: 'many requests at once, before there is a credential',
+    about: 'many concurrent requests, before there is a credential',
     play: async (play) => {
       await begin(play, { token: 'jane' })
       await play.send({ times: MANY })
@@ -62,7 +62,7 @@ export const ownScripts: readonly Script[] = [
   },
   {
     id: 'many-refused',
-    about: 'many requests at once with a token that was taken back',
+    about: 'many concurrent requests with a token that was revoked',
     play: async (play) => {
       await begin(play, { token: 'first' })
       await play.send()
@@ -74,7 +74,7 @@ export const ownScripts: readonly Script[] = [
   },
   {
     id: 'many-refused-certificate',
-    about: 'many requests at once with a certificate that was taken back',
+    about: 'many concurrent requests with a certificate that was revoked',
     play: async (play) => {
       await begin(play, { certificate: 'first' })
       await play.send()
@@ -86,7 +86,7 @@ export const ownScripts: readonly Script[] = [
   },
   {
     id: 'many-after-the-end',
-    about: 'many requests at once after the token has ended',
+    about: 'many concurrent requests after the token has expired',
     play: async (play) => {
       await begin(play, { token: 'first', expiresInMs: SOON_MS })
       await play.send()
@@ -94,7 +94,7 @@ export const ownScripts: readonly Script[] = [
       await play.answer({ token: 'second' })
       await play.wait(LATER_MS)
       await play.send({ times: MANY })
-      // How often ours looked ahead meanwhile is a matter of luck.
+      // How often kubecred ran the plugin ahead of time depends on timing.
       play.forget('runs')
     },
   },
@@ -127,7 +127,7 @@ export const ownScripts: readonly Script[] = [
   },
   {
     id: 'body-refused',
-    about: 'a body that is posted with a token that was taken back',
+    about: 'a body that is posted with a token that was revoked',
     play: async (play) => {
       await begin(play, { token: 'first' })
       await play.send()
@@ -142,7 +142,7 @@ export const ownScripts: readonly Script[] = [
   },
   {
     id: 'watch-outlives-token',
-    about: 'a watch whose token is taken back',
+    about: 'a watch whose token is revoked',
     play: async (play) => {
       await begin(play, { token: 'first' })
       play.note({ watch: await play.client.watch(WATCH) })
@@ -160,7 +160,7 @@ export const ownScripts: readonly Script[] = [
       await begin(play, { certificate: 'first' })
       play.note({ watch: await play.client.watch(WATCH) })
       await play.answer({ certificate: 'second' })
-      // One request that is refused, whoever sends it: that is what makes the plugin run.
+      // One refused request makes the plugin run.
       play.refuseOnce()
       await play.send()
       await create(play, 'made-later')
@@ -174,7 +174,7 @@ export const ownScripts: readonly Script[] = [
   },
   {
     id: 'informer-token-taken-back',
-    about: 'an informer whose token is taken back, and whose connection breaks',
+    about: 'an informer whose token is revoked, and whose connection breaks',
     play: informing({ token: 'first' }, async (play) => {
       play.credentials.revoke('first')
       await play.answer({ token: 'second' })
@@ -183,7 +183,7 @@ export const ownScripts: readonly Script[] = [
   },
   {
     id: 'informer-certificate-taken-back',
-    about: 'an informer whose certificate is taken back, and whose connection breaks',
+    about: 'an informer whose certificate is revoked, and whose connection breaks',
     play: informing({ certificate: 'first' }, async (play) => {
       play.credentials.revoke('first')
       await play.answer({ certificate: 'second' })

@@ -6,19 +6,19 @@ import type { Client, Script, Sending } from './script.ts'
 const SOME_REFUSED = 'some are refused'
 const V1 = 'client.authentication.k8s.io/v1'
 
-/** What was seen at one point of a script. */
+/** An observation at one point of a script. */
 export type Seen = Readonly<Record<string, unknown>>
 
-/** One script on its way through one of the clients: its server, its plugin, and what has been seen. */
+/** The run of a script with one client: its server, its plugin, and the observations so far. */
 export class Play {
   readonly sandbox: Sandbox
   readonly credentials: Credentials
   readonly client: Client
   readonly apiVersion: string
-  /** What the plugin does; changing it changes the plugin. */
+  /** The behaviour of the plugin; changing it changes the plugin. */
   readonly script = { user: 'jane', stdout: '', exitCode: 0 }
   readonly seen: Seen[] = []
-  /** Whether requests were sent at the same time. */
+  /** Whether requests were sent concurrently. */
   #isCrowded = false
 
   constructor(sandbox: Sandbox, client: Client, apiVersion = V1) {
@@ -33,7 +33,7 @@ export class Play {
     this.script.exitCode = answer.exitCode ?? 0
   }
 
-  /** A kubeconfig whose plugin does what `script` says. */
+  /** Writes a kubeconfig with the plugin. */
   async kubeconfig(exec: object = {}): Promise<string> {
     const plugin = await this.sandbox.plugin(this.script)
     return this.sandbox.writeKubeconfig({
@@ -41,16 +41,16 @@ export class Play {
     })
   }
 
-  /** Sends, and notes what came of it. */
+  /** Sends requests, and records the results. */
   async send(sending: Sending = {}): Promise<void> {
     const results = await this.client.send(sending)
     this.#isCrowded ||= results.length > 1
     const outcome = outcomeOf(results)
     this.note({
       results: outcome,
-      user: outcome === SOME_REFUSED ? 'any' : (this.sandbox.requests.at(-1)?.user ?? 'nobody'),
+      user: outcome === SOME_REFUSED ? 'any' : (this.sandbox.requests.at(-1)?.user ?? 'none'),
       runs: this.sandbox.pluginRuns,
-      // How many are opened for requests at the same time is a matter of speed.
+      // The number of connections of concurrent requests depends on timing.
       ...(!this.#isCrowded && { connections: this.sandbox.connections.opened }),
     })
   }
@@ -59,7 +59,7 @@ export class Play {
     this.seen.push(seen)
   }
 
-  /** Answers the next request with a 401, whatever it has. */
+  /** Answers the next request with a 401, whatever its credential. */
   refuseOnce(): void {
     this.sandbox.respondWith(() => {
       this.sandbox.respondWith(undefined)
@@ -67,7 +67,7 @@ export class Play {
     })
   }
 
-  /** Takes something back from the last note that cannot be compared. */
+  /** Removes a value from the last observation that cannot be compared. */
   forget(...names: readonly string[]): void {
     const last = this.seen.pop() ?? {}
     this.seen.push(
@@ -80,19 +80,19 @@ export class Play {
   }
 }
 
-/** What became of requests: their status if it is the same. Which of many get in beside a refusal is a matter of luck. */
+/** Returns the status of requests if they have the same. Which of several succeed together with a refusal depends on timing. */
 function outcomeOf(results: readonly (number | 'error')[]): number | string {
   const [first = 'error', ...others] = new Set(results)
   if (results.length === 1) return first
   return others.length === 0 && first !== 401 ? first : SOME_REFUSED
 }
 
-/** Plays a script through one client, on a server of its own. */
+/** Runs a script with one client, on a new server. */
 export async function playScript(
   { server, play }: Script,
   open: (sandbox: Sandbox) => Client,
 ): Promise<{ readonly seen: readonly Seen[]; readonly trouble: readonly string[] }> {
-  // With HTTP/2 one of them would need one connection where the other needs many.
+  // HTTP/1.1 only: over HTTP/2 the numbers of connections could not be compared.
   await using sandbox = await startSandbox({ ...server, http2: false })
   await using client = open(sandbox)
   const played = new Play(sandbox, client)

@@ -18,7 +18,7 @@ const SOURCE = fileURLToPath(new URL('../../client-go/', import.meta.url))
 /** An order of conformance/client-go/main.go. */
 export type Order = Readonly<Record<string, unknown>> & { readonly do: string }
 
-/** Its answer. */
+/** An answer of conformance/client-go/main.go. */
 export interface Answer {
   readonly results?: readonly { readonly status?: number; readonly error?: string }[]
   readonly seen?: boolean
@@ -29,19 +29,19 @@ const { cacheFolder }: { cacheFolder(): string } = await import(
   new URL('../../../tools/cluster/folders.mjs', import.meta.url).href
 )
 
-/** Whether there is a program, or a Go to build it. */
+/** Whether the program is built, or can be built with Go. */
 export function hasClientGo(): boolean {
   return existsSync(builtPath()) || spawnSync('go', ['version'], { stdio: 'ignore' }).status === 0
 }
 
-/** Builds the program once for each version of its sources, outside of the tree, whole or not at all. */
+/** Builds the program once for each version of its sources, outside of the tree and atomically. */
 export function buildClientGo(): string {
   const path = builtPath()
   if (existsSync(path)) return path
   mkdirSync(cacheFolder(), { recursive: true })
   const work = mkdtempSync(join(cacheFolder(), '.building-client-go-'))
   try {
-    // The flags of the other programs: what they share is compiled once.
+    // The same flags as for the other programs, so that common packages are compiled once.
     const { status, stderr } = spawnSync(
       'go',
       ['build', '-trimpath', '-ldflags', '-s -w', '-o', join(work, 'client-go'), '.'],
@@ -67,7 +67,7 @@ function builtPath(): string {
   )
 }
 
-/** The program while it runs: one order, one answer. */
+/** The running program, which answers each order. */
 export class ClientGo implements AsyncDisposable {
   readonly #child: ChildProcess
   readonly #answers: AsyncIterator<string>
@@ -82,7 +82,7 @@ export class ClientGo implements AsyncDisposable {
     })
   }
 
-  async tell(order: Order): Promise<Answer> {
+  async send(order: Order): Promise<Answer> {
     this.#child.stdin?.write(`${JSON.stringify(order)}\n`)
     const { value, done } = await this.#answers.next()
     if (done) throw new Error(`client-go ended: ${this.#errors}`)

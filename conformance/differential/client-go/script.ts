@@ -1,7 +1,7 @@
 import type { SandboxChoice } from '../../request-credentials.ts'
 import type { Play } from './play.ts'
 
-/** What both do, one after the other. */
+/** A script that both clients run. */
 export interface Script {
   readonly id: string
   readonly about: string
@@ -22,31 +22,31 @@ export interface Opening {
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** A request, and how often it is sent at once. */
+/** A request, and how many times it is sent concurrently. */
 export interface Sending {
   readonly method?: string
   readonly path?: string
   readonly body?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly times?: number
-  /** The only client that shall send, counted from 1. */
+  /** The client that sends, counted from 1; by default all. */
   readonly client?: number
 }
 
-/** One of the two that are compared. */
+/** A compared client. */
 export interface Client extends AsyncDisposable {
-  /** What its errors said, for people who look into a difference. */
+  /** Its error messages, for the analysis of a difference. */
   readonly trouble: readonly string[]
-  /** Undefined, or why it could not be opened: `refused`. */
+  /** Opens clients. Resolves to undefined, or to `refused` if that failed. */
   open(opening: Opening): Promise<'refused' | undefined>
-  /** The status of each, or `error`. */
+  /** Sends requests. Resolves to the status of each, or `error`. */
   send(sending: Sending): Promise<readonly (number | 'error')[]>
   /** Opens a watch that stays open. */
   watch(path: string): Promise<number | 'error'>
-  /** Whether every watch tells about an object. */
+  /** Whether every watch receives an object. */
   see(name: string): Promise<boolean>
   /** Starts an informer on namespaces; whether it got its first list. */
   inform(): Promise<boolean>
-  /** Whether every informer gets to know an object. */
+  /** Whether every informer receives an object. */
   informed(name: string): Promise<boolean>
 }

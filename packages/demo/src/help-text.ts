@@ -1,19 +1,19 @@
-/** What `kubecred-demo --help` prints. */
-export const HELP = `kubecred-demo: what happens to Kubernetes credentials, on a cluster in this process
+/** The output of `kubecred-demo --help`. */
+export const HELP = `kubecred-demo: watch Kubernetes credentials expire, rotate and be revoked
 
 Usage: kubecred-demo [FLAGS]
 
-Needs no cluster, and touches none of yours. A small API server runs in this process; three identities use it
-all the time: one with a plugin and short tokens, one with a plugin and short certificates, one with a key that
-stays in SoftHSM or, where there is none, in another process. Now and then a credential is revoked.
+Needs no cluster, and does not use any of yours. A small API server runs in this process, and three users send
+requests to it: one with a plugin and short-lived tokens, one with a plugin and short-lived certificates, one with
+a key that stays in SoftHSM or, if that is not installed, in another process. Credentials are revoked periodically.
 
-The terminal reports what happens. A page shows it, and is opened in the browser where there is one.
+The terminal reports what happens. A web page shows it too, and opens in your browser if there is one.
 
-  --port NUMBER    port of the page; by default any that is free
+  --port NUMBER    port of the page; by default a free one
   --no-open        do not open a browser
-  --duration TIME  end after this time: 60s; by default a person ends it
-  --speed NUMBER   from 1 to 10: credentials live shorter and are revoked sooner, so many times
+  --duration TIME  stop after this time, such as 60s; by default the demo runs until it is stopped
+  --speed NUMBER   1 to 10: how many times faster credentials expire and are revoked
   --help, --version
 
-Ctrl-C or SIGTERM ends it with the exit status 0. Nothing is left behind.
+Ctrl-C or SIGTERM stops it with exit status 0. It leaves no files or processes behind.
 `

@@ -1,9 +1,9 @@
 import type { Palette } from '@kubecred/cli/internal'
-import type { Player } from './summary.ts'
+import type { ConnectedUser } from './summary.ts'
 
-/** Says who is there, and where to look. */
+/** Returns the lines that introduce the users and name the page. */
 export function introduction(
-  players: readonly Player[],
+  users: readonly ConnectedUser[],
   {
     url,
     remark,
@@ -11,12 +11,10 @@ export function introduction(
   }: { readonly url: string; readonly remark: string; readonly problems: readonly string[] },
   { bold, dim, yellow }: Palette,
 ): readonly string[] {
-  const width = Math.max(...players.map(({ character }) => character.id.length))
+  const width = Math.max(...users.map(({ user }) => user.id.length))
   return [
     '',
-    ...players.map(
-      ({ character: { id, introduction } }) => `  ${bold(id.padEnd(width))}  ${introduction}`,
-    ),
+    ...users.map(({ user: { id, description } }) => `  ${bold(id.padEnd(width))}  ${description}`),
     ...problems.map((each) => `  ${yellow(each)}`),
     '',
     `  The page: ${bold(url)}`,

@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 
-const LARGEST_KEY = 4096
+const MAX_KEY_LENGTH = 4096
 
-/** Certifies a public key, as PEM. */
+/** Issues a certificate for a public key; both are PEM. */
 export type Certify = (publicKey: string) => Promise<string>
 
-/** Where a signer has its key certified: a socket in a folder that nobody else can enter. */
+/** Opens the socket where the demo's signer gets its certificate. Its folder is private, so it needs no authentication. */
 export async function openIssuer(socket: string, certify: Certify): Promise<Server> {
   const server = createServer((request, response) => {
     answer(request, response, certify).catch((error: unknown) => {
@@ -26,7 +26,7 @@ async function answer(
   let publicKey = ''
   for await (const chunk of request.setEncoding('utf8')) {
     publicKey += chunk
-    if (publicKey.length > LARGEST_KEY) throw new Error('that is no public key')
+    if (publicKey.length > MAX_KEY_LENGTH) throw new Error('the public key is too long')
   }
   response.end(await certify(publicKey))
 }

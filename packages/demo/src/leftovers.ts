@@ -4,38 +4,38 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { identifyProcess, isRunning, pidNamespace } from '@kubecred/cli/internal'
 
-const FOLDERS = 'kubecred-sandbox-'
+const FOLDER_PREFIX = 'kubecred-sandbox-'
 const MARK = 'demo.json'
 
-/** Whose a folder is: a process, so that it cannot be taken for a later one with the same number. */
+/** The process that owns a folder, identified so that a later process with the same pid is not confused with it. */
 interface Owner extends ReturnType<typeof identifyProcess> {
-  /** Where its number is counted: it means nothing in another container that shares the folder. */
+  /** The pid namespace: the pid means nothing in another container that shares the folder. */
   readonly space: number
 }
 
-/** Says in a folder that it belongs to this process, for demos to come. */
+/** Marks a folder as owned by this process, for {@link removeLeftovers} of later demos. */
 export function markFolder(folder: string): void {
   const owner: Owner = { ...identifyProcess(process.pid), space: pidNamespace() }
   writeFileSync(join(folder, MARK), JSON.stringify(owner), { mode: 0o600 })
 }
 
 /**
- * Removes what demos left that were killed: they had no chance to do it.
+ * Removes the folders of demos that were killed and could not clean up.
  *
- * @returns How many folders that were.
+ * @returns The number of folders removed.
  */
 export function removeLeftovers(parent = tmpdir()): number {
   let removed = 0
   for (const name of list(parent)) {
     const folder = join(parent, name)
-    if (!name.startsWith(FOLDERS) || !isOurs(folder)) continue
+    if (!name.startsWith(FOLDER_PREFIX) || !isOurs(folder)) continue
     const owner = readOwner(folder)
     if (owner?.space !== pidNamespace() || isRunning(owner)) continue
     try {
       rmSync(folder, { recursive: true, force: true })
       removed += 1
     } catch {
-      // Nothing that matters is in it.
+      // It does no harm.
     }
   }
   return removed
@@ -49,7 +49,7 @@ function list(parent: string): string[] {
   }
 }
 
-/** A real folder of the same user: in a folder for everybody anybody can put links. */
+/** Whether this is a real folder of the same user: other users can create links in a shared temporary folder. */
 function isOurs(folder: string): boolean {
   try {
     const facts = lstatSync(folder)
@@ -59,7 +59,7 @@ function isOurs(folder: string): boolean {
   }
 }
 
-/** Undefined for a folder that no demo has marked: it belongs to somebody's tests. */
+/** Reads the owner of a folder. Undefined if no demo has marked it: then it may belong to tests. */
 function readOwner(folder: string): Owner | undefined {
   try {
     const owner = JSON.parse(readFileSync(join(folder, MARK), 'utf8')) as Owner

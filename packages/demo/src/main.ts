@@ -2,18 +2,18 @@ import process from 'node:process'
 import { choosePalette, printable, printableLine, UsageError } from '@kubecred/cli/internal'
 import { HELP } from './help-text.ts'
 import { removeLeftovers } from './leftovers.ts'
-import { perform } from './perform.ts'
+import { Output } from './output.ts'
 import { type DemoArguments, readArguments } from './read-arguments.ts'
-import { Stage } from './stage.ts'
+import { runDemo } from './run-demo.ts'
 import { StartError } from './start-error.ts'
 
-/** As shells have it: 128 and the number of the signal. */
+/** Exit statuses as in shells: 128 plus the number of the signal. */
 const SIGNALS = { SIGHUP: 129, SIGINT: 130, SIGQUIT: 131, SIGTERM: 143 } as const
 const EXIT = { usage: 2, unexpected: 70 } as const
 
 const ending = new AbortController()
 
-// A signal is how a demo is meant to end; a second one ends it at once.
+// The first signal stops the demo normally; a second one exits immediately.
 for (const [signal, status] of Object.entries(SIGNALS)) {
   process.on(signal, () => {
     if (ending.signal.aborted) process.exit(status)
@@ -45,13 +45,13 @@ async function run(args: DemoArguments): Promise<void> {
   const { env, stdout } = process
   const isTerminal = stdout.isTTY === true
   const palette = choosePalette(isTerminal, env)
-  const stage = new Stage(stdout, {
+  const output = new Output(stdout, {
     palette,
     isLive: isTerminal && !env['NO_COLOR'] && env['TERM'] !== 'dumb',
-    // A terminal knows its width at any time.
+    // Read every time, because the width of a terminal changes.
     columns: () => stdout.columns,
   })
-  await perform({ args, env, isTerminal, stage, now: Date.now, signal: ending.signal })
+  await runDemo({ args, env, isTerminal, output, now: Date.now, signal: ending.signal })
 }
 
 function explain(error: unknown): number {

@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
 import type { Environment } from '@kubecred/cli/internal'
 
-export const OVER_SSH = 'this is a session over ssh'
+/** The reason {@link whyNotOpen} returns in an SSH session. */
+export const OVER_SSH = 'this is an SSH session'
 
-/** Why no browser is opened here; undefined when one may be. */
+/** Returns why a browser should not be opened; undefined if it may be. */
 export function whyNotOpen({
   env,
   platform,
@@ -15,19 +16,19 @@ export function whyNotOpen({
 }): string | undefined {
   if (env['SSH_CONNECTION'] || env['SSH_TTY']) return OVER_SSH
   if (env['CI']) return 'this is CI'
-  if (!isTerminal) return 'standard output is no terminal'
-  const hasScreen = platform === 'darwin' || platform === 'win32'
-  if (!hasScreen && !env['DISPLAY'] && !env['WAYLAND_DISPLAY']) return 'there is no screen'
+  if (!isTerminal) return 'standard output is not a terminal'
+  const hasDisplay = platform === 'darwin' || platform === 'win32'
+  if (!hasDisplay && !env['DISPLAY'] && !env['WAYLAND_DISPLAY']) return 'there is no display'
   return undefined
 }
 
 /**
- * Opens an address in the person's browser, which does not end with us.
+ * Opens a URL in the user's browser, as a detached process.
  *
- * The address is seen by whoever lists processes, with the secret in it. Here it opens a page about a cluster that
- * does not exist.
+ * Other users can see the URL with its secret in the process list. That is acceptable here, because the page shows only
+ * the demo's own server.
  *
- * @returns Why it could not be done; undefined when it began.
+ * @returns The reason if the browser could not be started, else undefined.
  */
 export function openBrowser(
   url: string,
@@ -41,14 +42,14 @@ export function openBrowser(
       resolve(undefined)
     })
     child.once('error', ({ code, message }: NodeJS.ErrnoException) => {
-      resolve(code === 'ENOENT' ? `there is no ${command}` : message)
+      resolve(code === 'ENOENT' ? `${command} is not installed` : message)
     })
   })
 }
 
 function commandFor(platform: NodeJS.Platform): [string, ...string[]] {
   if (platform === 'darwin') return ['open']
-  // The empty argument is the title of the window, which "start" takes first.
+  // The empty argument is the window title, which "start" expects first.
   if (platform === 'win32') return ['cmd', '/c', 'start', '']
   return ['xdg-open']
 }

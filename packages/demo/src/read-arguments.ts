@@ -3,23 +3,27 @@ import { parseDuration, UsageError } from '@kubecred/cli/internal'
 
 const MAX_PORT = 65_535
 const MAX_TIMER_MS = 2 ** 31 - 1
-/** With more, plugins would take longer than what they give lives. */
+/** Beyond this, credentials would expire faster than plugins return them. */
 const MAX_SPEED = 10
 
-/** What was typed. */
+/** The parsed command line. */
 export interface DemoArguments {
-  /** Of the page; 0 takes a free one. */
+  /** The port of the page; 0 chooses a free one. */
   readonly port: number
   readonly mayOpen: boolean
-  /** Undefined when a person ends it. */
+  /** Undefined if the demo runs until it is stopped. */
   readonly durationMs: number | undefined
-  /** How many times as fast as usual. */
+  /** How many times faster than normal. */
   readonly speed: number
   readonly isHelp: boolean
   readonly isVersion: boolean
 }
 
-/** @throws {UsageError} Names the argument that cannot be used. */
+/**
+ * Parses the command line.
+ *
+ * @throws {UsageError} An argument is unknown or invalid.
+ */
 export function readArguments(argv: readonly string[]): DemoArguments {
   const { values } = parse(argv)
   return {
@@ -64,7 +68,7 @@ function readDuration(text: string | undefined): number | undefined {
       `flag --duration takes seconds or a time such as 1m30s, not ${JSON.stringify(text)}`,
     )
   }
-  // As with other times, 0 is no limit.
+  // As for other durations, 0 means no limit.
   return milliseconds === 0 ? undefined : Math.min(milliseconds, MAX_TIMER_MS)
 }
 

@@ -18,10 +18,10 @@ const LIBRARIES = [
 ]
 const LABEL = 'kubecred-demo'
 const KEY_ID = '02'
-const LONGEST_MS = 10_000
-const LONGEST_WORDS = 200
+const TIMEOUT_MS = 10_000
+const MAX_STDERR_LENGTH = 200
 
-/** What a token in software needs; all of it is somewhere on this machine. */
+/** The programs and the library that a SoftHSM token needs. */
 export interface TokenTools {
   readonly library: string
   readonly initialize: string
@@ -30,20 +30,20 @@ export interface TokenTools {
   readonly signer: string
 }
 
-/** Looks for everything that a token in software needs. @returns The first thing missing, in words, if one is. */
+/** Finds what a SoftHSM token needs. @returns A message about the first thing that is missing, if any is. */
 export function findTokenTools(env: Environment): TokenTools | string {
   const initialize = findProgram('softhsm2-util', env)
   if (initialize === undefined) return 'softhsm2-util is not installed'
   const library = LIBRARIES.find((path) => existsSync(path))
-  if (library === undefined) return 'the library of SoftHSM was not found'
+  if (library === undefined) return 'the SoftHSM library was not found'
   const manage = findProgram('pkcs11-tool', env)
   if (manage === undefined) return 'pkcs11-tool is not installed'
   const signer = findSigner() ?? findProgram('kubecred-pkcs11', env)
-  if (signer === undefined) return 'kubecred-pkcs11 is not installed with its native module'
+  if (signer === undefined) return 'kubecred-pkcs11 or its native module is not installed'
   return { library, initialize, manage, signer }
 }
 
-/** A SoftHSM token with one key, made in it, and certificates beside it. */
+/** A SoftHSM token with a key that was generated in it, and its certificates. */
 export class SoftToken {
   /** The public half of the key, as PEM. */
   readonly publicKey: string
@@ -59,7 +59,7 @@ export class SoftToken {
     this.publicKey = publicKey
   }
 
-  /** Makes the token and the key. */
+  /** Initialises the token and generates the key. */
   static async create(tools: TokenTools, folder: string): Promise<SoftToken> {
     mkdirSync(join(folder, 'tokens'), { mode: 0o700 })
     writeFileSync(
@@ -78,7 +78,7 @@ export class SoftToken {
     return new SoftToken(tools, folder, pin, key.export({ type: 'spki', format: 'pem' }).toString())
   }
 
-  /** Puts a certificate beside the key, and takes away the one before the last: the last may just be read. */
+  /** Stores a certificate, and removes the one before the previous: the previous one may be in use. */
   async addCertificate(pem: string): Promise<void> {
     this.#certificates += 1
     const file = join(this.#folder, 'certificate.der')
@@ -89,13 +89,13 @@ export class SoftToken {
     if (old > 0) await this.#manage('--delete-object', ...named(old))
   }
 
-  /** The parameters of the auth-provider `externalSigner`. */
+  /** The config of the auth-provider `externalSigner`. */
   get configuration(): Record<string, string> {
     const { signer, library } = this.#tools
     return { pathExec: signer, pathLib: library, tokenLabel: LABEL, objectIdHex: KEY_ID }
   }
 
-  /** What the signer must find in its environment, the PIN too. */
+  /** The variables that the signer needs, including the PIN. */
   get env(): Readonly<Record<string, string>> {
     return { ...tokenEnvironment(this.#folder), KUBECRED_PKCS11_PIN: this.#pin }
   }
@@ -108,18 +108,18 @@ export class SoftToken {
   }
 }
 
-/** Runs a program to its end. What it was told is not in the error: the PIN is part of it. */
+/** Runs a program until it exits. The error does not contain the arguments, because the PIN is among them. */
 async function run(
   program: string,
   args: readonly string[],
   env: Record<string, string>,
 ): Promise<void> {
   try {
-    await start(program, args, { env, timeout: LONGEST_MS })
+    await start(program, args, { env, timeout: TIMEOUT_MS })
   } catch (error) {
     const { code, stderr } = error as { code?: unknown; stderr?: string }
-    const words = printableLine(stderr ?? '').slice(0, LONGEST_WORDS)
-    throw new Error(`${basename(program)} failed${words === '' ? ` (${code})` : `: ${words}`}`)
+    const message = printableLine(stderr ?? '').slice(0, MAX_STDERR_LENGTH)
+    throw new Error(`${basename(program)} failed${message === '' ? ` (${code})` : `: ${message}`}`)
   }
 }
 
@@ -132,7 +132,7 @@ function findProgram(name: string, env: Environment): string | undefined {
   return folders.map((folder) => join(folder, name)).find((path) => existsSync(path))
 }
 
-/** The program of the package beside this one; it is of no use without its native module. */
+/** Finds the program of @kubecred/pkcs11, if its native module is installed, too. */
 function findSigner(): string | undefined {
   try {
     const manifest = createRequire(import.meta.url).resolve('@kubecred/pkcs11/package.json')

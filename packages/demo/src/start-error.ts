@@ -1,2 +1,2 @@
-/** The demo could not begin; the message says why. */
+/** The demo could not start; the message has the reason. */
 export class StartError extends Error {}

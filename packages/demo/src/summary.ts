@@ -1,25 +1,25 @@
 import type { Cluster } from 'kubecred'
-import type { Character } from './character.ts'
-import { count, type Tally } from './tally.ts'
+import { type Counters, count } from './counters.ts'
+import type { DemoUser } from './demo-user.ts'
 
-/** Somebody who takes part. */
-export interface Player {
-  readonly character: Character
+/** A user and its connection. */
+export interface ConnectedUser {
+  readonly user: DemoUser
   readonly cluster: Cluster
 }
 
-/** How things are, in a few words each, the most important first. */
+/** Returns the parts of the status line, most important first. */
 export function currentState(
-  tally: Tally,
-  players: readonly Player[],
+  counters: Counters,
+  users: readonly ConnectedUser[],
   now: number,
 ): readonly string[] {
-  const left = players.map(({ character, cluster }) => `${character.id} ${timeLeft(cluster, now)}`)
+  const left = users.map(({ user, cluster }) => `${user.id} ${timeLeft(cluster, now)}`)
   return [
-    `${count(tally.requests, 'request')}, ${tally.failed} failed`,
+    `${count(counters.requests, 'request')}, ${counters.failed} failed`,
     `left: ${left.join(', ')}`,
-    count(tally.pluginRuns, 'plugin run'),
-    count(tally.signatures, 'signature'),
+    count(counters.pluginRuns, 'plugin run'),
+    count(counters.signatures, 'signature'),
   ]
 }
 
@@ -28,25 +28,28 @@ function timeLeft(cluster: Cluster, now: number): string {
   return expiresAt === undefined ? '–' : `${Math.max(0, Math.ceil((expiresAt - now) / 1000))} s`
 }
 
-/** What happened, at the end. */
+/** Returns the summary that is printed at the end. */
 export function summaryLines(
-  tally: Tally,
-  players: readonly Player[],
+  counters: Counters,
+  users: readonly ConnectedUser[],
   seconds: number,
 ): readonly string[] {
-  const signer = players.find(({ character }) => character.keyIsIn !== undefined)?.character
+  const signer = users.find(({ user }) => user.keyLocation !== undefined)?.user
   const rows: (readonly [string, string])[] = [
-    ['requests', number(tally.requests)],
-    ['failed', number(tally.failed)],
-    ['watches interrupted', `${tally.interrupted}  (${count(tally.watched, 'event')} seen)`],
-    ['revocations', number(tally.revocations)],
-    ['plugin runs', number(tally.pluginRuns)],
-    ['certificates rotated', number(tally.certificatesRotated)],
-    ['signatures', number(tally.signatures)],
+    ['requests', number(counters.requests)],
+    ['failed', number(counters.failed)],
+    ['watches interrupted', `${counters.interrupted}  (${count(counters.watched, 'event')} seen)`],
+    ['revocations', number(counters.revocations)],
+    ['plugin runs', number(counters.pluginRuns)],
+    ['certificates rotated', number(counters.certificatesRotated)],
+    ['signatures', number(counters.signatures)],
   ]
   if (signer !== undefined) {
-    // Robot's key is another matter: a plugin hands it over, and it lives in this process.
-    rows.push([`${signer.id}'s private key`, `never in this process: it is in ${signer.keyIsIn}`])
+    // Robot's key is in this process: its plugin returns it.
+    rows.push([
+      `${signer.id}'s private key`,
+      `never in this process: it is in ${signer.keyLocation}`,
+    ])
   }
   const width = Math.max(...rows.map(([name]) => name.length))
   return [

@@ -1,103 +1,108 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Cluster } from 'kubecred'
 import type { RequestSummary } from 'kubecred/proxy'
-import { type Character, CONFIG_MAPS, type Deed } from './character.ts'
-import type { Tally } from './tally.ts'
+import type { Counters } from './counters.ts'
+import { CONFIG_MAPS, type DemoRequest, type DemoUser } from './demo-user.ts'
 
-const REQUEST_AGAIN_MS = 700
-const WATCH_AGAIN_MS = 1000
+const REQUEST_INTERVAL_MS = 700
+const WATCH_RETRY_MS = 1000
 const WATCH = `${CONFIG_MAPS}?watch=true`
 
-/** A request that has ended. */
-export interface Done {
+/** The result of a request. */
+export interface RequestResult {
   readonly tookMs: number
-  readonly isGood: boolean
+  readonly isOk: boolean
 }
 
+/** What the traffic needs. */
 export interface TrafficOptions {
-  readonly tally: Tally
+  readonly counters: Counters
   readonly now: () => number
   readonly note: (note: RequestSummary) => void
-  /** Told why a request failed: that should not happen. */
-  readonly onFailure: (who: string, why: string) => void
+  /** Called when a request has failed, which should not happen. */
+  readonly onFailure: (user: string, reason: string) => void
 }
 
-/** The requests of everybody in the demo: a few per second, and a watch each. */
+/** Sends the requests of all users: one or two per second, and a watch each. */
 export class Traffic {
   readonly #options: TrafficOptions
   readonly #timers: NodeJS.Timeout[] = []
-  readonly #underWay = new Map<string, Set<Promise<Done>>>()
+  readonly #pending = new Map<string, Set<Promise<RequestResult>>>()
   readonly #watches: Promise<void>[] = []
-  readonly #ending = new AbortController()
+  readonly #stopping = new AbortController()
   readonly #clusters = new Map<string, Cluster>()
-  readonly #done = new Map<string, number>()
+  readonly #completed = new Map<string, number>()
 
   constructor(options: TrafficOptions) {
     this.#options = options
   }
 
-  /** Requests under way. */
+  /** The number of open requests. */
   get open(): number {
     let open = this.#watches.length
-    for (const each of this.#underWay.values()) open += each.size
+    for (const each of this.#pending.values()) open += each.size
     return open
   }
 
-  /** Lets somebody begin. */
-  join(character: Character, cluster: Cluster): void {
-    const { id, deeds } = character
-    this.#underWay.set(id, new Set())
+  /** Starts to send the requests of a user. */
+  start(user: DemoUser, cluster: Cluster): void {
+    const { id, requests } = user
+    this.#pending.set(id, new Set())
     this.#clusters.set(id, cluster)
     this.#watches.push(this.#watch(id, cluster))
-    let beat = 0
-    const act = (): void => {
-      const deed = deeds[beat % deeds.length]
-      beat += 1
-      if (deed !== undefined) this.#send(id, cluster, deed)
+    let turn = 0
+    const sendNext = (): void => {
+      const request = requests[turn % requests.length]
+      turn += 1
+      if (request !== undefined) this.#send(id, cluster, request)
     }
-    act()
-    this.#timers.push(setInterval(act, REQUEST_AGAIN_MS))
+    sendNext()
+    this.#timers.push(setInterval(sendNext, REQUEST_INTERVAL_MS))
   }
 
-  /** Sends what somebody asks for anyway, several times at once. */
-  burst({ id, deeds }: Character, times: number): void {
+  /** Sends the first request of a user several times in parallel. */
+  burst({ id, requests }: DemoUser, times: number): void {
     const cluster = this.#clusters.get(id)
-    const [deed] = deeds
-    if (cluster === undefined || deed === undefined) return
-    for (let sent = 0; sent < times; sent += 1) this.#send(id, cluster, deed)
+    const [request] = requests
+    if (cluster === undefined || request === undefined) return
+    for (let sent = 0; sent < times; sent += 1) this.#send(id, cluster, request)
   }
 
-  /** What somebody waits for right now; each ends when its answer is there. */
-  underWay(id: string): readonly Promise<Done>[] {
-    return [...(this.#underWay.get(id) ?? [])]
+  /** Returns the open requests of a user; each resolves when it has completed. */
+  pending(id: string): readonly Promise<RequestResult>[] {
+    return [...(this.#pending.get(id) ?? [])]
   }
 
-  /** How many requests of somebody have ended. */
-  done(id: string): number {
-    return this.#done.get(id) ?? 0
+  /** Returns how many requests of a user have completed. */
+  completed(id: string): number {
+    return this.#completed.get(id) ?? 0
   }
 
-  /** Begins nothing new, and waits for what was begun; watches are ended. */
+  /** Sends no more requests, waits for the open ones, and ends the watches. */
   async end(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer)
-    await Promise.all([...this.#underWay.values()].flatMap((each) => [...each]))
-    this.#ending.abort()
+    await Promise.all([...this.#pending.values()].flatMap((each) => [...each]))
+    this.#stopping.abort()
     await Promise.all(this.#watches)
   }
 
-  #send(id: string, cluster: Cluster, deed: Deed): void {
-    const all = this.#underWay.get(id)
-    const done = this.#do(id, cluster, deed)
+  #send(id: string, cluster: Cluster, request: DemoRequest): void {
+    const all = this.#pending.get(id)
+    const done = this.#request(id, cluster, request)
     all?.add(done)
     done.finally(() => all?.delete(done)).catch(() => {})
   }
 
-  async #do(id: string, cluster: Cluster, { method, path, body }: Deed): Promise<Done> {
-    const { tally, now, note, onFailure } = this.#options
+  async #request(
+    id: string,
+    cluster: Cluster,
+    { method, path, body }: DemoRequest,
+  ): Promise<RequestResult> {
+    const { counters, now, note, onFailure } = this.#options
     const at = now()
     const startedAt = performance.now()
     let status = 0
-    let why = ''
+    let reason = ''
     try {
       const response = await cluster.fetch(path, {
         method,
@@ -105,46 +110,46 @@ export class Traffic {
       })
       status = response.status
       await response.arrayBuffer()
-      if (status >= 400) why = `the server answered ${status}`
+      if (status >= 400) reason = `the server answered ${status}`
     } catch (error) {
-      why = error instanceof Error ? error.message : String(error)
+      reason = error instanceof Error ? error.message : String(error)
     }
     const tookMs = performance.now() - startedAt
-    const isGood = why === ''
-    tally.requests += 1
-    this.#done.set(id, this.done(id) + 1)
+    const isOk = reason === ''
+    counters.requests += 1
+    this.#completed.set(id, this.completed(id) + 1)
     note({ at, method, path, status, tookMs, isUpgrade: false })
-    if (!isGood) {
-      tally.failed += 1
-      onFailure(id, why)
+    if (!isOk) {
+      counters.failed += 1
+      onFailure(id, reason)
     }
-    return { tookMs, isGood }
+    return { tookMs, isOk }
   }
 
-  /** Watches until the end. A watch that ends earlier is begun again, and counted. */
+  /** Watches until the demo stops. A watch that ends earlier is counted and restarted. */
   async #watch(id: string, cluster: Cluster): Promise<void> {
-    const { signal } = this.#ending
-    const { tally, onFailure } = this.#options
+    const { signal } = this.#stopping
+    const { counters, onFailure } = this.#options
     while (!signal.aborted) {
       try {
         const { body } = await cluster.fetch(WATCH, { signal })
-        for await (const chunk of body ?? []) tally.watched += linesIn(chunk)
+        for await (const chunk of body ?? []) counters.watched += linesIn(chunk)
       } catch (error) {
         if (signal.aborted) return
         onFailure(id, `its watch ended: ${error instanceof Error ? error.message : String(error)}`)
       }
       if (signal.aborted) return
-      tally.interrupted += 1
-      await sleep(WATCH_AGAIN_MS, undefined, { signal }).catch(() => {})
+      counters.interrupted += 1
+      await sleep(WATCH_RETRY_MS, undefined, { signal }).catch(() => {})
     }
   }
 }
 
-function typeOf(method: Deed['method']): string {
+function typeOf(method: DemoRequest['method']): string {
   return method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
 }
 
-/** Each event of a watch is a line. */
+/** Counts the events in a chunk of a watch: each event is a line. */
 function linesIn(chunk: Uint8Array): number {
   let lines = 0
   for (const byte of chunk) if (byte === 0x0a) lines += 1

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { PluginCommand, Sandbox } from '@kubecred/sandbox'
 
-/** Writes a kubeconfig as a person would have it, with names that can be recognised. @returns Its path. */
+/** Writes a kubeconfig with readable names, and returns its path. */
 export function writeKubeconfig(sandbox: Sandbox, name: string, user: object): string {
   const path = join(sandbox.folder, `${name}.kubeconfig`)
   const authority = Buffer.from(sandbox.caPem).toString('base64')
@@ -20,7 +20,7 @@ export function writeKubeconfig(sandbox: Sandbox, name: string, user: object): s
   return path
 }
 
-/** A user whose credential comes from a plugin. */
+/** Returns a kubeconfig user with an exec plugin. */
 export function pluginUser({ command, args, env }: PluginCommand): object {
   return {
     exec: {
@@ -33,7 +33,7 @@ export function pluginUser({ command, args, env }: PluginCommand): object {
   }
 }
 
-/** A user whose key is elsewhere. */
+/** Returns a kubeconfig user with an external signer. */
 export function signerUser(config: Readonly<Record<string, string>>): object {
   return { 'auth-provider': { name: 'externalSigner', config } }
 }

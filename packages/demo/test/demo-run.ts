@@ -13,23 +13,23 @@ export const hasSoftHsm = ['softhsm2-util', 'pkcs11-tool'].every(
   (name) => spawnSync(name, ['--help']).error === undefined,
 )
 
-/** Where a sentence goes on in the next line; a terminal is told to erase the rest of the first. */
+/** A line break within a sentence; on a terminal the rest of the line is erased before it. */
 const BROKEN_LINE = new RegExp(`(?:${String.fromCharCode(27)}\\[K)?\\r?\\n\\r? {7}(?=\\S)`, 'g')
 
 export interface DemoRunOptions {
   readonly args?: readonly string[]
   readonly env?: Readonly<Record<string, string | undefined>>
   readonly onTerminal?: boolean
-  /** A folder of an earlier run. */
+  /** The folder of an earlier run. */
   readonly folder?: string
 }
 
-/** A demo in a process of its own, with a folder for temporary things of its own. */
+/** A demo that runs in a child process, with its own temporary folder. */
 export class DemoRun {
   readonly child: ChildProcess
-  /** Where the demo keeps what it needs; nothing else is in it. */
+  /** The temporary folder of the demo; it contains nothing else. */
   readonly temporary: string
-  /** Where a browser would be: it writes down what it was to open. */
+  /** A folder with a fake browser that records the URL it was asked to open. */
   readonly #programs: string
   readonly #closed: Promise<unknown[]>
   out = ''
@@ -70,21 +70,21 @@ export class DemoRun {
     })
   }
 
-  /** The output with every sentence on one line, however wide the terminal is. */
-  get story(): string {
+  /** The output with every sentence on one line, whatever the width of the terminal. */
+  get unwrapped(): string {
     return this.out.replaceAll(BROKEN_LINE, ' ')
   }
 
-  /** Waits until the story has the pattern; fails when the demo ends without it. */
+  /** Waits until the output matches a pattern; fails if the demo ends without it. */
   async until(pattern: RegExp): Promise<RegExpExecArray> {
     for (;;) {
-      const found = pattern.exec(this.story)
+      const found = pattern.exec(this.unwrapped)
       if (found !== null) return found
       const isOver = await Promise.race([
         once(this.child.stdout ?? this.child, 'data').then(() => false),
         this.#closed.then(() => true),
       ])
-      if (isOver && !pattern.test(this.story)) {
+      if (isOver && !pattern.test(this.unwrapped)) {
         throw new Error(`ended without ${pattern}: ${this.out}${this.err}`)
       }
     }
@@ -99,7 +99,7 @@ export class DemoRun {
     return (status ?? signal) as number | string | null
   }
 
-  /** What the browser was asked to open. */
+  /** The URL that the browser was asked to open. */
   get opened(): string | undefined {
     try {
       return readFileSync(join(this.#programs, 'opened'), 'utf8').trim() || undefined
@@ -108,12 +108,12 @@ export class DemoRun {
     }
   }
 
-  /** Everything that is left of it: files, sockets, and processes that know its folder. */
+  /** What the demo has left behind: files, sockets, and processes with its folder in their environment. */
   get remains(): readonly string[] {
     return [...readdirSync(this.temporary), ...processesWith(this.temporary)]
   }
 
-  /** Ends it, however it is, and removes what the test made. */
+  /** Kills the demo and removes the folders of the test. */
   dispose(): void {
     this.child.kill('SIGKILL')
     for (const folder of [this.temporary, this.#programs]) {
@@ -122,7 +122,7 @@ export class DemoRun {
   }
 }
 
-/** Processes whose environment names a folder. */
+/** Lists the processes whose environment contains a folder. */
 export function processesWith(folder: string): string[] {
   return readdirSync('/proc').flatMap((pid) => {
     if (!/^\d+$/.test(pid)) return []

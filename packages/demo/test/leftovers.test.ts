@@ -26,8 +26,8 @@ async function deadProcess(): Promise<number> {
   return child.pid ?? 0
 }
 
-describe('folders of demos', () => {
-  it('that were killed are removed', async () => {
+describe('the folder of a demo', () => {
+  it('is removed if the demo was killed', async () => {
     const folder = make(
       'kubecred-sandbox-a',
       JSON.stringify({ pid: await deadProcess(), space: pidNamespace() }),
@@ -36,7 +36,7 @@ describe('folders of demos', () => {
     expect(existsSync(folder)).toBe(false)
   })
 
-  it('that run stay', () => {
+  it('is kept while the demo runs', () => {
     const folder = make('kubecred-sandbox-a')
     markFolder(folder)
     expect(removeLeftovers(parent)).toBe(0)
@@ -44,7 +44,7 @@ describe('folders of demos', () => {
   })
 
   it.skipIf(process.platform !== 'linux')(
-    'whose number another process has now are removed',
+    'is removed if another process has the pid of the demo now',
     () => {
       make(
         'kubecred-sandbox-a',
@@ -54,24 +54,27 @@ describe('folders of demos', () => {
     },
   )
 
-  it.skipIf(process.platform !== 'linux')('of another container stay', async () => {
-    make('kubecred-sandbox-a', JSON.stringify({ pid: await deadProcess(), space: 1 }))
-    expect(removeLeftovers(parent)).toBe(0)
-  })
+  it.skipIf(process.platform !== 'linux')(
+    'is kept if it belongs to another container',
+    async () => {
+      make('kubecred-sandbox-a', JSON.stringify({ pid: await deadProcess(), space: 1 }))
+      expect(removeLeftovers(parent)).toBe(0)
+    },
+  )
 
   it.each([
-    ['has no mark', undefined],
-    ['has an empty mark', ''],
-    ['has a mark that is no JSON', '{'],
-    ['has a mark without a process', '{}'],
-    ['names every process', `{"pid":-1,"space":${pidNamespace()}}`],
-  ])('stay when somebody else may need them: one %s', (_name, mark) => {
+    ['without a mark', undefined],
+    ['with an empty mark', ''],
+    ['with a mark that is not JSON', '{'],
+    ['with a mark without a pid', '{}'],
+    ['with the pid -1', `{"pid":-1,"space":${pidNamespace()}}`],
+  ])('is kept if it may be in use: one %s', (_name, mark) => {
     const folder = make('kubecred-sandbox-a', mark)
     expect(removeLeftovers(parent)).toBe(0)
     expect(existsSync(folder)).toBe(true)
   })
 
-  it('are real folders with their name: no link is followed', async () => {
+  it('is not looked for behind a link', async () => {
     const mark = JSON.stringify({ pid: await deadProcess(), space: pidNamespace() })
     const elsewhere = make('elsewhere', mark)
     symlinkSync(elsewhere, join(parent, 'kubecred-sandbox-link'))
@@ -79,7 +82,7 @@ describe('folders of demos', () => {
     expect(existsSync(join(elsewhere, 'demo.json'))).toBe(true)
   })
 
-  it('need no folder to be looked for in', () => {
+  it('is not found in a missing parent folder', () => {
     expect(removeLeftovers(join(parent, 'absent'))).toBe(0)
   })
 })

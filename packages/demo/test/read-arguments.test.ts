@@ -13,7 +13,7 @@ describe('the arguments of the demo', () => {
     [['--speed', 'fast'], 'flag --speed takes a number from 1 to 10'],
     [['now'], 'now'],
     [['--loud'], '--loud'],
-  ])('%j are refused', (argv, message) => {
+  ])('are rejected: %j', (argv, message) => {
     expect(() => readArguments(argv)).toThrow(UsageError)
     expect(() => readArguments(argv)).toThrow(message)
   })
@@ -35,7 +35,7 @@ describe('the arguments of the demo', () => {
     expect(readArguments(argv)).toMatchObject(expected)
   })
 
-  it('can say that the demo has no end', () => {
+  it('may set no limit with --duration 0', () => {
     expect(readArguments(['--duration', '0'])).toMatchObject({ durationMs: undefined })
   })
 })

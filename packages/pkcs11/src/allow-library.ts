@@ -5,17 +5,17 @@ import type { Environment } from './read-stored-pin.ts'
 import { isSystemPath } from './system-path.ts'
 import { TokenError } from './token-error.ts'
 
-/** Names libraries that may be loaded although they are somewhere else: absolute paths with colons between them. */
+/** The variable with further libraries that may be loaded: absolute paths, separated as in PATH. */
 export const MODULES_VARIABLE = 'KUBECRED_PKCS11_MODULES'
 
 /**
- * Decides whether a library may be loaded, which runs its code: a kubeconfig that came by mail must not choose any file.
+ * Checks that a library may be loaded. Loading runs its code, so a kubeconfig from elsewhere must not name any file.
  *
- * Allowed are libraries that p11-kit knows, those that only root could have put where they are, and those that the
- * user has named in the environment.
+ * Allowed are libraries that p11-kit knows, libraries in places that only root can write, and libraries that the user
+ * has named in the environment.
  *
- * @returns The real path, which is what must be loaded: a link could change in between.
- * @throws {TokenError} With the line that allows it.
+ * @returns The real path. Load that one: a link could change meanwhile.
+ * @throws {TokenError} The library does not exist or is not allowed; the hint has the line that allows it.
  */
 export function allowLibrary(path: string, environment: Environment): string {
   const real = findLibrary(path)
@@ -23,13 +23,13 @@ export function allowLibrary(path: string, environment: Environment): string {
     isSystemPath(real) ||
     [...namedModules(environment), ...p11KitModules()].some((each) => realPathOf(each) === real)
   if (isAllowed) return real
-  const shown = real === path ? '' : ` (it is ${real})`
-  throw new TokenError(`the library ${path}${shown} may not be loaded`, {
+  const shown = real === path ? '' : ` (${real})`
+  throw new TokenError(`the library ${path}${shown} is not allowed`, {
     hint: `If you trust it, allow it: export ${MODULES_VARIABLE}=${quoteForShell(real)}`,
   })
 }
 
-/** The libraries that the user has named. */
+/** Lists the libraries that the user has named in the environment. */
 export function namedModules(environment: Environment): string[] {
   const named = (environment[MODULES_VARIABLE] ?? '').split(delimiter)
   return named.filter((path) => isAbsolute(path))
@@ -48,14 +48,14 @@ function findLibrary(path: string): string {
   try {
     real = realpathSync(path)
   } catch (cause) {
-    throw new TokenError(`there is no library ${JSON.stringify(path)}`, {
-      hint: 'Correct pathLib, or install the library; kubecred-pkcs11 list shows those that are installed.',
+    throw new TokenError(`the library ${JSON.stringify(path)} does not exist`, {
+      hint: 'Correct pathLib, or install the library; kubecred-pkcs11 list shows the installed ones.',
       cause,
     })
   }
   if (statSync(real).isFile()) return real
-  throw new TokenError(`the library ${JSON.stringify(path)} is no file`, {
-    hint: 'Name the library itself in pathLib; its name ends with .so, .dylib or .dll.',
+  throw new TokenError(`the library ${JSON.stringify(path)} is not a file`, {
+    hint: 'Set pathLib to the library itself, a file that ends with .so, .dylib or .dll.',
   })
 }
 

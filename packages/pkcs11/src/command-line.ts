@@ -1,29 +1,29 @@
 import { parseArgs } from 'node:util'
 
-/** What was typed, understood. */
+/** A parsed command line. */
 export type CommandLine =
-  | { readonly is: 'sign' }
-  | { readonly is: 'help' }
-  | { readonly is: 'version' }
+  | { readonly command: 'sign' }
+  | { readonly command: 'help' }
+  | { readonly command: 'version' }
   | {
-      readonly is: 'list'
+      readonly command: 'list'
       readonly library: string | undefined
       readonly logsIn: boolean
       readonly isJson: boolean
     }
   | {
-      readonly is: 'serve'
+      readonly command: 'serve'
       readonly socket: string
       readonly configuration: Readonly<Record<string, string>>
     }
 
-/** Something was typed that cannot be meant. */
+/** The command line is invalid. */
 export class UsageError extends Error {}
 
 const text = { type: 'string' } as const
 const flag = { type: 'boolean' } as const
 
-/** Flags of `serve` and their names in the config map. */
+/** The flags of `serve` and the names that they have in the `config` map. */
 const CONFIGURATION = {
   lib: 'pathLib',
   'slot-id': 'slotId',
@@ -38,15 +38,16 @@ const CONFIGURATION = {
 } as const
 
 /**
- * Reads the command line.
+ * Parses the command line.
  *
- * @throws {UsageError}
+ * @throws {UsageError} The command or a flag is unknown or lacks its value.
  */
 export function parseCommandLine(argv: readonly string[]): CommandLine {
   const [command, ...rest] = argv
-  if (command === undefined) return { is: 'sign' }
-  if (argv.includes('--help') || argv.includes('-h') || command === 'help') return { is: 'help' }
-  if (command === '--version' || command === 'version') return { is: 'version' }
+  if (command === undefined) return { command: 'sign' }
+  if (argv.includes('--help') || argv.includes('-h') || command === 'help')
+    return { command: 'help' }
+  if (command === '--version' || command === 'version') return { command: 'version' }
   if (command === 'list') return parseList(rest)
   if (command === 'serve') return parseServe(rest)
   throw new UsageError(`unknown command ${JSON.stringify(command)}`)
@@ -58,9 +59,9 @@ function parseList(args: readonly string[]): CommandLine {
     login: flag,
     output: { ...text, short: 'o' },
   })
-  if (output !== undefined && output !== 'json') throw new UsageError('--output can only be json')
+  if (output !== undefined && output !== 'json') throw new UsageError('--output must be json')
   return {
-    is: 'list',
+    command: 'list',
     library: lib as string | undefined,
     logsIn: login === true,
     isJson: output === 'json',
@@ -71,14 +72,14 @@ function parseServe(args: readonly string[]): CommandLine {
   const own = Object.fromEntries(Object.keys(CONFIGURATION).map((name) => [name, text]))
   const values = parse(args, { socket: text, ...own })
   const { socket } = values
-  if (typeof socket !== 'string') throw new UsageError('serve needs --socket PATH')
+  if (typeof socket !== 'string') throw new UsageError('serve requires --socket PATH')
   const configuration = Object.fromEntries(
     Object.entries(CONFIGURATION).flatMap(([name, key]) => {
       const value = values[name]
       return typeof value === 'string' ? [[key, value]] : []
     }),
   )
-  return { is: 'serve', socket, configuration }
+  return { command: 'serve', socket, configuration }
 }
 
 type Options = NonNullable<Parameters<typeof parseArgs>[0]>['options']

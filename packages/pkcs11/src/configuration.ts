@@ -1,10 +1,10 @@
 import { isAbsolute } from 'node:path'
-import { type PinWish, readPinWish } from './pin-wish.ts'
+import { type PinSettings, readPinSettings } from './pin-settings.ts'
 import { type Pkcs11Uri, parsePkcs11Uri } from './pkcs11-uri.ts'
 import { TokenError } from './token-error.ts'
 
-/** Which token is meant: everything that is set must fit. */
-export interface TokenWish {
+/** Selects a token: every field that is set must match. */
+export interface TokenFilter {
   readonly slotId?: bigint | undefined
   readonly label?: string | undefined
   readonly serial?: string | undefined
@@ -12,27 +12,28 @@ export interface TokenWish {
   readonly model?: string | undefined
 }
 
-/** Which key, and certificate beside it. */
-export interface ObjectWish {
+/** Selects a key and its certificate: every field that is set must match. */
+export interface ObjectFilter {
   /** CKA_ID. */
   readonly id?: Buffer | undefined
   /** CKA_LABEL. */
   readonly label?: string | undefined
 }
 
-/** The configuration of one user, checked. */
-export interface Wish {
+/** The checked configuration of one user. */
+export interface SignerSettings {
   readonly library: string
-  readonly token: TokenWish
-  readonly object: ObjectWish
-  readonly pin: PinWish
-  /** What is worth saying, once. */
+  readonly token: TokenFilter
+  readonly object: ObjectFilter
+  readonly pin: PinSettings
+  /** Warnings to print once. */
   readonly warnings: readonly string[]
 }
 
+/** The `config` map of the auth-provider, as the client sends it. */
 export type Configuration = Readonly<Record<string, string>>
 
-/** The names this signer knows in the `config` map. Others belong to the client and are left alone. */
+/** The names that this signer reads from the `config` map. Other names belong to the client and are ignored. */
 export const NAMES = [
   'pathLib',
   'slotId',
@@ -48,59 +49,59 @@ export const NAMES = [
 ] as const
 
 /**
- * Reads the `config` map of the auth-provider.
+ * Checks the `config` map of the auth-provider and returns it as settings.
  *
- * @throws {TokenError} Names the field and what belongs there.
+ * @throws {TokenError} A field is missing or invalid; the message names it.
  */
-export function readConfiguration(configuration: Configuration): Wish {
+export function readConfiguration(configuration: Configuration): SignerSettings {
   checkOptionNames(configuration)
   const uri = configuration['uri'] === undefined ? {} : parsePkcs11Uri(configuration['uri'])
   return {
     library: readLibrary(configuration, uri),
     token: {
-      slotId: readSlot(agree(configuration, 'slotId', uri.slotId, 'slot-id')),
-      label: agree(configuration, 'tokenLabel', uri.token, 'token'),
-      serial: agree(configuration, 'tokenSerial', uri.serial, 'serial'),
+      slotId: readSlot(readEither(configuration, 'slotId', uri.slotId, 'slot-id')),
+      label: readEither(configuration, 'tokenLabel', uri.token, 'token'),
+      serial: readEither(configuration, 'tokenSerial', uri.serial, 'serial'),
       manufacturer: uri.manufacturer,
       model: uri.model,
     },
     object: {
       id: readId(configuration, uri),
-      label: agree(configuration, 'objectLabel', uri.object, 'object'),
+      label: readEither(configuration, 'objectLabel', uri.object, 'object'),
     },
-    pin: readPinWish(configuration, uri),
+    pin: readPinSettings(configuration, uri),
     warnings:
       uri.pinValue === undefined
         ? []
         : [
-            'the URI in the kubeconfig has a PIN in it: better use pin-source or KUBECRED_PKCS11_PIN',
+            'the uri in the kubeconfig contains a PIN: use pin-source or KUBECRED_PKCS11_PIN instead',
           ],
   }
 }
 
-/** A misspelt name would be ignored silently, and another key might be used. */
+/** Rejects misspelt names: they would be ignored silently, and another key might be used. */
 function checkOptionNames(configuration: Configuration): void {
   for (const name of Object.keys(configuration)) {
     const meant = NAMES.find(
       (each) => each.toLowerCase() === name.toLowerCase().replace(/[-_]/g, ''),
     )
     if (meant === undefined || meant === name) continue
-    throw new TokenError(`the configuration has ${JSON.stringify(name)}, which nobody reads`, {
-      hint: `Call it ${meant}.`,
+    throw new TokenError(`the configuration has an unknown name ${JSON.stringify(name)}`, {
+      hint: `Write ${meant} instead.`,
     })
   }
 }
 
 function readLibrary(configuration: Configuration, uri: Pkcs11Uri): string {
-  const path = agree(configuration, 'pathLib', uri.modulePath, 'module-path')
+  const path = readEither(configuration, 'pathLib', uri.modulePath, 'module-path')
   if (path === undefined || path === '') {
-    throw new TokenError('pathLib is missing: which library knows the token?', {
-      hint: 'Add pathLib with the path of the PKCS#11 library; kubecred-pkcs11 list shows those that are installed.',
+    throw new TokenError('pathLib is missing', {
+      hint: 'Add pathLib with the path of the PKCS#11 library; kubecred-pkcs11 list shows the installed ones.',
     })
   }
   if (!isAbsolute(path)) {
     throw new TokenError(`pathLib is not absolute: ${JSON.stringify(path)}`, {
-      hint: 'Begin the path with a slash: libraries are never searched for.',
+      hint: 'Write the full path of the library: it is not searched for.',
     })
   }
   return path
@@ -109,29 +110,29 @@ function readLibrary(configuration: Configuration, uri: Pkcs11Uri): string {
 function readSlot(text: string | undefined): bigint | undefined {
   if (text === undefined) return undefined
   if (/^(?:\d{1,20}|0x[0-9a-f]{1,16})$/i.test(text)) return BigInt(text)
-  throw new TokenError(`slotId is no number: ${JSON.stringify(text.slice(0, 40))}`, {
-    hint: 'Write the number that kubecred-pkcs11 list shows, or better tokenLabel: slot numbers change.',
+  throw new TokenError(`slotId is not a number: ${JSON.stringify(text.slice(0, 40))}`, {
+    hint: 'Write the number that kubecred-pkcs11 list shows, or use tokenLabel: slot numbers change.',
   })
 }
 
-const MOST_ID_BYTES = 255
+const MAX_ID_BYTES = 255
 
-/** The reference plugin's objectId is a decimal number and one byte: "16" is 0x10. */
+/** Reads the id of the key. The reference plugin's objectId is one byte as a decimal number: "16" is 0x10. */
 function readId(configuration: Configuration, uri: Pkcs11Uri): Buffer | undefined {
   const { objectId, objectIdHex } = configuration
   const ids: Buffer[] = uri.id === undefined ? [] : [uri.id]
   if (objectId !== undefined) {
     if (!/^\d{1,3}$/.test(objectId) || Number(objectId) > 255) {
-      throw new TokenError('objectId is no number from 0 to 255', {
-        hint: 'Write longer ids in hexadecimal as objectIdHex.',
+      throw new TokenError('objectId is not a number from 0 to 255', {
+        hint: 'Write a longer id in hexadecimal as objectIdHex.',
       })
     }
     ids.push(Buffer.of(Number(objectId)))
   }
   if (objectIdHex !== undefined) {
     const digits = objectIdHex.replaceAll(':', '')
-    if (!/^(?:[0-9a-f]{2})+$/i.test(digits) || digits.length > 2 * MOST_ID_BYTES) {
-      throw new TokenError('objectIdHex is no hexadecimal number of whole bytes', {
+    if (!/^(?:[0-9a-f]{2})+$/i.test(digits) || digits.length > 2 * MAX_ID_BYTES) {
+      throw new TokenError('objectIdHex is not a hexadecimal number of whole bytes', {
         hint: 'Write two digits for each byte, such as "02" or "a1b2".',
       })
     }
@@ -140,14 +141,14 @@ function readId(configuration: Configuration, uri: Pkcs11Uri): Buffer | undefine
   const [first, ...others] = ids
   if (others.some((other) => first?.equals(other) === false)) {
     throw new TokenError('objectId, objectIdHex and uri name different ids', {
-      hint: 'Leave one of them; note that objectId is decimal: "16" is 10 in hexadecimal.',
+      hint: 'Remove all but one of them; objectId is decimal: "16" is 10 in hexadecimal.',
     })
   }
   return first
 }
 
-/** One thing may be said in two places, if they say the same. */
-function agree(
+/** Reads a value that may be set by name, in the URI, or in both if they are equal. */
+function readEither(
   configuration: Configuration,
   name: (typeof NAMES)[number],
   inUri: string | undefined,
@@ -155,8 +156,8 @@ function agree(
 ): string | undefined {
   const own = configuration[name]
   if (own !== undefined && inUri !== undefined && own !== inUri) {
-    throw new TokenError(`${name} and ${attribute} of the uri say different things`, {
-      hint: 'Leave one of them.',
+    throw new TokenError(`${name} and ${attribute} of the uri differ`, {
+      hint: 'Remove one of them.',
     })
   }
   return own ?? inUri

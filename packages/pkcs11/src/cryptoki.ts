@@ -1,11 +1,11 @@
-/** A number that only the library understands: of a slot, a session or an object. */
+/** An opaque handle of the library: a slot, a session or an object. */
 export type Handle = Buffer
 
 /**
- * The interface of a loaded library (PKCS#11 calls it Cryptoki): what we use of pkcs11js's class of that purpose.
+ * The interface of a loaded library (PKCS#11 calls it Cryptoki): the part of pkcs11js's `PKCS11` class that is used here.
  *
- * It is declared here because pkcs11js, and its types with it, is missing where its native part could not be compiled,
- * and neither the build nor the type check may depend on that.
+ * It is declared here because pkcs11js, with its types, is missing where its native part could not be compiled, and
+ * neither the build nor the type check may depend on it.
  */
 export interface Cryptoki {
   load(path: string): void
@@ -30,7 +30,7 @@ export interface Cryptoki {
   C_SignAsync(session: Handle, data: Buffer, output: Buffer): Promise<Buffer>
 }
 
-/** How a signature is made, with the parameters of RSA-PSS where it needs them. */
+/** A signing mechanism, with its parameters for RSA-PSS. */
 export interface Mechanism {
   readonly mechanism: number
   readonly parameter?: {
@@ -46,7 +46,7 @@ interface Attribute {
   readonly value?: number | boolean | string | Buffer
 }
 
-/** The texts are padded, see {@link trimPadding}. */
+/** What a token reports about itself. The strings are padded, see {@link trimPadding}. */
 interface TokenInfo {
   readonly label: string
   readonly manufacturerID: string
@@ -57,8 +57,7 @@ interface TokenInfo {
   readonly maxPinLen: number
 }
 
-// Numbers of PKCS#11, named as there. They are repeated here because pkcs11js, which has most of them, is native and
-// may be missing: what only needs a number should not need it.
+// Constants of PKCS#11. They are repeated here because pkcs11js, which has most of them, may be missing.
 export const CKF_SERIAL_SESSION = 0x4
 export const CKF_OS_LOCKING_OK = 0x2
 export const CKF_LOGIN_REQUIRED = 0x4
@@ -121,7 +120,7 @@ export function readUlong(bytes: Buffer): number {
   return bytes.length >= 8 ? Number(bytes.readBigUInt64LE()) : bytes.readUIntLE(0, bytes.length)
 }
 
-/** Names are padded with blanks, and some libraries pad with zeros. */
+/** Removes the padding of a string: blanks, or zeros in some libraries. */
 export function trimPadding(text: string): string {
   return text.replace(/[ \0]+$/, '')
 }

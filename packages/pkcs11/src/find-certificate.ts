@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto'
-import type { ObjectWish } from './configuration.ts'
+import type { ObjectFilter } from './configuration.ts'
 import { CKA_VALUE, CKO_CERTIFICATE, CKO_PRIVATE_KEY, CKO_PUBLIC_KEY } from './cryptoki.ts'
 import { findObjects, readAttribute, type Session, type TokenObject } from './objects.ts'
 import { readPublicKey } from './public-key.ts'
@@ -10,21 +10,21 @@ export interface FoundCertificate extends TokenObject {
 }
 
 /**
- * Finds the certificate that belongs to the key that is meant. Undefined when none can be seen.
+ * Finds the certificate of the key that matches a filter. Returns undefined if none is visible.
  *
- * Renewals leave several with one id: the one that fits the key is taken before others, one that is valid now before
- * others, and then the newest.
+ * Renewals leave several certificates with one id. Preferred are those that match the key, then those that are valid
+ * now, then the newest.
  */
 export function findCertificate(
   session: Session,
-  wish: ObjectWish,
+  filter: ObjectFilter,
   now: number,
 ): FoundCertificate | undefined {
-  const found = listCertificates(session, wish)
-  const candidates = found.length > 0 ? found : byIdOfKey(session, wish)
+  const found = listCertificates(session, filter)
+  const candidates = found.length > 0 ? found : byIdOfKey(session, filter)
   if (candidates.length < 2) return candidates[0]
   const rank = (each: FoundCertificate): number =>
-    (fitsItsKey(session, each) === false ? 0 : 2) + (isValid(each.certificate, now) ? 1 : 0)
+    (matchesItsKey(session, each) === false ? 0 : 2) + (isValid(each.certificate, now) ? 1 : 0)
   return candidates.sort(
     (a, b) =>
       rank(b) - rank(a) ||
@@ -32,9 +32,9 @@ export function findCertificate(
   )[0]
 }
 
-/** All certificates that fit and can be read. */
-export function listCertificates(session: Session, wish: ObjectWish): FoundCertificate[] {
-  return findObjects(session, CKO_CERTIFICATE, wish).flatMap((object) => {
+/** Lists the certificates that match a filter and can be parsed. */
+export function listCertificates(session: Session, filter: ObjectFilter): FoundCertificate[] {
+  return findObjects(session, CKO_CERTIFICATE, filter).flatMap((object) => {
     const der = readAttribute(session, object.handle, CKA_VALUE)
     try {
       return der === undefined ? [] : [{ ...object, certificate: new X509Certificate(der) }]
@@ -44,8 +44,8 @@ export function listCertificates(session: Session, wish: ObjectWish): FoundCerti
   })
 }
 
-/** Whether the public key with the same id is the certificate's. Undefined when none can be seen. */
-export function fitsItsKey(
+/** Whether the public key with the same id is the certificate's. Undefined if no such key is visible. */
+export function matchesItsKey(
   session: Session,
   { id, certificate }: FoundCertificate,
 ): boolean | undefined {
@@ -55,8 +55,8 @@ export function fitsItsKey(
   return keys.length === 0 ? undefined : keys.some((key) => key.equals(certificate.publicKey))
 }
 
-/** Cards often label a key and its certificate differently; the id is what they share. */
-function byIdOfKey(session: Session, { id, label }: ObjectWish): FoundCertificate[] {
+/** Finds the certificates by the label of their key: cards often label the two differently, but they share the id. */
+function byIdOfKey(session: Session, { id, label }: ObjectFilter): FoundCertificate[] {
   if (label === undefined) return []
   const keys = [CKO_PUBLIC_KEY, CKO_PRIVATE_KEY].flatMap((ofClass) =>
     findObjects(session, ofClass, { id, label }),

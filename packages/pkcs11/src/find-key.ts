@@ -1,7 +1,7 @@
-import type { ObjectWish } from './configuration.ts'
+import type { ObjectFilter } from './configuration.ts'
 import { CKA_ALWAYS_AUTHENTICATE, CKO_CERTIFICATE, CKO_PRIVATE_KEY } from './cryptoki.ts'
 import {
-  describeObjectWish,
+  describeObjectFilter,
   findObjects,
   readAttribute,
   type Session,
@@ -11,29 +11,33 @@ import { type KeyKind, keyKindOf } from './public-key.ts'
 import { TokenError } from './token-error.ts'
 import { describeToken, type Token } from './tokens.ts'
 
-/** A private key that may be used once somebody is logged in. */
+/** A private key, which can be used after a login. */
 export interface FoundKey extends TokenObject {
   readonly kind: KeyKind
-  /** The token wants the PIN for every signature. */
+  /** Whether the token requires the PIN for every signature (CKA_ALWAYS_AUTHENTICATE). */
   readonly isAlwaysAuthenticated: boolean
 }
 
 /**
- * Finds the private key that is meant. Undefined when it cannot be seen.
+ * Finds the private key that matches a filter. Returns undefined if none is visible.
  *
- * @throws {TokenError} When more than one fits.
+ * @throws {TokenError} More than one key matches.
  */
-export function findKey(session: Session, wish: ObjectWish, token: Token): FoundKey | undefined {
-  const found = findObjects(session, CKO_PRIVATE_KEY, wish)
-  const candidates = found.length > 0 ? found : byIdOfCertificate(session, wish)
+export function findKey(
+  session: Session,
+  filter: ObjectFilter,
+  token: Token,
+): FoundKey | undefined {
+  const found = findObjects(session, CKO_PRIVATE_KEY, filter)
+  const candidates = found.length > 0 ? found : byIdOfCertificate(session, filter)
   const [key, another] = candidates
   if (another !== undefined) {
-    const those = candidates.map(
+    const listed = candidates.map(
       ({ id, label }) => `${id.toString('hex')} ${JSON.stringify(label)}`,
     )
     throw new TokenError(
-      `token ${describeToken(token)} has ${candidates.length} private keys${describeObjectWish(wish)}: ${those.join(', ')}`,
-      { hint: 'Add objectLabel or objectIdHex, so that one is left.' },
+      `token ${describeToken(token)} has ${candidates.length} private keys${describeObjectFilter(filter)}: ${listed.join(', ')}`,
+      { hint: 'Add objectLabel or objectIdHex to select one of them.' },
     )
   }
   return (
@@ -45,8 +49,8 @@ export function findKey(session: Session, wish: ObjectWish, token: Token): Found
   )
 }
 
-/** The label may be the certificate's. */
-function byIdOfCertificate(session: Session, { id, label }: ObjectWish): TokenObject[] {
+/** Finds the keys by the label of their certificate, which may differ from their own. */
+function byIdOfCertificate(session: Session, { id, label }: ObjectFilter): TokenObject[] {
   if (label === undefined) return []
   const [certificate] = findObjects(session, CKO_CERTIFICATE, { id, label })
   return certificate === undefined || certificate.id.length === 0

@@ -1,18 +1,18 @@
 import type { SignerContext, SignerHandlers } from 'kubecred/signer'
 import { type Configuration, NAMES, readConfiguration } from './configuration.ts'
-import { HeldToken } from './held-token.ts'
 import type { Access } from './obtain-pin.ts'
 import type { Environment } from './read-stored-pin.ts'
+import { TokenSession } from './token-session.ts'
 
-/** What the signer needs of the world. */
-export interface Surroundings {
+/** What the signer needs from the process that it runs in. */
+export interface SignerDependencies {
   readonly environment: Environment
-  /** Writes a line for people. */
+  /** Prints a line on standard error. */
   readonly warn: (text: string) => void
   readonly now: () => number
 }
 
-/** The signer: two functions over a token that stays open between requests. */
+/** The handlers of the signer, over a token that stays open between requests. */
 export interface Pkcs11Signer extends SignerHandlers {
   /** Logs in before the first signature. */
   readonly unlock: (
@@ -21,23 +21,23 @@ export interface Pkcs11Signer extends SignerHandlers {
   readonly close: () => void
 }
 
-/** Makes the signer. A request with another configuration than the one before opens its own token. */
-export function makeSigner({ environment, warn, now }: Surroundings): Pkcs11Signer {
-  let held: { readonly key: string; readonly token: HeldToken } | undefined
-  const tokenFor = async (configuration: Configuration): Promise<HeldToken> => {
+/** Creates the signer. A request whose configuration differs from the previous one closes that token and opens its own. */
+export function makeSigner({ environment, warn, now }: SignerDependencies): Pkcs11Signer {
+  let held: { readonly key: string; readonly token: TokenSession } | undefined
+  const tokenFor = async (configuration: Configuration): Promise<TokenSession> => {
     const key = JSON.stringify(NAMES.map((name) => configuration[name]))
     if (held?.key === key) return held.token
     held?.token.close()
     held = undefined
-    const wish = readConfiguration(configuration)
-    for (const warning of wish.warnings) warn(`warning: ${warning}`)
-    held = { key, token: await HeldToken.open(wish, environment) }
+    const settings = readConfiguration(configuration)
+    for (const warning of settings.warnings) warn(`warning: ${warning}`)
+    held = { key, token: await TokenSession.open(settings, environment) }
     return held.token
   }
   const accessOf = ({ ask, prompt }: Pick<SignerContext, 'ask' | 'prompt'>): Access => ({
     environment,
     ask,
-    tell: prompt,
+    notify: prompt,
   })
   return {
     async certificate(context) {
@@ -45,9 +45,7 @@ export function makeSigner({ environment, warn, now }: Surroundings): Pkcs11Sign
       const { certificate } = await token.certificate(accessOf(context), now())
       const ended = Date.parse(certificate.validTo)
       if (ended <= now()) {
-        warn(
-          `warning: the certificate in the token expired on ${certificate.validTo}; put a new one there`,
-        )
+        warn(`warning: the certificate in the token expired on ${certificate.validTo}; replace it`)
       }
       return certificate.raw
     },

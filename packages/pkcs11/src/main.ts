@@ -3,15 +3,15 @@ import process from 'node:process'
 import { runSigner, terminalPrompt } from 'kubecred/signer'
 import { type CommandLine, parseCommandLine, UsageError } from './command-line.ts'
 import { makeSigner } from './handlers.ts'
-import { BY_HAND, HELP } from './help-text.ts'
+import { HELP, NO_REQUEST_TEXT } from './help-text.ts'
 import type { Access } from './obtain-pin.ts'
-import { PIN_VARIABLE } from './pin-wish.ts'
+import { PIN_VARIABLE } from './pin-settings.ts'
 import { TokenError } from './token-error.ts'
 
 const SIGNALS = { SIGHUP: 129, SIGINT: 130, SIGQUIT: 131, SIGTERM: 143 } as const
 const NAME = 'kubecred-pkcs11'
 
-// Node's own answer to this signal is a debugger, in a process that may be logged in to a token.
+// By default Node opens a debugger on this signal, and this process may be logged in to a token.
 process.on('SIGUSR1', () => {})
 
 const environment = takeEnvironment()
@@ -30,16 +30,16 @@ async function main(): Promise<void> {
 }
 
 async function run(line: CommandLine): Promise<void> {
-  if (line.is === 'sign') return await sign()
-  if (line.is === 'help') return void process.stdout.write(HELP)
-  if (line.is === 'version') return void process.stdout.write(`${NAME} ${readVersion()}\n`)
+  if (line.command === 'sign') return await sign()
+  if (line.command === 'help') return void process.stdout.write(HELP)
+  if (line.command === 'version') return void process.stdout.write(`${NAME} ${readVersion()}\n`)
   const ending = new AbortController()
   let isServing = false
   const onSignal = takeSignals(ending, () => isServing)
   const { signal } = ending
   const ask = terminalPrompt({ signal, interrupt: () => onSignal('SIGINT') })
-  const access: Access = { environment, ask, tell: async (text) => warn(text) }
-  if (line.is === 'list') {
+  const access: Access = { environment, ask, notify: async (text) => warn(text) }
+  if (line.command === 'list') {
     const { runList } = await import('./list/run-list.ts')
     const program = process.argv[1] ?? NAME
     process.stdout.write(await runList({ ...line, access, program, now: Date.now() }))
@@ -49,19 +49,19 @@ async function run(line: CommandLine): Promise<void> {
   const onListening = (): void => {
     isServing = true
   }
-  await serve({ ...line, signer, access, say: warn, signal, onListening })
+  await serve({ ...line, signer, access, log: warn, signal, onListening })
 }
 
 async function sign(): Promise<void> {
   if (!process.env['EXTERNAL_SIGNER_PLUGIN_CONFIG']?.trim()) {
-    process.stderr.write(BY_HAND)
+    process.stderr.write(NO_REQUEST_TEXT)
     process.exitCode = 2
     return
   }
   await runSigner(signer)
 }
 
-/** The environment as it was. The PINs in it are taken out, so that nobody else in this process or below it has them. */
+/** Copies the environment and deletes its PINs from `process.env`, so that libraries and child processes do not see them. */
 function takeEnvironment(): Readonly<Record<string, string | undefined>> {
   const taken = { ...process.env }
   for (const name of Object.keys(taken)) {
@@ -72,12 +72,12 @@ function takeEnvironment(): Readonly<Record<string, string | undefined>> {
 
 type Signal = keyof typeof SIGNALS
 
-/** The first signal lets a server close; whoever sends a second, or waits for something else, ends the process. */
+/** The first signal closes a server gracefully. A second one, or any signal outside `serve`, ends the process. */
 function takeSignals(ending: AbortController, isServer: () => boolean): (signal: Signal) => void {
   const onSignal = (signal: Signal): void => {
     const isSecond = ending.signal.aborted
     ending.abort(new Error(`stopped by ${signal}`))
-    // The terminal shows again what is typed: that is done when the process exits.
+    // The exit handler turns the terminal's echo on again.
     if (isSecond || !isServer()) process.exit(SIGNALS[signal])
   }
   for (const signal of Object.keys(SIGNALS) as Signal[]) process.on(signal, onSignal)

@@ -1,4 +1,4 @@
-import type { ObjectWish } from './configuration.ts'
+import type { ObjectFilter } from './configuration.ts'
 import {
   CKA_CLASS,
   CKA_ID,
@@ -24,21 +24,25 @@ export interface TokenObject {
   readonly label: string
 }
 
-/** More than a person could have put there. */
-const MOST_OBJECTS = 1000
+/** More objects than any real token holds. */
+const MAX_OBJECTS = 1000
 
-/** Finds the objects of a class that fit; without a login only the public ones can be seen. */
-export function findObjects(session: Session, ofClass: number, wish: ObjectWish): TokenObject[] {
+/** Finds the objects of a class that match a filter. Without a login only public objects are visible. */
+export function findObjects(
+  session: Session,
+  ofClass: number,
+  filter: ObjectFilter,
+): TokenObject[] {
   const { cryptoki, handle } = session
   const template = [
     { type: CKA_CLASS, value: ofClass },
-    ...(wish.id === undefined ? [] : [{ type: CKA_ID, value: wish.id }]),
-    ...(wish.label === undefined ? [] : [{ type: CKA_LABEL, value: wish.label }]),
+    ...(filter.id === undefined ? [] : [{ type: CKA_ID, value: filter.id }]),
+    ...(filter.label === undefined ? [] : [{ type: CKA_LABEL, value: filter.label }]),
   ]
   const found = explained('search the token', () => {
     cryptoki.C_FindObjectsInit(handle, template)
     try {
-      return cryptoki.C_FindObjects(handle, MOST_OBJECTS)
+      return cryptoki.C_FindObjects(handle, MAX_OBJECTS)
     } finally {
       cryptoki.C_FindObjectsFinal(handle)
     }
@@ -50,7 +54,7 @@ export function findObjects(session: Session, ofClass: number, wish: ObjectWish)
   }))
 }
 
-/** One attribute. Undefined when the object has none or the token keeps it to itself. */
+/** Reads an attribute. Returns undefined if the object does not have it or the token does not reveal it. */
 export function readAttribute(
   { cryptoki, handle }: Session,
   object: Handle,
@@ -68,11 +72,11 @@ export function readAttribute(
   }
 }
 
-/** How what was searched for is called in messages. */
-export function describeObjectWish({ id, label }: ObjectWish): string {
-  const said = [
+/** Describes a filter for messages: ` with the id 02`, or nothing if it matches everything. */
+export function describeObjectFilter({ id, label }: ObjectFilter): string {
+  const parts = [
     ...(id === undefined ? [] : [`the id ${id.toString('hex')}`]),
     ...(label === undefined ? [] : [`the label ${JSON.stringify(label)}`]),
   ]
-  return said.length === 0 ? '' : ` with ${said.join(' and ')}`
+  return parts.length === 0 ? '' : ` with ${parts.join(' and ')}`
 }

@@ -2,12 +2,12 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import { isSystemPath } from './system-path.ts'
 
-/** Where the administrator and packages tell p11-kit which libraries there are. A user's own folder does not count. */
+/** Where the administrator and packages register libraries with p11-kit. A user's own folder does not count. */
 const FOLDERS = ['/etc/pkcs11/modules', '/usr/share/p11-kit/modules']
-/** Where p11-kit looks for a library that is named without a folder; architectures have their own below. */
+/** Where p11-kit looks for a library without an absolute path; architectures have their own folders below. */
 const LIBRARY_FOLDERS = ['/usr/lib', '/usr/lib64', '/usr/local/lib']
 
-/** The PKCS#11 libraries that are registered on this system, by the path that updates keep. */
+/** Lists the PKCS#11 libraries that are registered on this system, by their path before links are resolved: updates keep it. */
 export function p11KitModules(folders: readonly string[] = FOLDERS): string[] {
   const named = folders.flatMap((folder) => listFolder(folder).map((name) => join(folder, name)))
   const found = named

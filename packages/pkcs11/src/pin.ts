@@ -1,12 +1,12 @@
 /**
  * A PIN, in memory that can be cleared.
  *
- * The native module takes text, and text stays in memory until it is collected. So the text exists only for the moment
- * of a login; what lies about for longer is this buffer.
+ * The native module takes a string, and a string stays in memory until it is collected. So the string exists only during
+ * a login; between logins only this buffer does.
  */
 export class Pin {
   readonly #bytes: Buffer
-  /** Where it is from, for messages: "that was typed". */
+  /** Where the PIN is from, for messages and for deciding whether it may be tried again. */
   readonly from: PinOrigin
 
   constructor(text: string, from: PinOrigin) {
@@ -18,15 +18,16 @@ export class Pin {
     return this.#bytes.length
   }
 
-  /** Hands out the text, for a login. */
+  /** Returns the PIN as a string, for a login. */
   expose(): string {
     return this.#bytes.toString('utf8')
   }
 
-  /** Clears it. */
+  /** Overwrites the PIN with zeros. */
   wipe(): void {
     this.#bytes.fill(0)
   }
 }
 
+/** How a PIN was obtained. */
 export type PinOrigin = 'typed' | 'configuration' | 'file' | 'environment' | 'device'

@@ -1,6 +1,6 @@
 import { TokenError } from './token-error.ts'
 
-/** What a URI of RFC 7512 says that we can use. */
+/** The attributes of an RFC 7512 URI that the signer uses. */
 export interface Pkcs11Uri {
   readonly token?: string
   readonly serial?: string
@@ -27,22 +27,22 @@ const QUERY_NAMES = {
   'pin-source': 'pinSource',
   'pin-value': 'pinValue',
 } as const
-/** They describe a thing that we find by something else. */
+/** They describe a slot or library that is found by other attributes. */
 const IGNORED = ['slot-description', 'slot-manufacturer', 'module-name']
-/** One key with its certificate is meant, whichever of them is named. */
+/** Each of these selects the key together with its certificate. */
 const TYPES = ['private', 'cert', 'public']
 
 /**
- * Reads a `pkcs11:` URI.
+ * Parses a `pkcs11:` URI.
  *
- * Attributes that would narrow the choice and that we do not know are refused: to leave one out could mean another key.
+ * Unknown path attributes are rejected, because ignoring one could select another key.
  *
- * @throws {TokenError} Names the attribute, never its value: one of them may be a PIN.
+ * @throws {TokenError} The URI is invalid. The message names the attribute, never its value: it may be a PIN.
  */
 export function parsePkcs11Uri(uri: string): Pkcs11Uri {
-  if (!/^pkcs11:/i.test(uri)) throw refuse('does not begin with pkcs11:')
+  if (!/^pkcs11:/i.test(uri)) throw invalid('does not begin with pkcs11:')
   const [path = '', query = '', ...more] = uri.slice('pkcs11:'.length).split('?')
-  if (more.length > 0) throw refuse('has more than one question mark')
+  if (more.length > 0) throw invalid('has more than one question mark')
   const seen = new Set<string>()
   const read: Record<string, string | Buffer> = {}
   for (const [name, value] of attributes(path, ';', seen)) readPathAttribute(name, value, read)
@@ -62,9 +62,9 @@ function readPathAttribute(
   if (known !== undefined) read[known] = decodeText(name, value)
   else if (name === 'id') read['id'] = decodeBytes(name, value)
   else if (name === 'type') {
-    if (!TYPES.includes(value)) throw refuse(`has a type other than ${TYPES.join(', ')}`)
+    if (!TYPES.includes(value)) throw invalid(`has a type other than ${TYPES.join(', ')}`)
   } else if (!IGNORED.includes(name) && !name.startsWith('library-')) {
-    throw refuse(`has an attribute that is unknown: ${JSON.stringify(name.slice(0, 40))}`)
+    throw invalid(`has an unknown attribute ${JSON.stringify(name.slice(0, 40))}`)
   }
 }
 
@@ -72,15 +72,15 @@ function* attributes(text: string, separator: string, seen: Set<string>) {
   for (const part of text.split(separator).filter((each) => each !== '')) {
     const at = part.indexOf('=')
     const name = part.slice(0, at === -1 ? undefined : at)
-    if (at === -1) throw refuse(`has an attribute without a value: ${JSON.stringify(name)}`)
-    if (seen.has(name)) throw refuse(`has the attribute ${name} twice`)
+    if (at === -1) throw invalid(`has an attribute without a value: ${JSON.stringify(name)}`)
+    if (seen.has(name)) throw invalid(`has the attribute ${name} twice`)
     seen.add(name)
     yield [name, part.slice(at + 1)] as const
   }
 }
 
 function decodeBytes(name: string, value: string): Buffer {
-  if (/%(?![0-9a-f]{2})/i.test(value)) throw refuse(`has a broken percent sign in ${name}`)
+  if (/%(?![0-9a-f]{2})/i.test(value)) throw invalid(`has an invalid percent-encoding in ${name}`)
   const pieces = value.match(/%[0-9a-f]{2}|[^%]+/gi) ?? []
   return Buffer.concat(
     pieces.map((piece) =>
@@ -94,12 +94,12 @@ function decodeText(name: string, value: string): string {
     return new TextDecoder('utf-8', { fatal: true }).decode(decodeBytes(name, value))
   } catch (error) {
     if (error instanceof TokenError) throw error
-    throw refuse(`has bytes that are no text in ${name}`)
+    throw invalid(`is not valid UTF-8 in ${name}`)
   }
 }
 
-function refuse(what: string): TokenError {
-  return new TokenError(`uri in the configuration ${what}`, {
-    hint: 'Write it as RFC 7512 has it, for example pkcs11:token=kube;id=%02',
+function invalid(what: string): TokenError {
+  return new TokenError(`the uri in the configuration ${what}`, {
+    hint: 'Write a URI as in RFC 7512, for example pkcs11:token=kube;id=%02',
   })
 }

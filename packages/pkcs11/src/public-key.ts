@@ -13,7 +13,7 @@ import {
 } from './cryptoki.ts'
 import { readAttribute, type Session } from './objects.ts'
 
-/** Curves by the DER of their object identifiers, as CKA_EC_PARAMS has them. */
+/** Curves by the DER encoding of their object identifier, which is what CKA_EC_PARAMS contains. */
 const CURVES: Readonly<Record<string, string>> = {
   '06082a8648ce3d030107': 'P-256',
   '06052b81040022': 'P-384',
@@ -22,10 +22,10 @@ const CURVES: Readonly<Record<string, string>> = {
 /** Ed25519 by its name (PKCS#11 3.0) and by its object identifier. */
 const ED25519 = ['130c656477617264733235353139', '06032b6570', '06092b06010401da470f01']
 
-/** What kind of key it is, for choosing how to sign. */
+/** The type of a key that TLS can use; undefined for any other. */
 export type KeyKind = 'RSA' | 'P-256' | 'P-384' | 'P-521' | 'Ed25519' | undefined
 
-/** Finds out the kind of a private or public key. Undefined for those that TLS cannot use. */
+/** Returns the type of a private or public key. */
 export function keyKindOf(session: Session, object: Handle): KeyKind {
   const type = readAttribute(session, object, CKA_KEY_TYPE)
   const number = type === undefined ? undefined : readUlong(type)
@@ -35,7 +35,7 @@ export function keyKindOf(session: Session, object: Handle): KeyKind {
   return number === CKK_EC ? (CURVES[curve] as KeyKind) : undefined
 }
 
-/** Reads a public key. Undefined when it cannot be read, or is of a kind that nobody needs here. */
+/** Reads a public key. Returns undefined if it cannot be read or TLS cannot use it. */
 export function readPublicKey(session: Session, object: Handle): KeyObject | undefined {
   const kind = keyKindOf(session, object)
   try {
@@ -68,7 +68,7 @@ function readCurve(session: Session, object: Handle, kind: string): KeyObject | 
   return createPublicKey({ key: { kty: 'EC', crv: kind, x, y }, format: 'jwk' })
 }
 
-/** The point is a DER OCTET STRING; some libraries give it bare, and it never begins so. */
+/** The point is a DER OCTET STRING. Some libraries omit the wrapping; the length distinguishes the two. */
 function unwrapOctets(point: Buffer): Buffer {
   const [tag, length = 0, long = 0] = point
   if (tag !== 0x04) return point

@@ -2,18 +2,23 @@ import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 
 import { isAbsolute } from 'node:path'
 import process from 'node:process'
 import { Pin } from './pin.ts'
-import type { PinWish } from './pin-wish.ts'
+import type { PinSettings } from './pin-settings.ts'
 import { TokenError } from './token-error.ts'
 
+/** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** Longer is no PIN: PKCS#11 tokens take 255 bytes at most. */
-const MOST_BYTES = 1024
-const OPEN_TO_OTHERS = 0o077
+/** PINs of PKCS#11 tokens have at most 255 bytes. */
+const MAX_BYTES = 1024
+const ACCESSIBLE_TO_OTHERS = 0o077
 
-/** The PIN that somebody has put somewhere for us. Undefined when a person has to be asked. */
+/**
+ * Reads the PIN from the configuration, its file or the environment. Returns undefined if it is in none of them.
+ *
+ * @throws {TokenError} The file cannot be read, or other users can access it.
+ */
 export function readStoredPin(
-  { value, file, env }: PinWish,
+  { value, file, env }: PinSettings,
   environment: Environment,
 ): Pin | undefined {
   if (value !== undefined) return new Pin(value, 'configuration')
@@ -22,28 +27,28 @@ export function readStoredPin(
   return fromEnvironment ? new Pin(fromEnvironment, 'environment') : undefined
 }
 
-/** The line end that editors put behind it is no part of the PIN; blanks may be. */
+/** Reads a PIN file. A trailing line break, which editors add, is not part of the PIN; blanks may be. */
 function readPinFile(path: string): string {
-  const refuse = (what: string, hint: string, cause?: unknown): TokenError =>
-    new TokenError(`the file with the PIN, ${JSON.stringify(path)}, ${what}`, { hint, cause })
-  if (!isAbsolute(path)) throw refuse('is not absolute', 'Begin the path with a slash.')
+  const fail = (what: string, hint: string, cause?: unknown): TokenError =>
+    new TokenError(`PIN file ${JSON.stringify(path)} ${what}`, { hint, cause })
+  if (!isAbsolute(path)) throw fail('is not an absolute path', 'Write the full path.')
   let descriptor: number
   try {
-    // A named pipe would wait for a writer.
+    // Opening a named pipe would wait for a writer.
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException
-    throw refuse(`cannot be opened (${code})`, 'Check the path and who may read it.', cause)
+    throw fail(`cannot be opened (${code})`, 'Check the path and its permissions.', cause)
   }
   try {
     const problem = describeAccess(fstatSync(descriptor))
-    if (problem !== undefined) throw refuse(problem.what, problem.hint)
-    const bytes = Buffer.alloc(MOST_BYTES + 1)
+    if (problem !== undefined) throw fail(problem.what, problem.hint)
+    const bytes = Buffer.alloc(MAX_BYTES + 1)
     const length = readSync(descriptor, bytes, 0, bytes.length, 0)
     const text = bytes.toString('utf8', 0, length).replace(/\r?\n$/, '')
     bytes.fill(0)
-    if (length > MOST_BYTES) throw refuse('is too long', 'Put nothing but the PIN into it.')
-    if (text === '') throw refuse('is empty', 'Put the PIN into it.')
+    if (length > MAX_BYTES) throw fail('is too long', 'Write only the PIN into it.')
+    if (text === '') throw fail('is empty', 'Write the PIN into it.')
     return text
   } finally {
     closeSync(descriptor)
@@ -51,13 +56,14 @@ function readPinFile(path: string): string {
 }
 
 function describeAccess(stats: Stats): { what: string; hint: string } | undefined {
-  if (!stats.isFile()) return { what: 'is no file', hint: 'Name a file that holds only the PIN.' }
+  if (!stats.isFile())
+    return { what: 'is not a regular file', hint: 'Use a file that contains only the PIN.' }
   if (process.platform === 'win32') return undefined
   if (stats.uid !== process.getuid?.()) {
-    return { what: 'belongs to somebody else', hint: 'Use a file of your own.' }
+    return { what: 'belongs to another user', hint: 'Use a file that you own.' }
   }
-  if ((stats.mode & OPEN_TO_OTHERS) !== 0) {
-    return { what: 'is open to others', hint: 'Close it: chmod 600 and its path.' }
+  if ((stats.mode & ACCESSIBLE_TO_OTHERS) !== 0) {
+    return { what: 'is accessible to other users', hint: 'Restrict its mode with chmod 600.' }
   }
   return undefined
 }

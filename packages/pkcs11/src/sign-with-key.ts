@@ -1,79 +1,87 @@
 import type { SignatureScheme } from 'kubecred/signer'
-import { CKR_WORDS } from './ckr-words.ts'
+import { CKR_MESSAGES } from './ckr-messages.ts'
 import { CKA_MODULUS, CKU_CONTEXT_SPECIFIC } from './cryptoki.ts'
 import { ckrOf, explained, explainFailure } from './explain-failure.ts'
 import type { FoundKey } from './find-key.ts'
-import { type Way, waysToSign } from './mechanism.ts'
 import { readAttribute, type Session } from './objects.ts'
 import type { Pin } from './pin.ts'
+import { type SigningMethod, signingMethods } from './signing-methods.ts'
 import { describeToken, type Token } from './tokens.ts'
 
-export interface Signing extends Session {
+/** One signature to make. */
+export interface SignRequest extends Session {
   readonly token: Token
   readonly key: FoundKey
-  /** Given for a key that wants it every time. */
+  /** Set for a key that requires it for every signature. */
   readonly pin: Pin | undefined
   readonly scheme: SignatureScheme
   readonly digest: Uint8Array
-  readonly tell: (text: string) => Promise<void>
+  readonly notify: (text: string) => Promise<void>
 }
 
-/** Long enough for RSA with 8192 bits. */
-const LONGEST_SIGNATURE = 1024
-/** A device that takes longer probably waits for a person. */
+/** A signature of an 8192-bit RSA key. */
+const MAX_SIGNATURE_BYTES = 1024
+/** A device that takes longer probably waits for a touch. */
 const SLOW_MS = 700
 
-/** Lets the token sign. */
-export async function signWithKey(signing: Signing): Promise<Uint8Array> {
-  const { cryptoki, handle, token, key, pin, digest } = signing
-  const doing = `sign with token ${describeToken(token)}`
-  const way = begin(signing, doing)
+/**
+ * Makes a signature in the token.
+ *
+ * @throws {TokenError} The token cannot make such a signature, or failed to.
+ */
+export async function signWithKey(request: SignRequest): Promise<Uint8Array> {
+  const { cryptoki, handle, token, key, pin, digest } = request
+  const action = `sign with token ${describeToken(token)}`
+  const method = beginSigning(request, action)
   if (key.isAlwaysAuthenticated && pin !== undefined) {
     if (pin.from === 'device') {
-      await signing.tell(`Enter the PIN of token ${describeToken(token)} on the device`)
+      await request.notify(`Enter the PIN of token ${describeToken(token)} on the device`)
     }
-    explained(doing, () => cryptoki.C_Login(handle, CKU_CONTEXT_SPECIFIC, pin.expose()))
+    explained(action, () => cryptoki.C_Login(handle, CKU_CONTEXT_SPECIFIC, pin.expose()))
   }
   const slow = setTimeout(() => {
-    // Whether the person was reached makes no difference to the signature.
-    void signing
-      .tell(`Waiting for token ${describeToken(token)}: touch it if it blinks`)
+    // A notice that cannot be shown must not fail the signature.
+    void request
+      .notify(`Waiting for token ${describeToken(token)}: touch it if it blinks`)
       .catch(() => {})
   }, SLOW_MS)
   try {
-    const into = Buffer.alloc(LONGEST_SIGNATURE)
-    // On another thread: signals and prompts still work while the device thinks.
-    return way.finish(await cryptoki.C_SignAsync(handle, way.prepare(digest), into))
+    const into = Buffer.alloc(MAX_SIGNATURE_BYTES)
+    // Runs on another thread, so signals and prompts still work meanwhile.
+    return method.finish(await cryptoki.C_SignAsync(handle, method.prepare(digest), into))
   } catch (error) {
-    throw explainFailure(error, doing)
+    throw explainFailure(error, action)
   } finally {
     clearTimeout(slow)
   }
 }
 
-const NOT_THIS_WAY: readonly (number | undefined)[] = [
-  CKR_WORDS['CKR_MECHANISM_INVALID']?.code,
-  CKR_WORDS['CKR_MECHANISM_PARAM_INVALID']?.code,
+const MECHANISM_REJECTED: readonly (number | undefined)[] = [
+  CKR_MESSAGES['CKR_MECHANISM_INVALID']?.code,
+  CKR_MESSAGES['CKR_MECHANISM_PARAM_INVALID']?.code,
 ]
 
-/** Some tokens list a mechanism that they do not know for this key: then the next one may do. */
-function begin({ cryptoki, handle, token, key, scheme }: Signing, doing: string): Way {
+/** Tries the methods in turn: some tokens list a mechanism that they do not support for this key. */
+function beginSigning(
+  { cryptoki, handle, token, key, scheme }: SignRequest,
+  action: string,
+): SigningMethod {
   const modulus = readAttribute({ cryptoki, handle }, key.handle, CKA_MODULUS)
-  const ways = waysToSign(scheme, key.kind, {
-    mechanisms: explained(doing, () => cryptoki.C_GetMechanismList(token.slot)),
+  const methods = signingMethods(scheme, key.kind, {
+    mechanisms: explained(action, () => cryptoki.C_GetMechanismList(token.slot)),
     modulusBits: bitsOf(modulus),
   })
   let failure: unknown
-  for (const way of ways) {
+  for (const method of methods) {
     try {
-      cryptoki.C_SignInit(handle, way.mechanism, key.handle)
-      return way
+      cryptoki.C_SignInit(handle, method.mechanism, key.handle)
+      return method
     } catch (error) {
       failure = error
-      if (!NOT_THIS_WAY.includes(ckrOf(error))) break
+      if (!MECHANISM_REJECTED.includes(ckrOf(error))) break
     }
   }
-  throw explainFailure(failure, doing)
+  throw explainFailure(failure, action)
 }
 
 function bitsOf(modulus: Buffer | undefined): number {

@@ -5,13 +5,13 @@ import process from 'node:process'
 const WRITABLE_BY_OTHERS = 0o022
 
 /**
- * Whether only root can change what is at a path: it and every folder above it belong to root and are closed to
- * writing by others.
+ * Whether only root can change the file at a path: the file and every folder above it belong to root and are not
+ * writable by others.
  *
- * @param path Real, without links in it.
+ * @param path A real path, without links.
  */
 export function isSystemPath(path: string): boolean {
-  // Windows has other rules, which Node cannot see.
+  // Node cannot read the access control lists of Windows.
   if (process.platform === 'win32') return false
   const stats = lstatSync(path, { throwIfNoEntry: false })
   if (stats === undefined || stats.isSymbolicLink()) return false

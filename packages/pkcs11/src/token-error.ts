@@ -1,8 +1,8 @@
-/** Something about a token, its library or the configuration that a person can put right. */
+/** A problem with a token, its library or the configuration that the user can fix. */
 export class TokenError extends Error {
   /** One imperative sentence: what to do now. */
   readonly hint: string
-  /** The number of the Cryptoki error behind it, where there is one. */
+  /** The CKR number of the Cryptoki error that caused it, if one did. */
   readonly ckr: number | undefined
 
   constructor(

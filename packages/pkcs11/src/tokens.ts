@@ -1,9 +1,9 @@
-import type { TokenWish } from './configuration.ts'
+import type { TokenFilter } from './configuration.ts'
 import { CKF_TOKEN_INITIALIZED, type Cryptoki, type Handle, trimPadding } from './cryptoki.ts'
 import { explained } from './explain-failure.ts'
 import { TokenError } from './token-error.ts'
 
-/** A token that is plugged in, with what it says about itself. */
+/** A token that is plugged in, with what it reports about itself. */
 export interface Token {
   readonly slot: Handle
   readonly slotId: bigint
@@ -12,25 +12,25 @@ export interface Token {
   readonly manufacturer: string
   readonly model: string
   readonly flags: number
-  readonly shortestPin: number
-  readonly longestPin: number
+  readonly minPinLength: number
+  readonly maxPinLength: number
 }
 
-/** Lists the tokens that are plugged in and set up. */
+/** Lists the tokens that are plugged in and initialised. */
 export function listTokens(cryptoki: Cryptoki): Token[] {
   return explained('list the tokens', () => cryptoki.C_GetSlotList(true))
     .flatMap((slot) => {
       try {
         return [readToken(cryptoki, slot)]
       } catch {
-        // Pulled out in between, or of a kind that the library does not know: there are others.
+        // Unplugged meanwhile, or not supported by the library: skip it.
         return []
       }
     })
     .filter(({ flags }) => (flags & CKF_TOKEN_INITIALIZED) !== 0)
 }
 
-/** Asks a token about itself: the flags of its PIN change. */
+/** Reads what a token reports about itself. Read it again before a login: the PIN flags change. */
 export function readToken(cryptoki: Cryptoki, slot: Handle): Token {
   const info = cryptoki.C_GetTokenInfo(slot)
   return {
@@ -41,59 +41,59 @@ export function readToken(cryptoki: Cryptoki, slot: Handle): Token {
     manufacturer: trimPadding(info.manufacturerID),
     model: trimPadding(info.model),
     flags: info.flags,
-    shortestPin: info.minPinLen,
-    longestPin: info.maxPinLen,
+    minPinLength: info.minPinLen,
+    maxPinLength: info.maxPinLen,
   }
 }
 
 /**
- * Finds the one token that is meant.
+ * Returns the one token that matches a filter.
  *
- * @throws {TokenError} When there is none or more than one; it lists those that are there.
+ * @throws {TokenError} No token matches, or more than one; the message lists them.
  */
-export function chooseToken(tokens: readonly Token[], wish: TokenWish): Token {
-  const fitting = tokens.filter((token) => fits(token, wish))
-  const [chosen, another] = fitting
+export function chooseToken(tokens: readonly Token[], filter: TokenFilter): Token {
+  const matching = tokens.filter((token) => matches(token, filter))
+  const [chosen, another] = matching
   if (chosen !== undefined && another === undefined) return chosen
-  const wanted = describeWish(wish)
+  const wanted = describeTokenFilter(filter)
   if (chosen !== undefined) {
-    const those = fitting.map(describeToken).join(', ')
-    throw new TokenError(`${fitting.length} tokens fit${wanted}: ${those}`, {
-      hint: 'Add tokenLabel, or tokenSerial where labels are equal.',
+    const found = matching.map(describeToken).join(', ')
+    throw new TokenError(`${matching.length} tokens match${wanted}: ${found}`, {
+      hint: 'Add tokenLabel, or tokenSerial if the labels are equal.',
     })
   }
   if (tokens.length === 0) {
-    throw new TokenError('the library sees no token', {
-      hint: 'Plug the device in; check that its service (such as pcscd) runs and that you may use it.',
+    throw new TokenError('the library finds no token', {
+      hint: 'Plug the device in, and check that its service (such as pcscd) is running and that you have access to it.',
     })
   }
   const [only] = tokens
   const example = tokens.length === 1 && only !== undefined ? only.label : undefined
-  throw new TokenError(`no token fits${wanted}; there is ${tokens.map(describeToken).join(', ')}`, {
+  throw new TokenError(`no token matches${wanted}; found ${tokens.map(describeToken).join(', ')}`, {
     hint:
-      wish.slotId !== undefined && example !== undefined
-        ? `Slot numbers change: in place of slotId write tokenLabel: ${JSON.stringify(example)}`
-        : 'Correct tokenLabel or tokenSerial, or plug the right device in.',
+      filter.slotId !== undefined && example !== undefined
+        ? `Slot numbers change: replace slotId by tokenLabel: ${JSON.stringify(example)}`
+        : 'Correct tokenLabel or tokenSerial, or plug in the right device.',
   })
 }
 
-/** How a token is called in messages. */
+/** Describes a token for messages. */
 export function describeToken({ label, serial, slotId }: Token): string {
   return `${JSON.stringify(label)} (serial ${serial || 'none'}, slot ${slotId})`
 }
 
-function fits(token: Token, wish: TokenWish): boolean {
+function matches(token: Token, filter: TokenFilter): boolean {
   const names = ['slotId', 'label', 'serial', 'manufacturer', 'model'] as const
-  return names.every((name) => wish[name] === undefined || wish[name] === token[name])
+  return names.every((name) => filter[name] === undefined || filter[name] === token[name])
 }
 
-function describeWish({ slotId, label, serial, manufacturer, model }: TokenWish): string {
-  const said = [
+function describeTokenFilter({ slotId, label, serial, manufacturer, model }: TokenFilter): string {
+  const parts = [
     slotId === undefined ? [] : [`slotId ${slotId}`],
     label === undefined ? [] : [`the label ${JSON.stringify(label)}`],
     serial === undefined ? [] : [`the serial ${JSON.stringify(serial)}`],
     manufacturer === undefined ? [] : [`the manufacturer ${JSON.stringify(manufacturer)}`],
     model === undefined ? [] : [`the model ${JSON.stringify(model)}`],
   ].flat()
-  return said.length === 0 ? '' : ` ${said.join(' and ')}`
+  return parts.length === 0 ? '' : ` ${parts.join(' and ')}`
 }

@@ -14,11 +14,11 @@ import { join } from 'node:path'
 
 /** SoftHSM: a real PKCS#11 library with its tokens in files. */
 export const SOFTHSM = '/usr/lib/softhsm/libsofthsm2.so'
-/** OpenSC's library between a program and another library, which writes down every call. */
+/** OpenSC's library that wraps another library and logs every call. */
 const SPY = findLibrary('pkcs11-spy.so')
 export const PIN = '123456'
 
-/** Debian keeps libraries in a folder of the architecture. */
+/** Finds a library in Debian's folder of the architecture. */
 export function findLibrary(name: string): string {
   const folders = existsSync('/usr/lib') ? readdirSync('/usr/lib') : []
   const all = folders
@@ -27,7 +27,7 @@ export function findLibrary(name: string): string {
   return all.find((path) => existsSync(path)) ?? name
 }
 
-/** Skips with the line that installs what is missing. */
+/** Whether SoftHSM and OpenSC are installed; {@link NEEDS} has the command that installs them. */
 export const hasSoftHsm =
   existsSync(SOFTHSM) &&
   existsSync(SPY) &&
@@ -48,7 +48,7 @@ export interface KeyOptions {
   readonly alwaysAuthenticate?: boolean
 }
 
-/** Tokens of one test file, in a folder of their own. */
+/** The tokens of one test file, in their own folder. */
 export class SoftHsm {
   readonly folder = mkdtempSync(join(tmpdir(), 'kubecred-hsm-'))
   readonly environment: Readonly<Record<string, string>>
@@ -62,19 +62,19 @@ export class SoftHsm {
       configuration,
       `directories.tokendir = ${tokens}\nobjectstore.backend = file\nlog.level = ERROR\n`,
     )
-    // The library of TPMs makes a database where it is loaded, and `list` loads all.
+    // The TPM library creates a database when it is loaded, and `list` loads every library.
     this.environment = { SOFTHSM2_CONF: configuration, TPM2_PKCS11_STORE: this.folder }
     this.#makeAuthority()
   }
 
-  /** The environment in which {@link SPY} stands between us and SoftHSM. */
+  /** The library and environment that log the calls to SoftHSM, with a fresh log. */
   get spied(): { library: string; environment: Readonly<Record<string, string>> } {
     rmSync(this.#log, { force: true })
     const environment = { ...this.environment, PKCS11SPY: SOFTHSM, PKCS11SPY_OUTPUT: this.#log }
     return { library: SPY, environment }
   }
 
-  /** How often a function was called through the spy. Forgets them. */
+  /** How often a function was called through the spy. Clears the log. */
   callsOf(name: string): number {
     const text = existsSync(this.#log) ? readFileSync(this.#log, 'utf8') : ''
     rmSync(this.#log, { force: true })
@@ -87,7 +87,7 @@ export class SoftHsm {
     ])
   }
 
-  /** Makes a key in the token, which never leaves it. */
+  /** Generates a key in the token. */
   addKey(
     token: string,
     { type, id, label, alwaysAuthenticate = false }: KeyOptions,
@@ -103,7 +103,7 @@ export class SoftHsm {
     return readPublicKey((args) => this.#tool(token, undefined, args), id, this.#file('public'))
   }
 
-  /** Signs a certificate for a key, and puts it beside it. */
+  /** Issues a certificate for a key, and stores it in the token. */
   addCertificate(
     token: string,
     id: string,
@@ -115,14 +115,14 @@ export class SoftHsm {
     return new X509Certificate(readFileSync(file))
   }
 
-  /** The same, seen only by those who are logged in. pkcs11-tool cannot. */
+  /** Adds a certificate that is visible only after a login, which pkcs11-tool cannot do. */
   addHiddenCertificate(token: string, id: string): X509Certificate {
     const file = this.#issue(token, id, '/CN=hidden', 30)
     this.run(process.execPath, ['-e', HIDE, SOFTHSM, token, PIN, id, file])
     return new X509Certificate(readFileSync(file))
   }
 
-  /** Puts a key and its certificate, both PEM, into a token. */
+  /** Imports a key and its certificate, both PEM, into a token. */
   importPair(token: string, id: string, certificate: string, key: string, pin = PIN): void {
     const [keyFile, file] = [this.#file('imported.key'), this.#file('imported.der')]
     writeFileSync(keyFile, key, { mode: 0o600 })
@@ -141,7 +141,7 @@ export class SoftHsm {
     return /^(\d+)/.exec(this.#slot(token))?.[1] ?? ''
   }
 
-  /** Whether somebody has entered a wrong PIN since the last right one. */
+  /** Whether a wrong PIN was entered since the last correct one. */
   isPinCountLow(token: string): boolean {
     return this.#tool(token, undefined, ['--list-slots']).includes('user PIN count low')
   }
@@ -192,7 +192,7 @@ export class SoftHsm {
   }
 }
 
-/** Reads a public key with pkcs11-tool, which can write only some of them to a file. */
+/** Reads a public key with pkcs11-tool, which can write only some types to a file. */
 export function readPublicKey(
   tool: (args: readonly string[]) => string,
   id: string,
@@ -206,7 +206,7 @@ export function readPublicKey(
   return createPublicKey({ key: readFileSync(file), format: 'der', type: 'spki' })
 }
 
-/** A point of a curve says by its length which one it is of. */
+/** Returns the key of a point. The length of the point determines the curve. */
 function keyOfPoint(point: Buffer): KeyObject {
   if (point.length === 32) {
     const key = { kty: 'OKP', crv: 'Ed25519', x: point.toString('base64url') }

@@ -11,7 +11,7 @@ const VERSION = 'external-signer.authentication.k8s.io/v1alpha1'
 export type Environment = Readonly<Record<string, string | undefined>>
 export type Configuration = Readonly<Record<string, string>>
 
-/** In a session of its own, so that a terminal of whoever runs the tests is not found. */
+/** Starts the program detached, so that it does not find the terminal of the test run. */
 export function start(
   args: readonly string[],
   env: Environment,
@@ -31,7 +31,7 @@ export const certificateRequest = (configuration: Configuration): object => ({
   configuration,
 })
 
-export const MESSAGE = Buffer.from('what TLS wants to be signed')
+export const MESSAGE = Buffer.from('a message to sign')
 
 const SCHEMES = {
   rsa_pss_rsae_sha256: {
@@ -80,7 +80,7 @@ export function isGoodSignature(scheme: Scheme, key: KeyObject, signature: strin
   return verify(hash, MESSAGE, how, Buffer.from(signature, 'base64'))
 }
 
-/** Asks the signer one thing, as a client does that knows only one answer per process. */
+/** Sends the signer one request, as a client does that starts a process for each. */
 export function ask(request: object, env: Environment): Promise<Ended> {
   return start([], { ...env, EXTERNAL_SIGNER_PLUGIN_CONFIG: JSON.stringify(request) }).ended()
 }
@@ -94,7 +94,7 @@ export async function askCertificate(
   return new X509Certificate(Buffer.from(JSON.parse(out).certificate, 'base64'))
 }
 
-/** Asks for a signature; gives it in base64, or fails with what the signer said. */
+/** Requests a signature. Returns it in base64, or throws the error output of the signer. */
 export async function askSignature(
   scheme: Scheme,
   configuration: Configuration,
@@ -105,16 +105,16 @@ export async function askSignature(
   return JSON.parse(out).signature
 }
 
-export interface Staying {
+export interface KeptSigner {
   readonly signer: RunningProgram
   readonly requests: Writable
-  /** Sends a request and waits for the answer to it. */
+  /** Sends a request and waits for its response. */
   next(request: object): Promise<Readonly<Record<string, string>>>
   end(): Promise<Ended>
 }
 
-/** Starts a signer that stays. The first request goes with it; `next` waits for its answer too. */
-export function stay(first: object, env: Environment, options: SpawnOptions = {}): Staying {
+/** Starts a signer that is kept running. It gets the first request at its start; `next` waits for that response too. */
+export function startKept(first: object, env: Environment, options: SpawnOptions = {}): KeptSigner {
   const signer = start(
     [],
     { ...env, EXTERNAL_SIGNER_PLUGIN_CONFIG: JSON.stringify(first), KUBECRED_SIGNER_FD: '3' },

@@ -1,9 +1,9 @@
 /**
- * Checks that options are an object and that each of them exists: a misspelt one would have no effect.
+ * Checks that options are an object with known names: a misspelt option would be ignored silently.
  *
- * @param what Whose options these are, such as `startSandbox()`.
- * @param known Every option that exists.
- * @throws {TypeError} Names the option, and the one that was probably meant.
+ * @param what The function that takes the options, such as `startSandbox()`.
+ * @param known All valid names.
+ * @throws {TypeError} The options are not an object, or one is unknown; the message suggests the closest name.
  */
 export function checkOptionNames(
   given: unknown,
@@ -17,17 +17,18 @@ export function checkOptionNames(
   for (const [name, value] of Object.entries(given)) {
     if (value === undefined || Object.hasOwn(known, name)) continue
     const meant = closest(name, names)
-    const advice = meant === undefined ? `it has ${names.join(', ')}` : `did you mean ${meant}?`
+    const advice =
+      meant === undefined ? `valid names: ${names.join(', ')}` : `did you mean ${meant}?`
     throw new TypeError(`${what} has no ${JSON.stringify(name)}; ${advice}`)
   }
 }
 
-/** The name that was probably meant: one mistake is allowed for every three letters. */
+/** Returns the closest name, with at most one mistake for every three letters. */
 function closest(typed: string, names: readonly string[]): string | undefined {
   let best: string | undefined
   let bestDistance = Math.max(1, Math.floor(typed.length / 3)) + 1
   for (const name of names) {
-    const distance = editDistance(plain(typed), plain(name))
+    const distance = editDistance(normalise(typed), normalise(name))
     if (distance >= bestDistance) continue
     best = name
     bestDistance = distance
@@ -35,12 +36,12 @@ function closest(typed: string, names: readonly string[]): string | undefined {
   return best
 }
 
-/** `authProvider` and `auth-provider` are the same mistake apart. */
-function plain(name: string): string {
+/** Normalises a name, so that `authProvider` equals `auth-provider`. */
+function normalise(name: string): string {
   return name.toLowerCase().replaceAll('-', '')
 }
 
-/** Letters to insert, remove, replace or swap with their neighbour. */
+/** Returns the number of insertions, deletions, replacements and swaps of neighbours between two names. */
 function editDistance(a: string, b: string): number {
   const rows = [Array.from({ length: b.length + 1 }, (_, column) => column)]
   const at = (row: number, column: number): number =>

@@ -5,22 +5,22 @@ import type { PluginOptions } from './plugin/plugin-options.ts'
 import type { SandboxOptions } from './sandbox-options.ts'
 import type { RestartOptions } from './server/listener.ts'
 
-/** @throws {TypeError} */
+/** @throws {TypeError} An option is unknown. */
 export function checkSandboxOptions(options: SandboxOptions): void {
   checkOptionNames(options, 'startSandbox()', SANDBOX)
 }
 
-/** @throws {TypeError} */
+/** @throws {TypeError} An option is unknown. */
 export function checkTokenOptions(options: TokenOptions): void {
   checkOptionNames(options, 'issueToken()', TOKEN)
 }
 
-/** @throws {TypeError} */
+/** @throws {TypeError} An option is unknown. */
 export function checkCertificateOptions(options: CertificateOptions): void {
   checkOptionNames(options, 'issueCertificate()', CERTIFICATE)
 }
 
-/** @throws {TypeError} */
+/** @throws {TypeError} An option is unknown. */
 export function checkRestartOptions(options: RestartOptions): void {
   checkOptionNames(options, 'restart()', { downMs: true } satisfies Record<
     keyof RestartOptions,
@@ -28,13 +28,13 @@ export function checkRestartOptions(options: RestartOptions): void {
   >)
 }
 
-/** @throws {TypeError} */
+/** @throws {TypeError} An option is unknown. */
 export function checkPluginOptions(options: PluginOptions): void {
   checkOptionNames(options, 'plugin()', PLUGIN)
   const { answers = 'token' } = options
   if (!ANSWERS.includes(answers)) {
     throw new TypeError(
-      `the answers of plugin() must be one of ${ANSWERS.join(', ')}, not ${JSON.stringify(answers)}`,
+      `option answers of plugin() must be one of ${ANSWERS.join(', ')}, not ${JSON.stringify(answers)}`,
     )
   }
 }

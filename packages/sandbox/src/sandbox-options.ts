@@ -2,32 +2,32 @@ import type { ProxiedRequest } from './api/proxy.ts'
 import type { Forbid } from './server/authorize.ts'
 import type { Answer } from './server/send.ts'
 
-/** How a sandbox behaves. Everything has a default. */
+/** Options of a sandbox. All have defaults. */
 export interface SandboxOptions {
-  /** 0, the default, takes a free one. */
+  /** By default 0, which chooses a free port. */
   readonly port?: number | undefined
-  /** Speaks plain HTTP in place of HTTPS; client certificates are then impossible. */
+  /** Serves plain HTTP instead of HTTPS; client certificates are then impossible. */
   readonly http?: boolean | undefined
-  /** Offers HTTP/2 beside HTTP/1.1, as kube-apiserver does (the default); only over TLS. */
+  /** Offers HTTP/2 in addition to HTTP/1.1, as kube-apiserver does. By default true; only over TLS. */
   readonly http2?: boolean | undefined
-  /** Ends the TLS handshake of a client without a good certificate. */
+  /** Fails the TLS handshake of a client without a valid certificate. */
   readonly requireClientCertificate?: boolean | undefined
-  /** Signs client certificates with an authority of their own, not the server's. */
+  /** Issues client certificates from their own CA, not the server's. */
   readonly separateClientAuthority?: boolean | undefined
-  /** Whether a request without a credential is `system:anonymous` (the default) or refused. */
+  /** Whether a request without a credential is `system:anonymous` (the default) or gets a 401. */
   readonly anonymous?: boolean | undefined
-  /** Passwords by user name. Without any, basic authentication does not exist. */
+  /** Passwords by user name. By default there is no basic authentication. */
   readonly basic?: Readonly<Record<string, string>> | undefined
-  /** Refuses with 403 what would otherwise be allowed. */
+  /** Answers requests with 403 that would otherwise be allowed. */
   readonly forbid?: Forbid | undefined
   /** Answers requests to the proxy subresource of pods, services and nodes. */
   readonly proxied?: ((request: ProxiedRequest) => Answer | Promise<Answer>) | undefined
-  /** How far the server's clock is ahead: in the Date header and in every expiry. */
+  /** How far the server's clock is ahead, in the Date header and in every expiry. */
   readonly clockSkewMs?: number | undefined
-  /** The time in milliseconds, for tests that move it; the system's unless told. */
+  /** The current time in milliseconds, for tests that control it; by default `Date.now`. */
   readonly now?: (() => number) | undefined
-  /** How often a watch that asked for bookmarks gets one; 60 seconds unless told. */
+  /** How often a watch with `allowWatchBookmarks` gets a bookmark; by default every 60 seconds. */
   readonly bookmarkIntervalMs?: number | undefined
-  /** How many changes a watch can start behind; 1,000 unless told. */
+  /** How many of the last changes a watch can resume from; by default 1,000. */
   readonly watchWindow?: number | undefined
 }

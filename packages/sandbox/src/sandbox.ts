@@ -7,56 +7,60 @@ import type { Responder } from './server/handle.ts'
 import type { RestartOptions } from './server/listener.ts'
 import type { RequestRecord } from './server/request-log.ts'
 
-/** A running Kubernetes API server, small enough for a test. Options that do not exist are a `TypeError`. */
+/** A running Kubernetes API server for tests. Every method throws a `TypeError` for an unknown option. */
 export interface Sandbox extends AsyncDisposable {
   /** The address, such as `https://127.0.0.1:40123`. */
   readonly url: string
-  /** The authority of the server's certificate, as PEM; another one after `rotateServerAuthority`. */
+  /** The CA of the server's certificate, as PEM; `rotateServerAuthority` changes it. */
   readonly caPem: string
-  /** The authority of client certificates, as PEM; the same one unless options say otherwise. */
+  /** The CA of client certificates, as PEM; by default the same as `caPem`. */
   readonly clientCaPem: string
-  /** A folder of its own, readable only by its owner, removed by `close`. */
+  /** The sandbox's folder, readable only by its owner and removed by `close`. */
   readonly folder: string
   /** The last 10,000 requests, oldest first. */
   readonly requests: readonly RequestRecord[]
   readonly connections: ConnectionCounts
-  /** How often plugins of this sandbox have run since the start or the last reset. */
+  /** How often plugins have run since the start or the last reset. */
   readonly pluginRuns: number
-  /** What they found in KUBERNETES_EXEC_INFO, oldest first; the last 1,000. */
+  /** The values of KUBERNETES_EXEC_INFO in the last 1,000 runs, oldest first. */
   readonly pluginExecInfos: readonly unknown[]
 
-  /** Makes a bearer token that the server knows at once. */
+  /** Issues a bearer token. */
   issueToken(options: TokenOptions): IssuedToken
-  /** Makes a client certificate. */
+  /** Issues a client certificate. */
   issueCertificate(options: CertificateOptions): Promise<IssuedCertificate>
-  /** Takes back one token, or all tokens of a user. */
+  /** Revokes one token, or all tokens issued to a user so far. */
   revoke(tokenOrUser: string): void
-  /** Takes back all certificates issued to a user so far. */
+  /** Revokes all certificates issued to a user so far. */
   revokeCertificates(user: string): void
-  /** Puts a hook before every answer, or removes it. */
+  /** Sets a hook that may answer requests instead of the server; undefined removes it. */
   respondWith(responder: Responder | undefined): void
-  /** Makes an executable credential plugin that gets its credentials from here. */
+  /** Creates an executable credential plugin that gets its credentials from the sandbox. */
   plugin(options: PluginOptions): Promise<PluginCommand>
   resetPluginRuns(): void
-  /** Writes a kubeconfig (mode 0600) that leads here, and returns its path. */
+  /** Writes a kubeconfig (mode 0600) for the sandbox, and returns its path. */
   writeKubeconfig(options?: KubeconfigOptions): string
-  /** Lets a pod log a line, which whoever follows its log sees; throws if there is no such pod. */
+  /**
+   * Appends a line to the log of a pod.
+   *
+   * @throws {Error} There is no such pod.
+   */
   log(namespace: string, pod: string, line: string): void
-  /** Ends all connections at once and goes on listening. */
+  /** Closes all connections, and continues to listen. */
   dropConnections(): void
   /**
-   * Ends all connections, stays away for `downMs`, and listens at the same address again.
+   * Closes all connections, stops listening for `downMs`, then listens at the same address again.
    *
-   * Objects and their history, tokens, certificates and hooks survive; TLS sessions do not. Resolves
-   * when it listens, or when the sandbox is closed meanwhile.
+   * Objects and their history, tokens, certificates and hooks survive; TLS sessions do not. Resolves when the server
+   * listens again, or when the sandbox is closed meanwhile.
    */
   restart(options?: RestartOptions): Promise<void>
   /**
-   * Gives the server a certificate of a new authority, which is returned as PEM.
+   * Gives the server a certificate from a new CA, and returns the CA as PEM.
    *
-   * New connections see it at once, and those that are open go on. Client certificates stay good.
+   * New connections see it immediately; open ones stay open. Client certificates stay valid.
    */
   rotateServerAuthority(): Promise<string>
-  /** Ends all connections, stops listening and removes the folder. */
+  /** Closes all connections, stops listening and removes the folder. */
   close(): Promise<void>
 }

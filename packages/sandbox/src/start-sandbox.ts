@@ -19,16 +19,16 @@ import { Plugins } from './plugin/plugins.ts'
 import { Pods } from './pods/pods.ts'
 import type { Sandbox } from './sandbox.ts'
 import type { SandboxOptions } from './sandbox-options.ts'
-import type { Handling, Responder } from './server/handle.ts'
+import type { HandlerContext, Responder } from './server/handle.ts'
 import { RequestLog } from './server/request-log.ts'
 import { serve } from './server/serve.ts'
 
 const BOOKMARK_INTERVAL_MS = 60_000
 
 /**
- * Starts an API server on 127.0.0.1 with a certificate authority of its own.
+ * Starts an API server on 127.0.0.1 with its own certificate authority.
  *
- * @throws {TypeError} An option does not exist.
+ * @throws {TypeError} An option is unknown.
  *
  * @example
  * await using sandbox = await startSandbox()
@@ -39,10 +39,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   checkSandboxOptions(options)
   const { now: realNow = Date.now, clockSkewMs = 0 } = options
   const now = (): number => realNow() + clockSkewMs
-  // First of all: without a place for files nothing is started that somebody would have to end.
+  // First, because after a failure here nothing has to be stopped.
   const folder = mkdtempSync(join(tmpdir(), 'kubecred-sandbox-'))
   const identity = await ServerIdentity.create()
-  // Kept by value: whoever issued the clients' certificates does not change with the server's.
+  // Kept in a variable, because `identity.authority` changes when the server's CA is rotated.
   const clientAuthority =
     options.separateClientAuthority === true
       ? await createAuthority('sandbox-client-ca')
@@ -60,7 +60,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   }
   let responder: Responder | undefined
 
-  const handling: Omit<Handling, 'connectionOf'> = {
+  const handlerOptions: Omit<HandlerContext, 'connectionOf'> = {
     authenticators: {
       certificates,
       tokens,
@@ -73,7 +73,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     responder: () => responder,
     route: async (call) => route(call, api),
   }
-  const served = await serve(handling, {
+  const server = await serve(handlerOptions, {
     port: options.port ?? 0,
     http2: options.http2 ?? true,
     ...(options.http === true
@@ -96,7 +96,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     issueCertificate: async (wanted) => certificates.issue(wanted),
   })
   const end = async (): Promise<void> => {
-    await Promise.all([served.close(), plugins.close()])
+    await Promise.all([server.close(), plugins.close()])
     rmSync(folder, { recursive: true, force: true })
   }
   let ended: Promise<void> | undefined
@@ -104,7 +104,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     ended ??= end()
     return ended
   }
-  const { url } = served
+  const { url } = server
   return {
     url,
     get caPem() {
@@ -116,7 +116,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       return log.list()
     },
     get connections() {
-      return served.connections
+      return server.connections
     },
     get pluginRuns() {
       return plugins.runs
@@ -145,14 +145,14 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     writeKubeconfig: (wanted = {}) =>
       writeKubeconfig(wanted, { url, caPem: identity.authority.certificate, folder }),
     log: (namespace, pod, line) => pods.log(namespace, pod, line),
-    dropConnections: () => served.dropConnections(),
+    dropConnections: () => server.dropConnections(),
     restart: async (wanted = {}) => {
       checkRestartOptions(wanted)
-      return served.restart(wanted)
+      return server.restart(wanted)
     },
     rotateServerAuthority: async () => {
       await identity.rotate()
-      served.renewTls()
+      server.renewTls()
       return identity.authority.certificate
     },
     close,

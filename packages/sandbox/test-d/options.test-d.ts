@@ -20,15 +20,15 @@ it('a user takes what the sandbox issues, a plugin, and a signer', () => {
   }>().toExtend<KubeconfigUser>()
 })
 
-it('a field that does not exist does not compile', () => {
+it('an unknown field does not compile', () => {
   // @ts-expect-error: it is token.
   const user: KubeconfigUser = { tokn: 't' }
-  // @ts-expect-error: values of an auth provider are text.
+  // @ts-expect-error: values of an auth provider are strings.
   const signer: KubeconfigUser = { 'auth-provider': { name: 'x', config: { slotId: 0 } } }
   expectTypeOf([user, signer]).items.toEqualTypeOf<KubeconfigUser>()
 })
 
-it('everything optional may be undefined, also under exactOptionalPropertyTypes', () => {
+it('optional fields may be undefined under exactOptionalPropertyTypes', () => {
   expectTypeOf<AllUndefined<SandboxOptions>>().toExtend<SandboxOptions>()
   expectTypeOf<AllUndefined<KubeconfigOptions>>().toExtend<KubeconfigOptions>()
   expectTypeOf<AllUndefined<KubeconfigUser>>().toExtend<KubeconfigUser>()

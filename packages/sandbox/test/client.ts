@@ -7,7 +7,7 @@ import {
 import { type Agent, request as httpsRequest } from 'node:https'
 import type { Sandbox } from '../src/index.ts'
 
-/** What a test sends. */
+/** The parts of a request. */
 export interface Sent {
   readonly method?: string
   readonly token?: string
@@ -22,7 +22,7 @@ export interface Sent {
   readonly maxVersion?: 'TLSv1.2' | 'TLSv1.3'
 }
 
-/** What a test receives; `json` is what the text says, if it is JSON. */
+/** A response; `json` is the parsed text, if it is JSON. */
 export interface Received {
   readonly status: number
   readonly headers: IncomingHttpHeaders
@@ -31,7 +31,7 @@ export interface Received {
   readonly json: ReturnType<typeof JSON.parse>
 }
 
-/** Sends a request to a sandbox and reads the whole answer. */
+/** Sends a request to a sandbox and reads the whole response. */
 export async function call(sandbox: Sandbox, path: string, sent: Sent = {}): Promise<Received> {
   const response = await open(sandbox, path, sent)
   const chunks: Buffer[] = []
@@ -42,7 +42,7 @@ export async function call(sandbox: Sandbox, path: string, sent: Sent = {}): Pro
   return { status: statusCode, headers, bytes, text, json: parse(text) }
 }
 
-/** Sends a request and hands out the answer while it is still arriving. */
+/** Sends a request and returns the response before its body has arrived. */
 export async function open(sandbox: Sandbox, path: string, sent: Sent): Promise<IncomingMessage> {
   const { token, json, headers, body, agent = false, ...rest } = sent
   const payload = json === undefined ? (body ?? '') : JSON.stringify(json)
@@ -66,14 +66,14 @@ export async function open(sandbox: Sandbox, path: string, sent: Sent): Promise<
   })
 }
 
-/** Asks the server who it thinks is asking. */
+/** Sends a SelfSubjectReview. */
 export async function whoAmI(sandbox: Sandbox, sent: Sent): Promise<Received> {
   const json = { kind: 'SelfSubjectReview', apiVersion: 'authentication.k8s.io/v1' }
   const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
   return call(sandbox, path, { method: 'POST', json, ...sent })
 }
 
-/** What a text says, if it is JSON. */
+/** Parses a text if it is JSON. */
 export function parse(text: string): ReturnType<typeof JSON.parse> {
   try {
     return JSON.parse(text)

@@ -3,12 +3,12 @@ import { type ClientHttp2Session, type ClientHttp2Stream, connect } from 'node:h
 import type { Sandbox } from '../src/index.ts'
 import { parse, type Received, type Sent } from './client.ts'
 
-/** An HTTP/2 connection to a sandbox, ended by `await using`. */
+/** An HTTP/2 connection to a sandbox, closed by `await using`. */
 export interface H2 extends AsyncDisposable {
   readonly session: ClientHttp2Session
-  /** Sends a request and hands out the stream when its headers are there. */
+  /** Sends a request and returns the stream when its headers have arrived. */
   open(path: string, sent?: Sent): Promise<{ status: number; stream: ClientHttp2Stream }>
-  /** Sends a request and reads the whole answer. */
+  /** Sends a request and reads the whole response. */
   call(path: string, sent?: Sent): Promise<Received>
 }
 

@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest'
 import { type SandboxOptions, startSandbox } from '../src/index.ts'
 
-it('startSandbox() rejects an option that does not exist', async () => {
+it('startSandbox() rejects an unknown option', async () => {
   const options = { anonymos: false } as SandboxOptions
   await expect(startSandbox(options)).rejects.toThrow(
     new TypeError('startSandbox() has no "anonymos"; did you mean anonymous?'),
   )
 })
 
-it('every call of a sandbox rejects an option that does not exist', async () => {
+it('every method of a sandbox rejects an unknown option', async () => {
   await using sandbox = await startSandbox()
   const user = 'jane'
   const token = { user, lifetimeMS: 1, ttl: 1 }
@@ -25,14 +25,14 @@ it('every call of a sandbox rejects an option that does not exist', async () => 
   )
   const answers = 'tokens' as 'token'
   await expect(sandbox.plugin({ user, answers })).rejects.toThrow(
-    'the answers of plugin() must be one of token, certificate, both, not "tokens"',
+    'option answers of plugin() must be one of token, certificate, both, not "tokens"',
   )
   await expect(sandbox.restart({ downMs: undefined, downms: 1 } as object)).rejects.toThrow(
     'restart() has no "downms"; did you mean downMs?',
   )
 })
 
-it('an option that is undefined has its default', async () => {
+it('an undefined option has its default', async () => {
   await using sandbox = await startSandbox({ http2: undefined, port: undefined, now: undefined })
   const { expirationTimestamp } = sandbox.issueToken({ user: 'jane', lifetimeMs: undefined })
   expect(expirationTimestamp).toBeUndefined()

@@ -55,7 +55,7 @@ export async function execCertificate(driver: Driver, cluster: TestCluster): Pro
   expect(plugin.runs).toBe(1)
 }
 
-/** The certificate wins: kube-apiserver looks at it first. */
+/** The certificate takes precedence: kube-apiserver checks it first. */
 export async function execBoth(driver: Driver, cluster: TestCluster): Promise<void> {
   const user = cluster.unique('both')
   const { token } = cluster.token({ user: cluster.unique('loses') })
@@ -70,7 +70,7 @@ export async function impersonation(driver: Driver, cluster: TestCluster): Promi
   const [user, other] = [cluster.unique('boss'), cluster.unique('worker')]
   const { token } = cluster.token({ user })
   await using scene = await Scene.open(driver, cluster, { token, impersonate: other })
-  // RBAC knows nothing of the worker, whatever the boss may do.
+  // RBAC has no rule for the impersonated user, whatever the impersonator may do.
   expect(await scene.ask()).toBe(403)
   expect(await scene.seen()).toMatchObject([
     { user: { username: user }, impersonatedUser: { username: other } },

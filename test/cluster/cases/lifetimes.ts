@@ -6,11 +6,11 @@ import { certificateStatus } from './credentials.ts'
 import { distinct, Scene } from './scene.ts'
 
 const LIFE_MS = 6000
-/** More than two lives, and more than the ten seconds that the server remembers a good token. */
+/** More than two lifetimes, and more than the ten seconds that the server caches a valid token. */
 const RUN_MS = 16_000
 const EVERY_MS = 200
 
-/** Tokens end again and again; no request notices. */
+/** Tokens expire repeatedly; no request fails. */
 export async function tokenExpiry(driver: Driver, cluster: TestCluster): Promise<void> {
   const user = cluster.unique('short')
   const make = () => cluster.token({ user, lifetimeMs: LIFE_MS })
@@ -22,7 +22,7 @@ export async function tokenExpiry(driver: Driver, cluster: TestCluster): Promise
   expect((await scene.credentials(count)).length).toBeGreaterThan(1)
 }
 
-/** The server looks at the dates of a certificate for each request, also on a connection that is open. */
+/** The server checks the dates of a certificate for each request, even on an open connection. */
 export async function certificateExpiry(driver: Driver, cluster: TestCluster): Promise<void> {
   const user = cluster.unique('short')
   const make = () => certificateStatus(cluster, user, LIFE_MS)
@@ -34,10 +34,10 @@ export async function certificateExpiry(driver: Driver, cluster: TestCluster): P
   expect((await scene.credentials(count)).length).toBeGreaterThan(1)
 }
 
-/** A token that the server refuses is replaced, and the request is sent again. */
+/** A refused token is replaced, and the request is sent again. */
 export async function refused(driver: Driver, cluster: TestCluster): Promise<void> {
   const user = cluster.unique('jane')
-  const plugin = cluster.plugin().answerOnce(1, { token: 'nobody.knows.it' })
+  const plugin = cluster.plugin().answerOnce(1, { token: 'unknown.test.token' })
   plugin.answer(cluster.token({ user }))
   await using scene = await Scene.open(driver, cluster, { exec: plugin.exec })
   const first = await scene.ask()

@@ -17,7 +17,7 @@ export async function largeList(driver: Driver, cluster: TestCluster): Promise<v
 
 export async function serverSideApply(driver: Driver, cluster: TestCluster): Promise<void> {
   const namespace = await cluster.namespace()
-  const plugin = cluster.plugin().answerOnce(1, { token: 'nobody.knows.it' })
+  const plugin = cluster.plugin().answerOnce(1, { token: 'unknown.test.token' })
   plugin.answer(cluster.token({ user: cluster.unique('writer') }))
   await using scene = await Scene.open(driver, cluster, { exec: plugin.exec })
   const path = `/api/v1/namespaces/${namespace}/configmaps/applied`
@@ -33,12 +33,12 @@ export async function serverSideApply(driver: Driver, cluster: TestCluster): Pro
         data: { value },
       }),
     })
-  // The first is refused with its body, and sent again with it.
+  // The first request is refused after its body was sent, and sent again with it.
   const first = await apply('one', 'a')
   if (first.status === 401) expect((await apply('one', 'a')).status).toBe(201)
   else expect(first.status).toBe(201)
   expect((await apply('two', 'a')).status).toBe(200)
-  // Somebody else's field: the server's own words get through.
+  // A field of another manager: the server's error message is returned unchanged.
   const conflict = await apply('three', 'b')
   expect(conflict.status).toBe(409)
   expect(conflict.text).toContain('conflict with \\"a\\"')

@@ -10,7 +10,7 @@ import { type AuditEvent, credentialOf } from '../harness/audit.ts'
 import type { TestCluster } from '../harness/test-cluster.ts'
 import { until } from '../harness/until.ts'
 
-/** A client of one kind, with one user of a kubeconfig, in front of the real cluster. */
+/** A client with one transport and one kubeconfig user, connected to the real cluster. */
 export class Scene implements AsyncDisposable {
   readonly cluster: TestCluster
   readonly client: Opened
@@ -37,13 +37,13 @@ export class Scene implements AsyncDisposable {
     })
   }
 
-  /** Lists something, and gives the status. The request can be found again by a mark in its address. */
+  /** Sends a list request, and returns the status. A mark in its URL identifies it in the audit log. */
   async ask(): Promise<number> {
     const path = `/api/v1/namespaces/default/configmaps?limit=1&fieldManager=${this.#mark}`
     return (await this.send({ path })).status
   }
 
-  /** Sends a request and reads its answer to the end. */
+  /** Sends a request and reads the whole response. */
   async send(request: Sent): Promise<{ status: number; text: string; headers: object }> {
     const { status, body, headers } = await this.client.send(request)
     let text = ''
@@ -57,7 +57,7 @@ export class Scene implements AsyncDisposable {
     return this.client.upgrade({ namespace, pod })
   }
 
-  /** What the server noted about what {@link ask} sent, when it has noted so many. */
+  /** Waits until the audit log has so many requests of {@link ask}, and returns them. */
   async seen(count = 1): Promise<AuditEvent[]> {
     let events: AuditEvent[] = []
     await until(() => {
@@ -67,12 +67,12 @@ export class Scene implements AsyncDisposable {
     return events
   }
 
-  /** Whom the server took us for, each one once. */
+  /** The distinct users in the audit log. */
   async users(count = 1): Promise<(string | undefined)[]> {
     return distinct((await this.seen(count)).map(({ user }) => user.username))
   }
 
-  /** The credentials that the server has seen, each one once. */
+  /** The distinct credentials in the audit log. */
   async credentials(count = 1): Promise<(string | undefined)[]> {
     return distinct((await this.seen(count)).map(credentialOf))
   }
@@ -82,7 +82,7 @@ export class Scene implements AsyncDisposable {
   }
 }
 
-/** A refusal has one event, an answer may have two. */
+/** A refused request has one audit event, others may have two. */
 function lastOfEach(events: readonly AuditEvent[]): AuditEvent[] {
   return [...new Map(events.map((event) => [event.auditID, event])).values()]
 }

@@ -5,10 +5,10 @@ import { until } from '../harness/until.ts'
 import { Scene } from './scene.ts'
 
 /**
- * A token of the TokenRequest API ends with its account.
+ * A token of the TokenRequest API becomes invalid with its account.
  *
- * The server remembers for ten seconds that a token was good, so the refusal comes later than the deletion. A client that
- * asks all the time must not notice any of it, but for whose token it uses.
+ * The server caches a valid token for ten seconds, so it refuses the token some time after the deletion. None of the
+ * requests sent meanwhile may fail.
  */
 export async function serviceAccount(driver: Driver, cluster: TestCluster): Promise<void> {
   const namespace = await cluster.namespace()
@@ -18,7 +18,7 @@ export async function serviceAccount(driver: Driver, cluster: TestCluster): Prom
   ]
   const plugin = cluster.plugin().answer({ token: await requestToken(cluster, first) })
   await using scene = await Scene.open(driver, cluster, { exec: plugin.exec })
-  // RBAC learns of a new binding a moment later.
+  // RBAC notices a new binding with a delay.
   await until(async () => (await scene.ask()) === 200)
   expect(await scene.users()).toEqual([`system:serviceaccount:${namespace}:one`])
   plugin.answer({ token: await requestToken(cluster, second) })
@@ -34,7 +34,7 @@ export async function serviceAccount(driver: Driver, cluster: TestCluster): Prom
   expect(plugin.runs).toBe(2)
 }
 
-/** A service account that may do everything in one namespace. Gives its path. */
+/** Creates a service account that may do everything in one namespace, and returns its path. */
 async function account(cluster: TestCluster, namespace: string, name: string): Promise<string> {
   const path = `/api/v1/namespaces/${namespace}/serviceaccounts`
   await cluster.create(path, { metadata: { name } })
@@ -47,7 +47,7 @@ async function account(cluster: TestCluster, namespace: string, name: string): P
 }
 
 async function requestToken(cluster: TestCluster, path: string): Promise<string> {
-  // Ten minutes are the least that the API server gives.
+  // The minimum of the API server is ten minutes.
   const request = {
     kind: 'TokenRequest',
     apiVersion: 'authentication.k8s.io/v1',

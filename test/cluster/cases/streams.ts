@@ -8,7 +8,7 @@ import { Scene } from './scene.ts'
 const EVENTS = 10
 const EVERY_MS = 800
 
-/** One watch sees every event, while the credential that began it is replaced several times. */
+/** One watch receives every event while its credential is replaced several times. */
 export async function watch(driver: Driver, cluster: TestCluster): Promise<void> {
   const namespace = await cluster.namespace()
   const user = cluster.unique('watcher')
@@ -31,19 +31,19 @@ export async function watch(driver: Driver, cluster: TestCluster): Promise<void>
   const names = Array.from({ length: EVENTS }, (_, at) => `event-${at}`)
   for (const name of names) {
     await cluster.create(path, { metadata: { name } })
-    // Requests beside the watch are what makes the credential be replaced.
+    // Other requests cause the credential to be replaced.
     expect(await scene.ask()).toBe(200)
     await pause(EVERY_MS)
   }
-  const told = (): string[] =>
+  const received = (): string[] =>
     text
       .split('\n')
       .slice(0, -1)
       .map((line) => JSON.parse(line))
       .filter(({ type }) => type === 'ADDED')
       .map(({ object }) => object.metadata.name)
-  await until(() => told().length >= EVENTS)
-  expect(told()).toEqual(names)
+  await until(() => received().length >= EVENTS)
+  expect(received()).toEqual(names)
   expect((await scene.credentials(EVENTS)).length).toBeGreaterThan(1)
   expect(cluster.seen(`${path}?watch=true`).length).toBe(1)
   leave.abort()
@@ -66,11 +66,11 @@ export async function execInPod(driver: Driver, cluster: TestCluster): Promise<v
   })
 }
 
-/** The upgrade is refused with 401, and opened again with a better token. */
+/** The upgrade is refused with 401, and sent again with a valid token. */
 export async function execRefusedOnce(driver: Driver, cluster: TestCluster): Promise<void> {
   const namespace = await cluster.namespace()
   const pod = await cluster.pod(namespace)
-  const plugin = cluster.plugin().answerOnce(1, { token: 'nobody.knows.it' })
+  const plugin = cluster.plugin().answerOnce(1, { token: 'unknown.test.token' })
   plugin.answer(cluster.token({ user: cluster.unique('shell') }))
   await using scene = await Scene.open(driver, cluster, { exec: plugin.exec })
   const connection = await scene.upgrade(namespace, pod)

@@ -14,13 +14,13 @@ import { largeList, serverSideApply } from './requests.ts'
 import { serviceAccount } from './service-account.ts'
 import { execInPod, execRefusedOnce, watch } from './streams.ts'
 
-/** Dispatchers of undici: raw connections, no WebSockets. */
+/** Dispatchers of undici have raw upgrades, but no WebSockets. */
 const SPEAKS_SPDY = /undici \((interceptor.*|undici \d)\)/
 
 /** A row of the table. */
 interface Row {
   readonly run: (driver: Driver, cluster: TestCluster) => Promise<void>
-  /** Why this transport has no such cell, if so. */
+  /** Returns why a transport does not support the case, if so. */
   readonly without?: (driver: Driver) => string | undefined
 }
 
@@ -34,7 +34,7 @@ const needsBodies = ({ cannot }: Driver): string | undefined => cannot?.['POST w
 const needsStreams = ({ streamsAreUpgrades }: Driver): string | undefined =>
   streamsAreUpgrades && 'Its only streams are upgrades.'
 
-/** What every transport is tried with, in front of a real kube-apiserver. */
+/** The cases that every transport is tested with, on a real kube-apiserver. */
 export const ROWS: Readonly<Record<string, Row>> = {
   'static token': { run: staticToken },
   'static certificate': { run: staticCertificate, without: needsCertificates },

@@ -1,24 +1,24 @@
 import { createHash, createHmac } from 'node:crypto'
 
-/** The key of everybody in an account that does not exist; nobody at Amazon is ever asked. */
+/** The key of all users, in an account that does not exist: AWS is never contacted. */
 export const AWS_SECRET = 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY'
 
 const PREFIX = 'k8s-aws-v1.'
-/** Such a token is good for so long, whatever its address says. */
+/** The lifetime of such a token, whatever its URL says. */
 const LIFE_MS = 15 * 60_000
 const EMPTY_BODY = createHash('sha256').digest('hex')
 
-/** Who a token is of, and when it was made. */
+/** The owner of a token, and when it was signed. */
 interface AwsIdentity {
   readonly keyId: string
   readonly madeAt: number
 }
 
 /**
- * Judges a token of EKS: an address of STS, signed for one cluster.
+ * Verifies an EKS token: a URL of STS, signed for one cluster.
  *
- * Amazon would be sent that address. Who has the keys can do the sum alone, so no network is needed, and a token that was
- * made for another cluster, or cut short, or is too old is none.
+ * EKS would send that URL to STS. With the keys the signature can be verified locally, without the network. A token for
+ * another cluster, a truncated one and an old one are invalid.
  */
 export function readAwsToken(token: string, cluster: string, now: number): AwsIdentity | undefined {
   if (!token.startsWith(PREFIX)) return undefined
@@ -36,7 +36,7 @@ export function readAwsToken(token: string, cluster: string, now: number): AwsId
   return isGood ? { keyId, madeAt } : undefined
 }
 
-/** As "Signature Version 4" has it, with the cluster's name in a header that the token does not show. */
+/** Computes Signature Version 4, with the name of the cluster in a header that is not part of the URL. */
 function signatureOf(url: URL, cluster: string, scope: readonly string[]): string {
   const signed = url.searchParams.get('X-Amz-SignedHeaders') ?? ''
   const values: Record<string, string> = { host: url.host, 'x-k8s-aws-id': cluster }
@@ -61,7 +61,7 @@ function encode(text: string): string {
   )
 }
 
-/** `20261116T072513Z` */
+/** Parses a time such as `20261116T072513Z`. */
 function readDate(text: string): number {
   const iso = text.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z')
   return Date.parse(iso)

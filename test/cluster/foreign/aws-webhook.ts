@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { readAwsToken } from './aws-token.ts'
 
-/** The name the tokens must be made for. */
+/** The cluster name that tokens must be signed for. */
 export const AWS_CLUSTER = 'demo'
 
-/** Whom the API server asks about tokens it does not know itself, as it would ask aws-iam-authenticator's server. */
+/** A token webhook for the API server, in the role of aws-iam-authenticator's server. */
 export class AwsWebhook implements AsyncDisposable {
   readonly #server: http.Server
   readonly #refused = new Set<string>()
@@ -23,7 +23,7 @@ export class AwsWebhook implements AsyncDisposable {
     return webhook
   }
 
-  /** What kube-apiserver's flag for it wants in a file. */
+  /** The contents of the file for kube-apiserver's webhook flag. */
   get config(): object {
     const { port } = this.#server.address() as AddressInfo
     return {
@@ -36,12 +36,12 @@ export class AwsWebhook implements AsyncDisposable {
     }
   }
 
-  /** The next good token of a key is refused, and stays so, as if its user had been removed and let in again. */
+  /** Refuses the next valid token of a key permanently, as if its user had been removed and added again. */
   refuseNextOf(keyId: string): void {
     this.#refusesNextOf.add(keyId)
   }
 
-  /** How many tokens of a key it has let in. */
+  /** How many tokens of a key were accepted. */
   acceptedOf(keyId: string): number {
     return [...this.#accepted.values()].filter((of) => of === keyId).length
   }
@@ -60,7 +60,7 @@ export class AwsWebhook implements AsyncDisposable {
     if (identity === undefined) return { authenticated: false }
     if (this.#refusesNextOf.delete(identity.keyId)) {
       this.#refused.add(token)
-      // Whoever makes a token twice in the same second makes the same one.
+      // Two tokens of the same second are equal.
       await pause(Math.max(0, identity.madeAt + 1000 - Date.now()))
     }
     if (this.#refused.has(token)) return { authenticated: false }

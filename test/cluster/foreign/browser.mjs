@@ -1,5 +1,5 @@
-// A browser for kubelogin with nobody in front of it: goes where it is sent, keeps cookies, and runs no scripts. The issuer
-// knows who sits there.
+// An automatic browser for kubelogin: follows redirects, keeps cookies, and runs no scripts. The issuer logs every browser
+// in as the same user.
 
 let next = process.argv[2]
 const cookies = new Map()

@@ -1,20 +1,20 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** What a plugin found in KUBERNETES_EXEC_INFO. */
+/** The value of KUBERNETES_EXEC_INFO in a run. */
 interface ExecInfo {
   readonly apiVersion: string
   readonly spec: { readonly interactive: boolean; readonly cluster?: { readonly server: string } }
 }
 
-/** A plugin nobody here wrote, unchanged, behind a script that notes its runs and becomes it. */
+/** An unmodified third-party plugin, behind a script that records its runs and then execs it. */
 export class ForeignPlugin {
-  /** Its folder, for PATH. */
+  /** The folder of the script, for PATH. */
   readonly bin: string
   readonly command: string
   readonly #notes: string
 
-  /** @param name What people call it by. */
+  /** @param name The command name. */
   constructor(folder: string, name: string, program: string) {
     this.bin = join(folder, 'bin')
     this.command = join(this.bin, name)
@@ -25,14 +25,14 @@ export class ForeignPlugin {
     chmodSync(this.command, 0o755)
   }
 
-  /** What each run was told, the first run first. */
-  get told(): readonly ExecInfo[] {
+  /** The exec info of each run, oldest first. */
+  get execInfos(): readonly ExecInfo[] {
     if (!existsSync(this.#notes)) return []
     const lines = readFileSync(this.#notes, 'utf8').trimEnd().split('\n')
     return lines.map((line) => JSON.parse(line) as ExecInfo)
   }
 
   get runs(): number {
-    return this.told.length
+    return this.execInfos.length
   }
 }

@@ -8,14 +8,14 @@ import { until } from '../harness/until.ts'
 import { AwsWebhook } from './aws-webhook.ts'
 import { LoginIssuer } from './login-issuer.ts'
 
-/** A cluster that knows the people whom foreign plugins speak for. */
+/** A cluster that accepts the tokens of third-party plugins. */
 export interface ForeignStage extends AsyncDisposable {
   readonly cluster: TestCluster
   readonly issuer: LoginIssuer
   readonly webhook: AwsWebhook
 }
 
-/** Starts a cluster of its own: which tokens an API server takes is said when it is started. */
+/** Starts a separate cluster, because the accepted tokens are configured at the start of an API server. */
 export async function startForeignStage(): Promise<ForeignStage> {
   const closers: (() => unknown)[] = []
   const close = async (): Promise<void> => {
@@ -48,23 +48,23 @@ export async function startForeignStage(): Promise<ForeignStage> {
   }
 }
 
-/** Whoever is known may do everything: the question is who is known. */
+/** Allows everything to every authenticated user: the tests are about authentication. */
 async function letEverybodyIn(cluster: TestCluster): Promise<void> {
   await cluster.create('/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
-    metadata: { name: 'everybody' },
+    metadata: { name: 'all-users' },
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
     subjects: [
       { apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: 'system:authenticated' },
     ],
   })
-  // The server learns of bindings a moment later.
+  // The server notices new bindings with a delay.
   const path = '/apis/authorization.k8s.io/v1/subjectaccessreviews'
   const resourceAttributes = { verb: 'list', resource: 'namespaces' }
-  const spec = { user: 'anybody', groups: ['system:authenticated'], resourceAttributes }
+  const spec = { user: 'any-user', groups: ['system:authenticated'], resourceAttributes }
   await until(async () => (await cluster.create(path, { spec })).status.allowed)
 }
 
-/** The server asks an issuer for its keys in the background, and refuses its tokens until it has them. */
+/** Waits until the server has the issuer's keys: it fetches them in the background, and refuses tokens until then. */
 async function untilKnown(cluster: TestCluster, issuer: LoginIssuer): Promise<void> {
   const path = '/apis/authentication.k8s.io/v1/tokenreviews'
   await until(async () => {

@@ -10,27 +10,27 @@ import { ForeignPlugin } from './foreign-plugin.ts'
 import type { ForeignStage } from './foreign-stage.ts'
 import { ACCOUNT, CLIENT } from './login-issuer.ts'
 
-/** Somebody with a home of their own, who has a foreign plugin in their kubeconfig. */
+/** A user with an own home and a third-party plugin in the kubeconfig. */
 export interface ForeignUser {
   readonly plugin: ForeignPlugin
-  /** The stanza, as the plugin's makers write it. */
+  /** The exec stanza from the plugin's documentation. */
   readonly exec: KubeconfigExec
-  /** What their shell has. */
+  /** The environment of the user. */
   readonly env: Readonly<Record<string, string>>
-  /** Who the API server says they are. */
+  /** The user name on the API server. */
   readonly name: string
 }
 
 interface Making {
   readonly stage: ForeignStage
-  /** Where the unchanged plugin is. */
+  /** The path of the unmodified plugin. */
   readonly program: string
   readonly home: string
 }
 
 const BROWSER = fileURLToPath(new URL('./browser.mjs', import.meta.url))
 
-/** Makes a user of each plugin; a new one has never logged in. */
+/** Creates a user of each plugin, who has not logged in yet. */
 export const FOREIGN_USERS: Readonly<Record<PluginName, (making: Making) => ForeignUser>> = {
   kubelogin: (making) => oidcUser(making, CLIENT),
   'aws-iam-authenticator': (making) =>
@@ -49,7 +49,7 @@ function awsUser({ home, program }: Making, name: string, args: readonly string[
   const folder = join(home, '.aws')
   mkdirSync(folder)
   writeFileSync(join(folder, 'config'), `[profile work]\nregion = ${REGION}\n`)
-  // Everybody has another, so that the server can tell them apart.
+  // Different for each user, so that the server can distinguish them.
   const id = `AKIA${randomBytes(8).toString('hex').toUpperCase()}`
   const keys = `[work]\naws_access_key_id = ${id}\naws_secret_access_key = ${AWS_SECRET}\n`
   writeFileSync(join(folder, 'credentials'), keys, { mode: 0o600 })
@@ -66,7 +66,7 @@ function awsUser({ home, program }: Making, name: string, args: readonly string[
   }
 }
 
-/** kubelogin is a plugin of kubectl, and kubectl is the command. Its browser is ours. */
+/** kubelogin is a kubectl plugin, so the command is kubectl. It uses our browser. */
 export function oidcUser({ stage, home, program }: Making, client: string): ForeignUser {
   const { issuer, cluster } = stage
   const plugin = new ForeignPlugin(home, 'kubectl-oidc_login', program)

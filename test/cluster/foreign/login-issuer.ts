@@ -12,16 +12,16 @@ import { issue, makeAuthority } from '../harness/certificates.ts'
 import { LOOPBACK } from '../harness/stage.ts'
 import type { TrustedIssuer } from '../harness/token-issuer.ts'
 
-/** What the API server trusts tokens of, and a client that it does not. */
+/** The client id that the API server accepts, and one that it does not. */
 export const [CLIENT, STRANGER] = ['kube', 'stranger']
 export const ACCOUNT = 'jane'
 
-/** A real issuer, oidc-provider, with a login for browsers: whoever comes is jane. */
+/** A real issuer, oidc-provider, with a browser login that always authenticates jane. */
 export class LoginIssuer implements TrustedIssuer, AsyncDisposable {
   readonly audience = CLIENT
   readonly url: string
   readonly caPem: string
-  /** How long the id tokens are good that it hands out from now on. */
+  /** The lifetime of id tokens issued from now on. */
   idTokenSeconds = 3600
   readonly #server: https.Server
   readonly #key = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey
@@ -55,17 +55,17 @@ export class LoginIssuer implements TrustedIssuer, AsyncDisposable {
     return new LoginIssuer(server, authority.certificate)
   }
 
-  /** How often somebody logged in with a browser. */
+  /** The number of browser logins. */
   get logins(): number {
     return this.#logins
   }
 
-  /** How often tokens were handed out, for a login or in exchange for older ones. */
+  /** How often tokens were issued, for a login or a refresh. */
   get tokens(): number {
     return this.#tokens
   }
 
-  /** An id token of somebody else's, without any login. */
+  /** Returns an id token for the other client, without a login. */
   idToken(): string {
     const exp = Math.ceil(Date.now() / 1000) + 60
     const claims = { iss: this.url, aud: CLIENT, sub: 'first', exp }
@@ -77,7 +77,7 @@ export class LoginIssuer implements TrustedIssuer, AsyncDisposable {
   async #logIn(request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.#logins += 1
     try {
-      // Programs of the machine need the person's word every time, since anybody can say to be one.
+      // Native applications require consent every time, since any program can claim to be one.
       const result = { login: { accountId: ACCOUNT }, consent: {} }
       await this.#provider.interactionFinished(request, response, result)
     } catch (error) {

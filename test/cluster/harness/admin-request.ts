@@ -1,6 +1,6 @@
 import https from 'node:https'
 
-/** What the suite itself asks with: an administrator's certificate, and nothing of ours in between. */
+/** The administrator's certificate, for the suite's own requests. */
 export interface AdminAccess {
   readonly server: string
   readonly caPem: string
@@ -11,16 +11,16 @@ export interface AdminAccess {
 export interface AdminAnswer {
   readonly status: number
   readonly text: string
-  /** The answer as JSON; undefined when it is none. */
+  /** The parsed body; undefined if it is not JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: objects of Kubernetes, of every kind; tests look where they expect something
   readonly body: any
 }
 
 const LIMIT_MS = 10_000
-// Handshakes cost more than the requests.
+// Reuses connections, because handshakes cost more than the requests.
 const agent = new https.Agent({ keepAlive: true, maxSockets: 20, timeout: 5000 })
 
-/** Sends one request as administrator, with Node alone, so that what is tested does not judge itself. */
+/** Sends one request as administrator, with Node's own client, so that the checks do not depend on the code under test. */
 export function adminRequest(
   access: AdminAccess,
   method: string,

@@ -7,7 +7,7 @@ import { Program } from './program.ts'
 import { LOOPBACK, type Stage } from './stage.ts'
 import { authenticationConfiguration, type TrustedIssuer } from './token-issuer.ts'
 
-/** A user of the token file, whose token is good until the server is started with another file. */
+/** A user of the static token file, whose token is valid until the server is started with another file. */
 export interface StaticUser {
   readonly token: string
   readonly user: string
@@ -16,10 +16,10 @@ export interface StaticUser {
 
 export const CLIENT_AUTHORITY = 'client-ca'
 
-/** One kube-apiserver, which can be ended and started again at the same address. */
+/** A kube-apiserver that can be stopped and started again at the same address. */
 export class ApiServer {
   readonly access: AdminAccess
-  /** Signs client certificates. */
+  /** The CA of client certificates. */
   readonly clients: Pair
   readonly staticUser: StaticUser
   readonly auditFile: string
@@ -75,7 +75,7 @@ export class ApiServer {
       '--service-account-issuer=https://kubernetes.default.svc',
       `--service-account-key-file=${accountKey}`,
       `--service-account-signing-key-file=${accountKey}`,
-      // There is no controller that would make the default account of a namespace.
+      // There is no controller that creates the default account of a namespace.
       '--disable-admission-plugins=ServiceAccount',
       '--service-cluster-ip-range=10.0.0.0/24',
       '--endpoint-reconciler-type=none',
@@ -94,7 +94,7 @@ export class ApiServer {
     return api
   }
 
-  /** Starts the program and waits until it takes requests. */
+  /** Starts the program and waits until it is ready. */
   async run(): Promise<void> {
     this.#program = new Program({
       ...this.#stage,
@@ -119,7 +119,7 @@ const AUDIT_POLICY = {
   kind: 'Policy',
   omitStages: ['RequestReceived'],
   rules: [
-    // The server's own, many each second.
+    // The server's own requests, many per second.
     { level: 'None', users: ['system:apiserver'] },
     { level: 'Metadata' },
   ],

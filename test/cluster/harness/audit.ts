@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 
-/** What the API server noted about one request. */
+/** An event of the audit log. */
 export interface AuditEvent {
   readonly auditID: string
   readonly stage: 'ResponseStarted' | 'ResponseComplete' | 'Panic'
@@ -18,7 +18,7 @@ interface AuditedUser {
   readonly extra?: Readonly<Record<string, readonly string[]>>
 }
 
-/** The audit log of one API server. It grows by megabytes, so what was read is not read again. */
+/** The audit log of an API server. It is large, so only new lines are read. */
 export class AuditLog {
   readonly #file: string
   readonly #lines: string[] = []
@@ -28,10 +28,10 @@ export class AuditLog {
     this.#file = file
   }
 
-  /** The events whose address has this part, the oldest first. */
+  /** Returns the events whose URL contains a string, oldest first. */
   about(part: string): AuditEvent[] {
     this.#read()
-    // As Go writes it in JSON. To look before parsing saves most of the time.
+    // Escaped as by Go's JSON. Searching before parsing saves most of the time.
     const written = part.replaceAll('&', '\\u0026')
     return this.#lines
       .filter((line) => line.includes(written))
@@ -44,7 +44,7 @@ export class AuditLog {
     try {
       const fresh = Buffer.alloc(fstatSync(file).size - this.#offset)
       readSync(file, fresh, 0, fresh.length, this.#offset)
-      // The last line may be half written.
+      // The last line may be incomplete.
       const whole = fresh.subarray(0, fresh.lastIndexOf('\n') + 1)
       this.#offset += whole.length
       this.#lines.push(...whole.toString().split('\n').slice(0, -1))
@@ -54,7 +54,7 @@ export class AuditLog {
   }
 }
 
-/** Which credential was used: the number of a token, or the digest of a certificate. */
+/** Returns the credential id of an event: the id of a token, or the digest of a certificate. */
 export function credentialOf({ user }: AuditEvent): string | undefined {
   return user.extra?.['authentication.kubernetes.io/credential-id']?.[0]
 }

@@ -2,7 +2,7 @@ import { addLogLine } from './kwok.ts'
 import type { Programs } from './stage.ts'
 import { startCluster } from './start-cluster.ts'
 
-/** Starts a cluster for a person, says how to use it, and stays until it is interrupted. */
+/** Starts a cluster for manual use, prints how to use it, and runs until it is interrupted. */
 export async function runByHand(programs: Programs): Promise<void> {
   const begun = Date.now()
   const ended = new Promise<void>((resolve) => {

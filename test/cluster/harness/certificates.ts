@@ -17,9 +17,9 @@ export interface LeafOptions {
   readonly user: string
   readonly groups?: readonly string[]
   readonly lifetimeMs?: number
-  /** Names of a server; a client has none. */
+  /** The names of a server; absent for a client. */
   readonly names?: readonly AlternativeName[]
-  /** PEM of a key that is elsewhere: then the certificate comes without one. */
+  /** PEM of the public key to certify; the result then has no private key. */
   readonly publicKey?: string
 }
 
@@ -30,7 +30,7 @@ const HOUR_MS = 3_600_000
 const SIGNING = { name: 'ECDSA', hash: 'SHA-256' }
 const CURVE = { name: 'ECDSA', namedCurve: 'P-256' }
 
-/** Makes an authority. It is two texts, so that every process of the suite can issue in its name. */
+/** Creates a CA. It is plain text, so that every process of the suite can issue certificates with it. */
 export async function makeAuthority(name: string): Promise<Pair> {
   const key = newKey()
   const x509 = loadX509()
@@ -45,7 +45,7 @@ export async function makeAuthority(name: string): Promise<Pair> {
   return { certificate, key }
 }
 
-/** Issues a certificate for a user or a server; one hour unless told. */
+/** Issues a certificate for a user or a server; by default for one hour. */
 export async function issue(name: string, authority: Pair, options: LeafOptions): Promise<Pair> {
   const { user, groups = [], lifetimeMs = HOUR_MS, names } = options
   const x509 = loadX509()
@@ -90,7 +90,7 @@ async function sign(
       subject,
       issuer: [{ CN: [issuer.name] }],
       notBefore: new Date(Date.now() - HOUR_MS),
-      // X.509 counts whole seconds; rounding up keeps a short life from being over at once.
+      // X.509 has whole seconds; rounding down could make a short-lived certificate expire at once.
       notAfter: new Date(Math.ceil((Date.now() + lifetimeMs) / 1000) * 1000),
       publicKey: key,
       signingKey,

@@ -3,19 +3,19 @@ import type { StaticUser } from './api-server.ts'
 import type { Pair } from './certificates.ts'
 import type { Programs } from './stage.ts'
 
-/** All that is known of a running cluster, as plain data: it goes from the process that started it to those that test. */
+/** A running cluster as plain data, passed from the process that started it to the test processes. */
 export interface ClusterFacts {
   readonly access: AdminAccess
-  /** Signs client certificates. */
+  /** The CA of client certificates. */
   readonly clients: Pair
   readonly staticUser: StaticUser
-  /** Signs tokens. */
+  /** The issuer of tokens. */
   readonly issuer: { readonly url: string; readonly key: string }
   readonly folder: string
   readonly auditFile: string
-  /** What the log of every pod is; empty without kwok. */
+  /** The file with the log of every pod; empty without kwok. */
   readonly podLogFile: string
-  /** An administrator's. */
+  /** The administrator's credentials. */
   readonly kubeconfig: string
   readonly programs: Programs
 }

@@ -1,6 +1,6 @@
 import { connect, createServer, type Server, type Socket } from 'node:net'
 
-/** A way to the API server that can be cut. */
+/** A TCP proxy to the API server whose connections can be cut. */
 export class CuttableProxy implements AsyncDisposable {
   readonly url: string
   readonly #server: Server
@@ -32,7 +32,7 @@ export class CuttableProxy implements AsyncDisposable {
     return new CuttableProxy(server, sockets)
   }
 
-  /** Ends every connection in the middle of what it does. */
+  /** Destroys every connection. */
   cut(): void {
     for (const socket of this.#sockets) socket.resetAndDestroy()
   }

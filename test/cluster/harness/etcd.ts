@@ -5,14 +5,14 @@ import { freePort } from './free-port.ts'
 import { Program } from './program.ts'
 import { LOOPBACK, type Stage } from './stage.ts'
 
-/** The store of one API server, and what a client of it needs. */
+/** A running etcd, and the flags of its client. */
 export interface Etcd {
   readonly program: Program
   /** Flags for kube-apiserver. */
   readonly flags: readonly string[]
 }
 
-/** Starts etcd for one user: without a certificate nobody on this machine gets at the secrets in it. */
+/** Starts etcd with client certificates, so that other users of this machine cannot read the secrets in it. */
 export async function startEtcd(stage: Stage): Promise<Etcd> {
   const authority = await makeAuthority('etcd-ca')
   const server = await issue('etcd-ca', authority, { user: 'etcd', names: LOOPBACK })
@@ -33,7 +33,7 @@ export async function startEtcd(stage: Stage): Promise<Etcd> {
       `--key-file=${stage.write('etcd.key', server.key)}`,
       '--client-cert-auth',
       `--trusted-ca-file=${ca}`,
-      // It holds nothing that is worth a disk.
+      // Its data need not survive a crash.
       '--unsafe-no-fsync',
       '--log-level=warn',
     ],

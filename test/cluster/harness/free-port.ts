@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 
-/** A port of the loopback interface that nobody listens on now. Somebody may before we do: then the program says so. */
+/** Returns a free port of the loopback interface. If another process takes it first, the program reports that. */
 export function freePort(): Promise<number> {
   const server = createServer()
   return new Promise((resolve, reject) => {

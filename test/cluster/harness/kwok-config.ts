@@ -1,4 +1,4 @@
-/** What kwok is told to pretend: nodes are ready at once, pods run at once, and something answers in them. */
+/** The configuration of kwok: nodes are ready and pods run immediately, with logs, exec, attach and port-forward. */
 export function kwokConfig({
   logFile,
   workFolder,
@@ -24,7 +24,7 @@ export function kwokConfig({
   return documents.map((document) => `---\n${JSON.stringify(document)}\n`).join('')
 }
 
-/** A web server is behind this port of every pod; an echo behind every other. */
+/** The port of a web server in every pod; every other port is an echo. */
 export const HTTP_PORT = 80
 
 const SAYS_HELLO =
@@ -76,7 +76,7 @@ function stage(name: string, kind: string, matchExpressions: readonly object[], 
   return { apiVersion: API, kind: 'Stage', metadata: { name }, spec }
 }
 
-/** The same in every pod. */
+/** Applies to every pod. */
 function answer(kind: string, spec: object): object {
   return { apiVersion: API, kind, metadata: { name: 'everywhere' }, spec }
 }

@@ -11,17 +11,17 @@ export const NODE = 'node-0'
 
 export interface Kwok {
   readonly program: Program
-  /** What the log of every pod is. */
+  /** The file with the log of every pod. */
   readonly logFile: string
-  /** Where commands in pods run. */
+  /** The working folder of commands in pods. */
   readonly workFolder: string
 }
 
 /**
- * Starts kwok with one node, whose pods run as soon as they are made.
+ * Starts kwok with one node, whose pods run as soon as they are created.
  *
- * A command in a pod is a process of this machine and of this user; and kwok, as a kubelet, asks nobody who they are.
- * It listens on the loopback interface only, at a port of chance, while the suite runs.
+ * A command in a pod is a process of this machine and of this user, and kwok does not authenticate its clients as a
+ * kubelet does. It listens only on the loopback interface, at a random port, while the suite runs.
  */
 export async function startKwok(
   stage: Stage,
@@ -59,7 +59,7 @@ export async function startKwok(
   return { program, logFile, workFolder }
 }
 
-/** Adds a line to the log of every pod, in the form that container runtimes write. */
+/** Appends a line to the log of every pod, in the format of container runtimes. */
 export function addLogLine(logFile: string, line: string): void {
   appendFileSync(logFile, `${new Date().toISOString()} stdout F ${line}\n`)
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { KubeconfigExec } from '@kubecred/sandbox'
 
-/** What a plugin hands out; see the ExecCredential of client.authentication.k8s.io. */
+/** The credential that a plugin prints; see ExecCredential of client.authentication.k8s.io. */
 interface Status {
   readonly token?: string
   readonly clientCertificateData?: string
@@ -21,7 +21,7 @@ next=answer-$(wc -l < runs | tr -d ' ')
 cat "$next"
 `
 
-/** A credential plugin that answers what it was told, and counts its runs. A shell is there in a millisecond. */
+/** A credential plugin that prints a configured answer and counts its runs. It is a shell script, which starts fast. */
 export class Plugin {
   readonly #folder: string
 
@@ -36,21 +36,21 @@ export class Plugin {
     return { command: join(this.#folder, 'plugin'), interactiveMode: 'Never' }
   }
 
-  /** From now on; every run the same. */
+  /** Sets the answer of all later runs. */
   answer(status: Status): this {
     return this.#write('answer', status)
   }
 
-  /** In the run with this number alone, counted from 1. */
+  /** Sets the answer of one run, counted from 1. */
   answerOnce(run: number, status: Status): this {
     return this.#write(`answer-${run}`, status)
   }
 
-  /** Something new several times a second, for credentials that do not live long. Returns what ends it. */
+  /** Renews the answer several times per second, for short-lived credentials. Returns a function that stops it. */
   answerAnew(make: () => Status | Promise<Status>): Disposable {
     const over = new AbortController()
     const work = async (): Promise<void> => {
-      // One after the other: a busy machine must not pile them up and hand out an old one last.
+      // Sequentially: on a busy machine an older answer must not be written last.
       while (!over.signal.aborted) {
         this.answer(await make())
         await pause(ANEW_MS, undefined, { signal: over.signal }).catch(() => {})
@@ -60,7 +60,7 @@ export class Plugin {
     return { [Symbol.dispose]: () => over.abort() }
   }
 
-  /** From now on, until it has an answer again. */
+  /** Makes all later runs fail, until an answer is set again. */
   fail(): this {
     rmSync(join(this.#folder, 'answer'), { force: true })
     return this
@@ -74,7 +74,7 @@ export class Plugin {
   #write(name: string, status: Status): this {
     const object = { apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status }
     const path = join(this.#folder, name)
-    // A run may read it at this moment.
+    // Renamed atomically, because a run may be reading the file.
     writeFileSync(`${path}.new`, JSON.stringify(object))
     renameSync(`${path}.new`, path)
     return this

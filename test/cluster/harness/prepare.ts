@@ -4,15 +4,15 @@ import { adminRequest } from './admin-request.ts'
 import type { ClusterFacts } from './cluster-facts.ts'
 import { issueToken } from './token-issuer.ts'
 
-/** Whoever is in this group may do everything, but is no administrator: RBAC decides. */
+/** Members of this group may do everything by RBAC, but are not in system:masters. */
 export const GROUP = 'suite'
-/** Ten megabytes in one answer. */
+/** Together ten megabytes in one list. */
 export const LARGE = { namespace: 'large', count: 500, bytesEach: 20_000 }
 
 const LIMIT_MS = 30_000
 const AT_ONCE = 20
 
-/** Puts in what the tests expect, and waits until the API server knows the issuer. */
+/** Creates the objects that the tests expect, and waits until the API server accepts the issuer's tokens. */
 export async function prepare(facts: ClusterFacts, { large = true } = {}): Promise<void> {
   await create(facts, '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
     apiVersion: 'rbac.authorization.k8s.io/v1',
@@ -39,7 +39,7 @@ async function makeLargeList(facts: ClusterFacts): Promise<void> {
   }
 }
 
-/** It asks the issuer for its keys in the background, and refuses its tokens until it has them. */
+/** The server fetches the issuer's keys in the background, and refuses its tokens until then. */
 async function untilIssuerIsKnown({ access, issuer }: ClusterFacts): Promise<void> {
   const { token } = issueToken(issuer.url, issuer.key, { user: 'first', groups: [GROUP] })
   const limit = Date.now() + LIMIT_MS

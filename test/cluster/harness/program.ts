@@ -8,9 +8,9 @@ interface ProgramOptions {
   readonly name: string
   readonly path: string
   readonly args: readonly string[]
-  /** What is added to a nearly empty environment. */
+  /** Variables added to a nearly empty environment. */
   readonly env?: Readonly<Record<string, string>>
-  /** Where its log is, and what it works in. */
+  /** The folder of its log, and its working folder. */
   readonly folder: string
   readonly watchdog: Watchdog
 }
@@ -34,7 +34,7 @@ export class Program {
     const log = openSync(this.logFile, 'a')
     const child = spawn(path, args, {
       cwd: folder,
-      // HOME: none of these programs may find, or leave, anything in a developer's own.
+      // HOME, so that no program reads or writes the developer's own.
       env: { PATH: process.env['PATH'], HOME: folder, ...env },
       detached: true,
       stdio: ['ignore', log, log],
@@ -58,7 +58,7 @@ export class Program {
     return this.#child.pid ?? 0
   }
 
-  /** Waits until the program does its work. @throws With the end of its log when it ends or takes too long. */
+  /** Waits until the program is ready. @throws {Error} It exits or takes too long; the message has the end of its log. */
   async untilReady(isReady: () => Promise<boolean>): Promise<void> {
     const limit = Date.now() + READY_MS
     while (!(await isReady().catch(() => false))) {
@@ -69,18 +69,18 @@ export class Program {
     }
   }
 
-  /** Ends it and what it started: asks first, and does not ask for ever. */
+  /** Terminates the program and its children, first with SIGTERM, then with SIGKILL. */
   async stop(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
     if (this.#end !== undefined) return
     this.#signal(signal)
     const timer = setTimeout(() => this.#signal('SIGKILL'), TERM_MS)
     await this.#ended
     clearTimeout(timer)
-    // What it started, a command in a pod for example, is in its group.
+    // Its children, for example a command in a pod, are in its process group.
     this.#signal('SIGKILL')
   }
 
-  /** Stops the clock for it: connections stay, nothing is answered. */
+  /** Suspends the program: its connections stay open, and nothing is answered. */
   pause(): void {
     this.#signal('SIGSTOP')
   }
@@ -89,7 +89,7 @@ export class Program {
     this.#signal('SIGCONT')
   }
 
-  /** The end of its log, for an error message. */
+  /** Returns the end of its log, for an error message. */
   get tail(): string {
     const lines = readFileSync(this.logFile, 'utf8').trimEnd().split('\n').slice(-TAIL_LINES)
     return `; the end of ${this.logFile}:\n${lines.join('\n')}`
@@ -99,7 +99,7 @@ export class Program {
     try {
       process.kill(-this.pid, signal)
     } catch {
-      // Nobody is left.
+      // No process is left.
     }
   }
 }

@@ -1,11 +1,11 @@
 import type { Programs } from './stage.ts'
 
-/** Where the programs are: `npm run test:cluster` says it to those it starts. */
+/** Reads the paths of the programs, which `npm run test:cluster` sets. */
 export function readPrograms(): Programs {
   const said = process.env['KUBECRED_CLUSTER_PROGRAMS']
   if (said === undefined) {
     throw new Error(
-      'the programs of the cluster are not known: start this suite by npm run test:cluster',
+      'the paths of the cluster programs are not set: run this suite with npm run test:cluster',
     )
   }
   return JSON.parse(said) as Programs

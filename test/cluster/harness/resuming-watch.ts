@@ -18,11 +18,11 @@ interface List {
 
 const AGAIN_MS = 100
 
-/** Lists and watches, and does so again when the connection ends, as an informer does, on `cluster.fetch` alone. */
+/** Lists and watches with `cluster.fetch`, and again after the connection ends, as an informer does. */
 export class ResumingWatch {
-  /** Names of what was added, in order. */
+  /** The names of added objects, in order. */
   readonly added: string[] = []
-  /** How often it began to watch. */
+  /** How often a watch was opened. */
   begun = 0
   readonly #cluster: Cluster
   readonly #path: string
@@ -42,13 +42,13 @@ export class ResumingWatch {
 
   async #run(): Promise<void> {
     while (!this.#leave.signal.aborted) {
-      // Cut off, or nobody there.
+      // The connection was cut, or the server is down.
       await this.#watchFrom(await this.#list()).catch(() => {})
       await pause(AGAIN_MS)
     }
   }
 
-  /** Resolves with the version of what is known now, once it is known: nothing that happens after it is lost. */
+  /** Resolves to the resourceVersion of the first list: no later event is lost. */
   async #list(): Promise<string> {
     const { signal } = this.#leave
     while (!signal.aborted) {
@@ -64,7 +64,7 @@ export class ResumingWatch {
     return ''
   }
 
-  /** A server that has come back may not know the version any more, and says so in an event: then it is over. */
+  /** Rejects if the server reports that the resourceVersion is too old, as it may after a restart. */
   async #watchFrom(resourceVersion: string): Promise<void> {
     const query = new URLSearchParams({ watch: 'true', resourceVersion })
     const { signal } = this.#leave

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 
-/** A PKCS#10 request for the key in this file, as PEM. OpenSSL makes it: Node cannot. */
+/** Returns a PKCS#10 request, as PEM, for the key in a file. Made by OpenSSL, because Node cannot. */
 export function makeSigningRequest(
   keyFile: string,
   user: string,

@@ -11,12 +11,12 @@ interface Upgraded {
   close(): Promise<void>
 }
 
-/** Opens a connection that speaks SPDY from then on. */
+/** Opens a connection and upgrades it to SPDY. */
 type OpenSpdy = (cluster: Cluster, path: string, protocol: string) => Promise<Upgraded>
 
 const HEADER = 'x-stream-protocol-version'
 
-/** Clients that can hand out a connection after `Upgrade: SPDY/3.1`, by name. */
+/** Clients that return the connection after `Upgrade: SPDY/3.1`, by name. */
 export const SPDY_CLIENTS: Readonly<Record<string, OpenSpdy>> = {
   'our https.Agent': async (cluster, path, protocol) => {
     const agent = createAgent(cluster)

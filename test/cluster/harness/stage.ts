@@ -3,26 +3,26 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Watchdog } from './watchdog.ts'
 
-/** Where each program is. */
+/** The path of each program. */
 export type Programs = Readonly<Record<'etcd' | 'kube-apiserver' | 'kubectl' | 'kwok', string>>
 
-/** What every program of one cluster shares. */
+/** What the programs of one cluster share. */
 export interface Stage {
   readonly programs: Programs
-  /** Private; gone with the cluster. */
+  /** A private folder, removed with the cluster. */
   readonly folder: string
   readonly watchdog: Watchdog
-  /** Writes a file that only we can read, and gives its path. */
+  /** Writes a file with mode 0600, and returns its path. */
   write(name: string, content: string): string
 }
 
-/** The names of a server that only this machine reaches. */
+/** The names of a server on the loopback interface. */
 export const LOOPBACK = [
   { type: 'ip', value: '127.0.0.1' },
   { type: 'dns', value: 'localhost' },
 ] as const
 
-/** In memory where the system has a place for it: etcd writes much, and nothing of it is kept. */
+/** A folder in memory if the system has one: etcd writes much, and nothing of it is kept. */
 export function makeStage(programs: Programs): Stage {
   const above = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
   const folder = mkdtempSync(join(above, 'kubecred-cluster-'))

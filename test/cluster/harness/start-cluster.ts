@@ -8,9 +8,9 @@ import { LOOPBACK, makeStage, type Programs } from './stage.ts'
 import { TokenIssuer, type TrustedIssuer } from './token-issuer.ts'
 
 export interface ClusterOptions {
-  /** Whether there is a node, and pods run. */
+  /** Whether to start kwok, for a node and running pods. */
   readonly kwok?: boolean
-  /** Whose tokens the API server accepts beside those of the suite. */
+  /** Issuers whose tokens the API server accepts, in addition to the suite's. */
   readonly issuers?: readonly TrustedIssuer[]
   /** More flags for kube-apiserver. */
   readonly flags?: readonly string[]
@@ -25,7 +25,7 @@ export interface RunningCluster extends AsyncDisposable {
   close(): Promise<void>
 }
 
-/** Starts etcd, kube-apiserver and, if asked, kwok. Everything ends with {@link RunningCluster.close}, or with this process. */
+/** Starts etcd, kube-apiserver and optionally kwok. They end with {@link RunningCluster.close} or with this process. */
 export async function startCluster(
   programs: Programs,
   options: ClusterOptions = {},
@@ -36,7 +36,7 @@ export async function startCluster(
   const issuer = await TokenIssuer.start(identity, authority.certificate)
   const closers: (() => Promise<void>)[] = [() => issuer.close()]
   const close = async (): Promise<void> => {
-    // The last that came is the first to go: nobody complains that somebody it needs has left.
+    // In reverse order of the start, so that no program loses one that it depends on.
     for (const end of closers.splice(0).reverse()) await end()
     await stage.watchdog.close()
   }

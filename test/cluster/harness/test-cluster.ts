@@ -24,7 +24,7 @@ export class TestCluster {
     this.#audit = new AuditLog(facts.auditFile)
   }
 
-  /** A name that nobody else has: of a user, an object, or a part of a path to find a request by. */
+  /** Returns a unique name, for a user, an object, or a part of a path that identifies a request. */
   unique(what: string): string {
     return `${what}-${randomBytes(5).toString('hex')}`
   }
@@ -33,14 +33,14 @@ export class TestCluster {
     return adminRequest(this.facts.access, method, path, body, type)
   }
 
-  /** Makes an object, and throws when the server does not want it. */
+  /** Creates an object. @throws {Error} The server rejects it. */
   async create(path: string, object: object): Promise<AdminAnswer['body']> {
     const { status, text, body } = await this.admin('POST', path, object)
     if (status !== 201) throw new Error(`POST ${path}: ${status} ${text}`)
     return body
   }
 
-  /** A token of a user who may do everything, unless groups say otherwise. */
+  /** Returns a token of a user who may do everything, unless `groups` are given. */
   token(claims: TokenClaims): { token: string; expirationTimestamp: string } {
     const { url, key } = this.facts.issuer
     return issueToken(url, key, { groups: [GROUP], ...claims })
@@ -55,7 +55,7 @@ export class TestCluster {
     return writeKubeconfig(options, { url: access.server, caPem: access.caPem, folder })
   }
 
-  /** A new folder that goes with the cluster. */
+  /** Creates a folder that is removed with the cluster. */
   folder(what: string): string {
     const path = join(this.facts.folder, this.unique(what))
     mkdirSync(path)
@@ -66,7 +66,7 @@ export class TestCluster {
     return new Plugin(this.folder('plugin'))
   }
 
-  /** What the API server has noted about requests whose address has this part. */
+  /** Returns the audit events of requests whose URL contains a string. */
   seen(part: string): AuditEvent[] {
     return this.#audit.about(part)
   }
@@ -77,7 +77,7 @@ export class TestCluster {
     return name
   }
 
-  /** A pod that runs. */
+  /** Creates a running pod. */
   async pod(namespace: string, name = 'web'): Promise<string> {
     const path = `/api/v1/namespaces/${namespace}/pods`
     const containers = [{ name: 'main', image: 'none' }]
@@ -89,7 +89,7 @@ export class TestCluster {
     return name
   }
 
-  /** Adds a line to the log of every pod. */
+  /** Appends a line to the log of every pod. */
   log(line: string): void {
     addLogLine(this.facts.podLogFile, line)
   }

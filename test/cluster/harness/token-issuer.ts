@@ -9,7 +9,7 @@ import https from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Pair } from './certificates.ts'
 
-/** What the API server is told of somebody whose tokens it accepts. */
+/** An issuer that the API server trusts. */
 export interface TrustedIssuer {
   readonly url: string
   readonly caPem: string
@@ -19,7 +19,7 @@ export interface TrustedIssuer {
 export interface TokenClaims {
   readonly user: string
   readonly groups?: readonly string[]
-  /** One hour unless told. */
+  /** By default one hour. */
   readonly lifetimeMs?: number
 }
 
@@ -28,16 +28,16 @@ const KEY_ID = 'cluster-suite'
 const HOUR_MS = 3_600_000
 
 /**
- * An issuer of tokens that end when we say.
+ * An issuer of tokens with any lifetime.
  *
- * kube-apiserver gives its own tokens at least ten minutes, and takes them for one more. Those of an issuer that its
- * AuthenticationConfiguration names end to the second, but for the ten seconds that it remembers a good one.
+ * Tokens of kube-apiserver itself live at least ten minutes, and are accepted for one more. Tokens of an issuer in its
+ * AuthenticationConfiguration expire to the second, except that the server caches a valid one for ten seconds.
  */
 export class TokenIssuer implements TrustedIssuer {
   readonly audience = AUDIENCE
   readonly url: string
   readonly caPem: string
-  /** PEM; with it {@link issueToken} works in every process. */
+  /** PEM, so that {@link issueToken} works in every process. */
   readonly key: string
   readonly #server: https.Server
 
@@ -70,7 +70,7 @@ export class TokenIssuer implements TrustedIssuer {
   }
 }
 
-/** A token that the API server takes for one of this user. */
+/** Issues a token of a user. */
 export function issueToken(url: string, key: string, { user, groups, lifetimeMs }: TokenClaims) {
   const expiresAt = Math.ceil((Date.now() + (lifetimeMs ?? HOUR_MS)) / 1000)
   const header = encode({ alg: 'ES256', kid: KEY_ID, typ: 'JWT' })
@@ -85,7 +85,7 @@ export function issueToken(url: string, key: string, { user, groups, lifetimeMs 
   return { token, expirationTimestamp: new Date(expiresAt * 1000).toISOString() }
 }
 
-/** The AuthenticationConfiguration that trusts these issuers. */
+/** Returns the AuthenticationConfiguration that trusts these issuers. */
 export function authenticationConfiguration(issuers: readonly TrustedIssuer[]): object {
   return {
     apiVersion: 'apiserver.config.k8s.io/v1beta1',

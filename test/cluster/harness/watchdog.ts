@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 
 /**
- * Reads lines `+ PID` and `- PID` until their writer is gone, then ends what is left and removes the folder.
- * `$1` is the folder; each number is that of a process group.
+ * Reads lines `+ PID` and `- PID` until the pipe closes, then kills the remaining processes and removes the folder.
+ * `$1` is the folder; each PID is that of a process group.
  */
 const SCRIPT = `
 pids=" "
@@ -22,16 +22,16 @@ rm -rf -- "$1"
 `
 
 /**
- * Ends the programs of a cluster, and removes its folder, when this process ends in whatever way.
+ * Kills the programs of a cluster and removes its folder when this process ends, for whatever reason.
  *
- * A process that is killed cannot tidy up, and Node cannot ask the kernel to do it. So a small shell holds the other
- * end of a pipe: when we are gone, so is the pipe, and it does what we would have done.
+ * A killed process cannot clean up, and Node has no parent-death signal. So a shell reads from a pipe that closes when
+ * this process ends, and then cleans up.
  */
 export class Watchdog {
   readonly #shell: ChildProcess
 
   constructor(folder: string) {
-    // Its own session: an interrupt from the terminal is for us, and we end it.
+    // In its own session, so that an interrupt from the terminal does not reach it.
     this.#shell = spawn('/bin/sh', ['-c', SCRIPT, 'watchdog', folder], {
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore'],
@@ -44,12 +44,12 @@ export class Watchdog {
     this.#shell.stdin?.write(`+ ${pid}\n`)
   }
 
-  /** The process has ended: its number may soon be somebody else's. */
+  /** Unregisters a process that has ended: its pid may be reused. */
   release(pid: number): void {
     this.#shell.stdin?.write(`- ${pid}\n`)
   }
 
-  /** Removes the folder, and ends what is still guarded. */
+  /** Removes the folder, and kills the processes that are still registered. */
   async close(): Promise<void> {
     const ended = new Promise<void>((resolve) => {
       if (this.#shell.exitCode !== null) resolve()

@@ -2,7 +2,7 @@ import { type RequestOptions, request } from 'node:http'
 import { request as requestTls, type RequestOptions as TlsOptions } from 'node:https'
 import { text } from 'node:stream/consumers'
 
-/** Sends a request on a connection of its own, with Node alone. */
+/** Sends a request on a new connection, with Node's own client. */
 export function ask(
   url: string,
   options: RequestOptions & TlsOptions = {},

@@ -1,4 +1,4 @@
-// A program in a pod, with the library alone: for each line that it reads it sends the path in it, and prints the status.
+// A program in a pod that uses only the library: sends a request for each path that it reads, and prints the status.
 import { createInterface } from 'node:readline'
 import { connect } from 'kubecred'
 

@@ -1,13 +1,13 @@
 import type { TestCluster } from '../harness/test-cluster.ts'
 
-/** A token of a service account, and what it is bound to. */
+/** A token of a service account that is bound to an object. */
 interface BoundToken {
   readonly token: string
-  /** Deletes what it is bound to: it is worth nothing then, as if its time were over. */
+  /** Deletes the object it is bound to, which invalidates it as if it had expired. */
   end(): Promise<void>
 }
 
-/** What becomes a part of "view" where a controller manager puts it together. */
+/** A role that a controller manager would aggregate into "view". */
 const VIEW = 'system:aggregate-to-view'
 
 /** A service account that may read nearly everything. */
@@ -41,7 +41,7 @@ export class ServiceAccount {
     return `system:serviceaccount:${this.namespace}:${this.name}`
   }
 
-  /** Asks the TokenRequest API, as the kubelet does. Ten minutes are the least that it gives. */
+  /** Requests a token from the TokenRequest API, as the kubelet does. Its minimum lifetime is ten minutes. */
   async token(): Promise<BoundToken> {
     const base = `/api/v1/namespaces/${this.namespace}`
     const name = this.#cluster.unique('bound')

@@ -3,7 +3,7 @@ import type { TestCluster } from '../harness/test-cluster.ts'
 import { startInPod } from './pod-process.ts'
 import { ProjectedVolume } from './projected-volume.ts'
 
-/** What is used here of a pod's specification, with the defaults that the API server put in. */
+/** The used part of a pod's spec, with the defaults of the API server. */
 export interface PodSpec {
   readonly initContainers?: readonly Container[]
   readonly containers: readonly Container[]
@@ -30,22 +30,22 @@ interface Volume {
   readonly secret?: { readonly secretName: string; readonly defaultMode: number }
 }
 
-/** All containers that run our image. */
+/** Returns the containers that run our image. */
 export function ownContainers({ initContainers = [], containers }: PodSpec): Container[] {
   return [...initContainers, ...containers].filter(({ image }) => /^kubecred\/proxy:/.test(image))
 }
 
-/** What is in each volume, by its mount path. */
+/** The contents of each volume, by mount path. */
 type Contents = Readonly<Record<string, Readonly<Record<string, string>>>>
 
-/** What a container of ours says when it has started. */
+/** The line that our container prints when it has started. */
 interface Started {
   readonly running: Running
   readonly url: string
   readonly healthUrl: string
 }
 
-/** Starts a container of ours as its manifest says: arguments, user, groups, files. Its ports are any that are free. */
+/** Starts our container by its manifest: arguments, user, groups, files. Its ports are free ones. */
 export async function startContainer(
   cluster: TestCluster,
   pod: PodSpec,

@@ -9,14 +9,14 @@ const SIGNER = fileURLToPath(
 )
 const ID = '07'
 
-/** A user whose key is in a token of SoftHSM, as the token is called too. */
+/** A user whose key is in a SoftHSM token with the same name. */
 export interface HsmUser {
   readonly user: string
   readonly kubeconfig: string
   readonly env: Readonly<Record<string, string>>
 }
 
-/** Puts a key and a certificate that the cluster trusts into a token of its own. The PIN must be typed. */
+/** Creates a token with a key and a certificate that the cluster trusts. The PIN must be typed. */
 export async function makeHsmUser(
   hsm: SoftHsm,
   cluster: TestCluster,

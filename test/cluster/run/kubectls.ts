@@ -7,7 +7,7 @@ export interface Kubectl {
   readonly name: string
   readonly path: string
   readonly env: Readonly<Record<string, string>>
-  /** What the API server notes such a connection as: a WebSocket begins with GET, SPDY with POST. */
+  /** The method of such a connection in the audit log: a WebSocket begins with GET, SPDY with POST. */
   readonly verb: 'get' | 'create'
 }
 
@@ -16,23 +16,23 @@ const WITHOUT_WEBSOCKETS = {
   KUBECTL_PORT_FORWARD_WEBSOCKETS: 'false',
 }
 
-/** The old one, if it is there. */
+/** Returns the old kubectl, if it is available. */
 const debian = debianKubectl()
 export const NEEDS_DEBIAN = 'needs the kubectl of Debian: node tools/debian-kubectl.mjs'
 export const hasDebian = debian !== undefined
 
-/** That of the cluster, as it comes. */
+/** Returns the kubectl of the cluster's version. */
 export function newest({ kubectl: path }: Programs): Kubectl {
   return { name: 'the newest kubectl, over WebSockets', path, env: inPath(path), verb: 'get' }
 }
 
-/** That of the cluster, told to do as those before 1.31 did. */
+/** Returns the kubectl of the cluster's version, configured to use SPDY as before 1.31. */
 export function newestWithSpdy({ kubectl: path }: Programs): Kubectl {
   const env = { ...inPath(path), ...WITHOUT_WEBSOCKETS }
   return { name: 'the newest kubectl, over SPDY', path, env, verb: 'create' }
 }
 
-/** One that knows nothing but SPDY. */
+/** Returns a kubectl that only supports SPDY. */
 export function old(): Kubectl {
   const { path = '', version = '' } = debian ?? {}
   return { name: `Debian's kubectl ${version}`, path, env: inPath(path), verb: 'create' }

@@ -6,7 +6,7 @@ import type { TestCluster } from '../harness/test-cluster.ts'
 
 const TREE = fileURLToPath(new URL('../../..', import.meta.url))
 
-/** A name space of mounts of its own needs root; so does another user. */
+/** A mount namespace and another user both need root. */
 export const canBePod =
   process.getuid?.() === 0 &&
   spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0 &&
@@ -14,7 +14,7 @@ export const canBePod =
 export const NEEDS_POD = 'needs Linux, and root that may mount'
 
 export interface PodProcess {
-  /** Folders of this machine by where they are in the pod. */
+  /** Folders of this machine by their path in the pod. */
   readonly mounts: Readonly<Record<string, string>>
   /** `runAsUser`, `runAsGroup`, and the pod's `fsGroup`. */
   readonly ids: {
@@ -22,15 +22,15 @@ export interface PodProcess {
     readonly group: number
     readonly more?: number | undefined
   }
-  /** Of the tree: its path, or its place in it. */
+  /** A script of the tree: its absolute or relative path. */
   readonly script: string
   readonly args: readonly string[]
   readonly cluster: TestCluster
 }
 
 /**
- * Runs a script of this tree as a container does: its own mounts, a root that cannot be written to, an empty /etc, a
- * user without a name and without privileges, and the environment that a pod has. Only the network is the machine's.
+ * Runs a script of this tree like in a container: with its own mounts, a read-only root, an empty /etc, an unnamed and
+ * unprivileged user, and the environment of a pod. Only the network is the machine's.
  */
 export function startInPod({ mounts, ids, script, args, cluster }: PodProcess): Running {
   const { hostname, port } = new URL(cluster.facts.access.server)
@@ -48,7 +48,7 @@ export function startInPod({ mounts, ids, script, args, cluster }: PodProcess): 
   return new Running('unshare', ['-m', 'sh', '-ec', ...all])
 }
 
-/** The tree and Node are where everybody may read them, also when they are in a private folder of the machine. */
+/** Mounts the tree and Node where every user may read them, even if they are in a private folder of the machine. */
 const MAKE_POD = `
 tree=$1 node=$2 count=$3; shift 3
 run=$(readlink -f /var/run)

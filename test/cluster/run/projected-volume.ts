@@ -18,10 +18,10 @@ interface VolumeOptions {
 }
 
 /**
- * A folder as the kubelet makes it for a projected volume or a Secret.
+ * A folder as the kubelet creates it for a projected volume or a Secret.
  *
- * Every name is a link to `..data/NAME`, and `..data` is a link to a folder. What changes is written to a new folder,
- * and the link is replaced in one step, so that nobody ever sees half of it.
+ * Every name is a link to `..data/NAME`, and `..data` is a link to a folder. Changes are written to a new folder, and the
+ * link is replaced atomically, so that readers never see a partial change.
  */
 export class ProjectedVolume {
   readonly folder: string
@@ -36,7 +36,7 @@ export class ProjectedVolume {
     chmodSync(folder, 0o755)
   }
 
-  /** All files, and what is in them from now on. */
+  /** Replaces all files. */
   write(files: Readonly<Record<string, string>>): this {
     const now = mkdtempSync(join(this.folder, '..2026_'))
     chmodSync(now, 0o755)

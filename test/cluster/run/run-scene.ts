@@ -5,14 +5,14 @@ import type { Running } from '../../../packages/cli/test/spawn-program.ts'
 import type { TestCluster } from '../harness/test-cluster.ts'
 import type { Kubectl } from './kubectls.ts'
 
-/** Who runs a command, with which kubectl in the PATH. */
+/** The user of a command, and the kubectl in PATH. */
 export interface Runner {
   readonly kubectl: Kubectl
   readonly kubeconfig: string
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** A pod named `web` in a namespace of its own, and the program `kubecred run` before it. */
+/** A pod named `web` in a new namespace, and commands that `kubecred run` starts for it. */
 export class RunScene implements AsyncDisposable {
   readonly cluster: TestCluster
   readonly namespace: string
@@ -39,7 +39,7 @@ export class RunScene implements AsyncDisposable {
     return this.home.start(args, this.#env(kubectl, env))
   }
 
-  /** Runs `kubecred run -- COMMAND…` to its end. */
+  /** Runs `kubecred run -- COMMAND…` until it exits. */
   run(runner: Runner, command: readonly string[], input = ''): Promise<Ended> {
     const running = this.start(runner, command)
     running.child.stdin?.write(input)
@@ -47,9 +47,9 @@ export class RunScene implements AsyncDisposable {
   }
 
   /**
-   * Starts `kubecred run -- COMMAND…` at a terminal of 24 lines and 80 columns, whose file it names first.
+   * Starts `kubecred run -- COMMAND…` in a terminal of 24 lines and 80 columns, whose device it prints first.
    *
-   * @param line For a shell.
+   * @param line A line for a shell.
    */
   atTerminal({ kubectl, kubeconfig, env }: Runner, line: string): Running {
     const run = `${PROGRAM_LINE} run --kubeconfig '${kubeconfig}' -- ${line}`
@@ -58,7 +58,7 @@ export class RunScene implements AsyncDisposable {
     return this.home.atTerminal(`sh -c '${quoted}'`, this.#env(kubectl, env))
   }
 
-  /** What the same kubectl does without us, as an administrator. */
+  /** Runs the same kubectl without kubecred, as an administrator. */
   bare({ env, path }: Kubectl, args: readonly string[]): Omit<Ended, 'signal'> {
     const all = ['--kubeconfig', this.cluster.facts.kubeconfig, '-n', this.namespace, ...args]
     const { status, stdout, stderr } = spawnSync(path, all, {
@@ -68,7 +68,7 @@ export class RunScene implements AsyncDisposable {
     return { status, out: stdout, err: stderr }
   }
 
-  /** What the API server noted about connections to the pod of this kind, each one once. */
+  /** The audit events of connections of this kind to the pod, one per connection. */
   noted(subresource: string, user: string): { verbs: Set<string>; codes: Set<number> } {
     const part = `/namespaces/${this.namespace}/pods/web/${subresource}`
     const events = this.cluster.seen(part).filter(({ user: by }) => by.username === user)
@@ -82,7 +82,7 @@ export class RunScene implements AsyncDisposable {
     await this.home[Symbol.asyncDispose]()
   }
 
-  /** kubectl keeps what it learned of a server in a folder of the user's home. */
+  /** kubectl caches discovery in the user's home. */
   #env({ env }: Pick<Kubectl, 'env'>, more: Readonly<Record<string, string>> = {}) {
     return { HOME: this.home.folder, KUBECACHEDIR: this.home.path('cache'), ...env, ...more }
   }

@@ -9,14 +9,14 @@ import { HTTP_PORT } from '../harness/kwok-config.ts'
 import { until } from '../harness/until.ts'
 import type { Runner, RunScene } from './run-scene.ts'
 
-/** One thing that people do with kubectl. */
+/** A use of kubectl. */
 export type Verb = (scene: RunScene, runner: Runner) => Promise<void>
 
 const MEGABYTE = 1_000_000
-/** tar reads records of ten kilobytes; a file of this size fills them, with its header and the two blocks at the end. */
+/** tar reads records of ten kilobytes; a file of this size, with its header and two final blocks, fills them exactly. */
 const WHOLE_RECORDS = 100 * 10_240 - 512 - 1024
 
-/** Requests that get an answer. */
+/** Plain requests. */
 export const REQUESTS: Readonly<Record<string, Verb>> = {
   async get(scene, runner) {
     const ended = await scene.run(runner, ['kubectl', 'get', 'pods', '-o', 'name'])
@@ -45,8 +45,8 @@ export const REQUESTS: Readonly<Record<string, Verb>> = {
     const lines = [apply('blue'), apply('red'), apply('green', ...force)]
     const { status, out, err } = await scene.run(runner, ['sh', '-ec', lines.join('\n')])
     expect({ status, err }).toEqual({ status: 0, err: '' })
-    const told = ['created', 'configured', 'serverside-applied']
-    expect(out.trimEnd().split('\n')).toEqual(told.map((word) => `configmap/${name} ${word}`))
+    const results = ['created', 'configured', 'serverside-applied']
+    expect(out.trimEnd().split('\n')).toEqual(results.map((word) => `configmap/${name} ${word}`))
     const path = `/api/v1/namespaces/${scene.namespace}/configmaps/${name}`
     const { body } = await scene.cluster.admin('GET', path)
     expect(body.data).toEqual({ colour: 'green' })
@@ -59,7 +59,7 @@ export const REQUESTS: Readonly<Record<string, Verb>> = {
     await showsNewLines(scene, runner, ['kubectl', 'logs', '-f', 'web'])
   },
 
-  /** A large answer, byte by byte. */
+  /** A large response, compared byte by byte. */
   async 'get --raw'(scene, runner) {
     const path = '/openapi/v2'
     const { out, status } = await scene.run(runner, ['kubectl', 'get', '--raw', path])
@@ -69,14 +69,14 @@ export const REQUESTS: Readonly<Record<string, Verb>> = {
   },
 }
 
-/** Connections that speak another protocol than HTTP, both ways. */
+/** Upgraded connections. */
 export const CONNECTIONS: Readonly<Record<string, Verb>> = {
   async exec(scene, runner) {
     const script = 'echo out; echo err >&2; exit 3'
     const args = ['exec', 'web', '--', 'sh', '-c', script]
     const { signal, ...ours } = await scene.run(runner, ['kubectl', ...args])
     expect(ours.out).toBe('out\n')
-    // kwok tells the status of a command in words only: what kubectl makes of it is the same with and without us.
+    // kwok reports the exit status only in the message; kubectl behaves the same without kubecred.
     expect(ours).toEqual(scene.bare(runner.kubectl, args))
   },
 
@@ -116,13 +116,13 @@ export const CONNECTIONS: Readonly<Record<string, Verb>> = {
     writeFileSync(here, content)
     const running = scene.start(runner, ['kubectl', 'cp', here, `web:${there}`])
     await until(() => existsSync(there) && readFileSync(there).equals(content))
-    // kwok does not tell a command that its input has ended, so that tar would wait for ever, with and without us.
+    // kwok does not close the input of a command, so tar would hang, with and without kubecred.
     running.child.kill('SIGTERM')
     await ended(running)
   },
 }
 
-/** A pod of kwok has the files of this machine: one for the pod, one for us. */
+/** A pod of kwok has the files of this machine: one file for the pod, one for the client. */
 function files(scene: RunScene): [there: string, here: string] {
   const folder = scene.cluster.folder('copied')
   return [join(folder, 'there'), join(folder, 'here')]
@@ -132,7 +132,7 @@ async function showsNewLines(scene: RunScene, runner: Runner, command: readonly 
   const running = scene.start(runner, command)
   const line = scene.cluster.unique('line')
   await until(() => {
-    // Who attaches sees only what comes from then on.
+    // Attaching shows only later output.
     scene.cluster.log(line)
     return running.out.includes(line)
   })

@@ -1,4 +1,4 @@
-// The same with client-node.
+// Lists namespaces with client-node.
 import { CoreV1Api, KubeConfig } from '@kubernetes/client-node'
 import { attach } from 'kubecred/client-node'
 

@@ -1,4 +1,4 @@
-// The same with a login of the program's own.
+// Lists namespaces with the program's own login.
 import { connect } from 'kubecred'
 import { Vault } from 'kubecred/vault'
 

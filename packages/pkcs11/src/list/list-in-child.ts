@@ -3,14 +3,14 @@ import { once } from 'node:events'
 import process from 'node:process'
 import { text } from 'node:stream/consumers'
 import type { Environment } from '../read-stored-pin.ts'
-import type { ListedLibrary } from './listed.ts'
+import type { ListedLibrary } from './listed-library.ts'
 
-/** A library that takes longer to say what it has waits for something that does not come. */
+/** A library that takes longer hangs. */
 const LIMIT_MS = 30_000
-/** A person who is asked for a PIN takes longer. */
+/** Leaves the user time to enter PINs. */
 const LOGIN_LIMIT_MS = 10 * 60_000
 
-/** Lists one library in a process of its own, by the same program. What goes wrong there becomes its `problem`. */
+/** Lists one library in a child process that runs this program. A failure there becomes the `problem` of the result. */
 export async function listInChild(
   library: string,
   { logsIn, environment }: { logsIn: boolean; environment: Environment },
@@ -27,21 +27,24 @@ export async function listInChild(
     text(child.stderr),
     once(child, 'close') as Promise<[number | null, string | null]>,
   ])
-  const problem = describeEnd(status, signal, { err, library })
+  const problem = describeExit(status, signal, { err, library })
   if (problem !== undefined) return { library, problem, tokens: [] }
   const { libraries } = JSON.parse(out) as { libraries: [ListedLibrary] }
   return libraries[0]
 }
 
-function describeEnd(
+function describeExit(
   status: number | null,
   signal: string | null,
   { err, library }: { err: string; library: string },
 ): string | undefined {
   if (status === 0) return undefined
-  if (signal === 'SIGTERM') return 'the library did not answer in time'
+  if (signal === 'SIGTERM') return 'the library did not respond in time'
   if (signal !== null) return `the library crashed (${signal})`
-  // Libraries write to standard error too; the line of our own begins with our name.
-  const [, said] = /^kubecred-pkcs11: (.*)$/m.exec(err) ?? []
-  return (said ?? `the library ended the program (${status})`).replace(` ${library}`, '')
+  // Libraries write to standard error too; the program's own line begins with its name.
+  const [, message] = /^kubecred-pkcs11: (.*)$/m.exec(err) ?? []
+  return (message ?? `the library ended the process with status ${status}`).replace(
+    ` ${library}`,
+    '',
+  )
 }

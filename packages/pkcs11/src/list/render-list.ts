@@ -1,12 +1,17 @@
-import { type ListedEntry, type ListedLibrary, type ListedToken, PIN_WORDS } from './listed.ts'
+import {
+  type ListedEntry,
+  type ListedLibrary,
+  type ListedToken,
+  PIN_STATES,
+} from './listed-library.ts'
 import { stanzaFor } from './stanza.ts'
 
 const DAY_MS = 86_400_000
 
-/** What was found, for people. */
+/** Renders the list as text. */
 export function renderList(libraries: readonly ListedLibrary[], now: number): string {
   if (libraries.length === 0) {
-    return 'p11-kit knows no PKCS#11 library here; name one with --lib PATH.\n'
+    return 'No PKCS#11 library is registered with p11-kit; name one with --lib PATH.\n'
   }
   const blocks = libraries.map((library) => renderLibrary(library, now).map(printable))
   return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`
@@ -17,8 +22,8 @@ function renderLibrary(
   now: number,
 ): string[] {
   if (problem !== undefined) return [library, `  ${problem}`]
-  const head = [library, `  ${description || '(says nothing about itself)'}`]
-  if (tokens.length === 0) return [...head, '  no token is plugged in']
+  const head = [library, `  ${description || '(no description)'}`]
+  if (tokens.length === 0) return [...head, '  no token']
   return [...head, ...tokens.flatMap((token) => renderToken(token, now))]
 }
 
@@ -28,10 +33,10 @@ function renderToken(token: ListedToken, now: number): string[] {
     '',
     `  token ${JSON.stringify(label)}`,
     `    serial ${serial || '(none)'}, slot ${slotId}, ${model}`,
-    `    PIN: ${PIN_WORDS[pin]}`,
+    `    PIN: ${PIN_STATES[pin]}`,
     ...(problem === undefined ? [] : [`    ${problem}`]),
     ...(entries.length === 0
-      ? ['    nothing can be seen; use --login to see private objects']
+      ? ['    no objects visible; use --login to list private objects']
       : []),
     ...entries.flatMap((entry) => renderEntry(entry, now)),
   ]
@@ -40,7 +45,7 @@ function renderToken(token: ListedToken, now: number): string[] {
 function renderEntry(entry: ListedEntry, now: number): string[] {
   const { id, labels, isMatch, config } = entry
   const named = labels.map((label) => JSON.stringify(label)).join(', ')
-  const match = isMatch ? 'yes' : 'NO: the certificate is for another key'
+  const match = isMatch ? 'yes' : 'NO: the certificate belongs to another key'
   return [
     '',
     `    id ${id || '(none)'}${named === '' ? '' : `  ${named}`}`,
@@ -53,33 +58,33 @@ function renderEntry(entry: ListedEntry, now: number): string[] {
   ]
 }
 
-/** A stanza for something that cannot work would be pasted all the same. */
+/** Whether a user entry is worth printing: users would paste one that cannot work. */
 function isUsable({ key, certificate, isMatch }: ListedEntry): boolean {
   const isKnownKey = key === undefined || key.kind !== undefined
   return certificate !== undefined && !certificate.isExpired && isMatch !== false && isKnownKey
 }
 
 function describeKey({ key }: ListedEntry): string {
-  if (key === undefined) return 'not seen; use --login'
-  const kind = key.kind ?? 'of a kind that TLS cannot use'
-  return key.isPrivateSeen ? kind : `${kind}, its public part; use --login to see the private one`
+  if (key === undefined) return 'not visible; use --login'
+  const kind = key.kind ?? 'not usable for TLS'
+  return key.isPrivateSeen ? kind : `${kind} (public key only; use --login to list the private key)`
 }
 
 function describeCertificate({ certificate }: ListedEntry, now: number): string {
-  if (certificate === undefined) return 'none; put one beside the key, with the same id'
+  if (certificate === undefined) return 'none; store one with the id of the key'
   const day = certificate.notAfter.slice(0, 10)
   const days = Math.floor((Date.parse(certificate.notAfter) - now) / DAY_MS)
   const until = certificate.isExpired ? `EXPIRED on ${day}` : `until ${day} (${days} days)`
   return `${certificate.subject || '(no subject)'}; ${until}`
 }
 
-/** The name of a user entry may be anything; the common name is what people look for. */
+/** Names the user entry after the common name of the certificate, else the label or id. */
 function userNameOf({ certificate, labels, id }: ListedEntry): string {
   const [, name] = /(?:^|, )CN=([^,]+)/.exec(certificate?.subject ?? '') ?? []
   return name ?? labels[0] ?? id
 }
 
-/** Labels and names are what somebody wrote: they must not steer the terminal. */
+/** Escapes control characters: labels and names are untrusted and must not control the terminal. */
 function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}]/gu, (character) => {
     const code = character.codePointAt(0) ?? 0

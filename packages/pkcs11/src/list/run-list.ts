@@ -4,25 +4,30 @@ import { explained } from '../explain-failure.ts'
 import { loadLibrary } from '../load-library.ts'
 import { type Access, obtainPin } from '../obtain-pin.ts'
 import { p11KitModules } from '../p11-kit-modules.ts'
-import { PIN_VARIABLE } from '../pin-wish.ts'
+import { PIN_VARIABLE } from '../pin-settings.ts'
 import { describeToken } from '../tokens.ts'
+import { type InspectOptions, inspectLibrary } from './inspect-library.ts'
 import { listInChild } from './list-in-child.ts'
-import type { ListedLibrary } from './listed.ts'
+import type { ListedLibrary } from './listed-library.ts'
 import { renderList } from './render-list.ts'
-import { type Surveying, surveyLibrary } from './survey.ts'
 
+/** What `list` was asked to do. */
 export interface ListOptions {
-  /** Only this one, and then a problem with it is an error. */
+  /** Lists only this library; a problem with it is then an error. */
   readonly library: string | undefined
   readonly isJson: boolean
-  /** Asks for PINs, to see private objects too. */
+  /** Asks for the PIN of each token, to list private objects too. */
   readonly logsIn: boolean
   readonly access: Access
   readonly program: string
   readonly now: number
 }
 
-/** Looks at all libraries that may be loaded, and says what they show and how to use it. */
+/**
+ * Lists the tokens of one library or of all that may be loaded, and returns the output of `list`.
+ *
+ * @throws {TokenError} The one library cannot be used.
+ */
 export async function runList(options: ListOptions): Promise<string> {
   const { library, isJson, now } = options
   const libraries =
@@ -30,11 +35,11 @@ export async function runList(options: ListOptions): Promise<string> {
   return isJson ? `${JSON.stringify({ libraries }, undefined, 2)}\n` : renderList(libraries, now)
 }
 
-/** Each in a process of its own: some print, some hang, and one that crashes must not take the list with it. */
+/** Runs each library in its own process: libraries print, hang or crash, and the others must be listed anyway. */
 async function listAll({ logsIn, access }: ListOptions): Promise<ListedLibrary[]> {
   const { environment } = access
   const listed: ListedLibrary[] = []
-  // One after another, since each may ask for a PIN.
+  // Sequentially, since each may ask for a PIN.
   for (const path of new Set([...p11KitModules(), ...namedModules(environment)])) {
     listed.push(await listInChild(path, { logsIn, environment }))
   }
@@ -48,13 +53,13 @@ async function listOne(
   const cryptoki = await loadLibrary(allowLibrary(library, access.environment))
   try {
     const logIn = logsIn ? makeLogIn(access) : undefined
-    return await surveyLibrary(library, cryptoki, { logIn, now, program })
+    return await inspectLibrary(library, cryptoki, { logIn, now, program })
   } finally {
     cryptoki.C_Finalize()
   }
 }
 
-function makeLogIn(access: Access): Surveying['logIn'] {
+function makeLogIn(access: Access): InspectOptions['logIn'] {
   return async ({ cryptoki, handle }, token) => {
     const pin = await obtainPin(token, { env: PIN_VARIABLE }, access, false)
     try {

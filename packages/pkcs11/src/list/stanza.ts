@@ -1,18 +1,19 @@
 import type { Token } from '../tokens.ts'
-import type { ListedEntry } from './listed.ts'
+import type { ListedEntry } from './listed-library.ts'
 
-export interface Place {
+/** Where an entry was found. */
+export interface StanzaContext {
   readonly token: Token
-  /** All tokens of the library: labels need not be unique. */
+  /** All tokens of the library, because labels need not be unique. */
   readonly tokens: readonly Token[]
   readonly library: string
   readonly program: string
 }
 
-/** The `config` map that chooses an entry: by what stays the same, so not by the number of the slot. */
+/** Returns the `config` map that selects an entry. It uses only what stays the same, so not the slot number. */
 export function configurationFor(
   { id, labels }: Pick<ListedEntry, 'id' | 'labels'>,
-  { token, tokens, library, program }: Place,
+  { token, tokens, library, program }: StanzaContext,
 ): Readonly<Record<string, string>> {
   const isUnique = tokens.filter(({ label }) => label === token.label).length === 1
   const isNamed = token.label !== '' && isUnique
@@ -24,7 +25,7 @@ export function configurationFor(
   }
 }
 
-/** The user entry of a kubeconfig, ready to paste. Every value is in quotes: "02" must stay text. */
+/** Returns the lines of a kubeconfig user entry. Every value is quoted: "02" must stay a string. */
 export function stanzaFor(name: string, configuration: Readonly<Record<string, string>>): string[] {
   return [
     'users:',

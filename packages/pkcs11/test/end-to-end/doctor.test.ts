@@ -21,8 +21,8 @@ async function examine(config: Readonly<Record<string, string>>, pin = PIN) {
   return { status, found: Object.fromEntries(findings.map((each) => [each.step, each])) }
 }
 
-describe.skipIf(!hasSoftHsm)(`the doctor, with a token (${NEEDS})`, () => {
-  it('finds the way from the kubeconfig to the user', async () => {
+describe.skipIf(!hasSoftHsm)(`kubecred doctor with a token (${NEEDS})`, () => {
+  it('reports a working setup with the user name', async () => {
     const { status, found } = await examine({})
     expect(found).toMatchObject({
       method: { summary: expect.stringContaining('external signer') },
@@ -38,22 +38,22 @@ describe.skipIf(!hasSoftHsm)(`the doctor, with a token (${NEEDS})`, () => {
     [
       'token',
       { tokenLabel: 'in-the-drawer' },
-      /no token fits the label "in-the-drawer"; there is "kube" \(.*\)$/,
-      'Correct tokenLabel or tokenSerial, or plug the right device in',
+      /no token matches the label "in-the-drawer"; found "kube" \(.*\)$/,
+      'Correct tokenLabel or tokenSerial, or plug in the right device',
     ],
     [
       'key',
       { objectIdHex: '77' },
       /has no private key with the id 77$/,
-      'See which keys there are: kubecred-pkcs11 list --login',
+      'List the keys: kubecred-pkcs11 list --login',
     ],
     [
       'library',
-      { pathLib: '/usr/lib/nobody/has.so' },
-      /there is no library "\/usr\/lib\/nobody\/has.so"$/,
+      { pathLib: '/usr/lib/missing.so' },
+      /the library "\/usr\/lib\/missing.so" does not exist$/,
       'Correct pathLib, or install the library',
     ],
-  ])('says what to do when the %s is not there', async (_, config, summary, remedy) => {
+  ])('has a hint if the %s is missing', async (_, config, summary, remedy) => {
     const { status, found } = await examine(config)
     expect(found['credential']).toMatchObject({
       verdict: 'bad',
@@ -66,7 +66,7 @@ describe.skipIf(!hasSoftHsm)(`the doctor, with a token (${NEEDS})`, () => {
     expect(scene.signer.asked()).toEqual(['CertificateRequest'])
   })
 
-  it('says that the PIN is wrong where the server is asked, and tries it once', async () => {
+  it('reports a wrong PIN in the identity step, and tries it once', async () => {
     const { found } = await examine({}, '654321')
     expect(found['credential']).toMatchObject({ verdict: 'good' })
     expect(found['identity']).toMatchObject({

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { PROGRAM } from '../spawn-signer.ts'
 
-/** `kubecred-pkcs11` behind a program that writes down what it is asked, as it comes over the wire. */
+/** `kubecred-pkcs11` behind a program that logs the kind of every request. */
 export class LoggedSigner {
   readonly program: string
   readonly #log: string
@@ -15,7 +15,7 @@ export class LoggedSigner {
     chmodSync(this.program, 0o755)
   }
 
-  /** The kinds of requests so far. Forgets them. */
+  /** Returns the kinds of the requests so far, and clears the log. */
   asked(): string[] {
     const text = existsSync(this.#log) ? readFileSync(this.#log, 'utf8') : ''
     rmSync(this.#log, { force: true })

@@ -1,4 +1,4 @@
-// A program that uses the built library, and stays until its standard input ends: argv is the kubeconfig.
+// Makes requests with the built library, then waits until its standard input ends. argv is the kubeconfig.
 import { connect } from 'kubecred'
 
 const [kubeconfig] = process.argv.slice(2)

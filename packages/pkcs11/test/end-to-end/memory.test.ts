@@ -10,9 +10,9 @@ import { TokenScene } from './token-scene.ts'
 
 const CLIENT = fileURLToPath(new URL('makes-requests.mjs', import.meta.url))
 const SCANNER = fileURLToPath(new URL('scan-memory.mjs', import.meta.url))
-/** Parts of a key that nobody else has by chance. */
+/** The length of a piece of a key: long enough not to occur by chance. */
 const PIECE = 16
-/** Only in a file that the signer reads. */
+/** Stored only in a file that the signer reads. */
 const TOKEN_PIN = 'canary-pin-0f7e21a9'
 
 interface Known {
@@ -43,8 +43,8 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => scene?.[Symbol.asyncDispose]())
 
-/** Where another process may not look, nothing can be shown. */
-const mayLook = ((): boolean => {
+/** Whether this process may read the memory of another. */
+const mayReadMemory = ((): boolean => {
   try {
     closeSync(openSync('/proc/self/mem', 'r'))
     const reads = `require('node:fs').openSync('/proc/' + process.ppid + '/mem', 'r')`
@@ -56,7 +56,7 @@ const mayLook = ((): boolean => {
 const NEEDS_PROC =
   'and to read /proc/PID/mem of another process: Linux, as root or with ptrace_scope 0'
 
-/** The secret numbers of a key, and its text, in pieces and in both byte orders. */
+/** The private numbers of a key, in pieces and in both byte orders, and its PEM text. */
 function piecesOf(pem: string): Record<string, string> {
   const jwk = createPrivateKey(pem).export({ format: 'jwk' })
   const pieces: Record<string, string> = {}
@@ -74,7 +74,7 @@ function piecesOf(pem: string): Record<string, string> {
   return { ...pieces, text: Buffer.from(body).toString('hex') }
 }
 
-/** Lets a program make requests, and looks through its memory from outside. */
+/** Runs a client that makes requests, and searches its memory from another process. */
 async function findIn(
   kubeconfig: string,
   patterns: Record<string, string>,
@@ -97,38 +97,41 @@ async function findIn(
   return { ...JSON.parse(scanned.stdout), users }
 }
 
-describe.skipIf(!hasSoftHsm || !mayLook)(`the memory of a client (${NEEDS}, ${NEEDS_PROC})`, () => {
-  it('cannot be told by the token either', () => {
-    const access = scene.accessTo('known', TOKEN_PIN)
-    expect(access).toEqual(['sensitive', 'sensitive'])
-  })
-
-  it.each([
-    ['RSA', () => rsa],
-    ['P-256', () => ec],
-  ])('has nothing of a key in a token: %s', async (_, known) => {
-    const { id, key, certificate } = known()
-    const config = { pathLib: SOFTHSM, tokenLabel: 'known', objectIdHex: id, pinFile }
-    const { found, read, users } = await findIn(scene.writeKubeconfig(config), {
-      ...piecesOf(key),
-      pin: Buffer.from(TOKEN_PIN).toString('hex'),
-      // What must be there shows that the right memory was read.
-      certificate: Buffer.from(certificate.split('\n')[1] ?? '').toString('hex'),
+describe.skipIf(!hasSoftHsm || !mayReadMemory)(
+  `the memory of a client (${NEEDS}, ${NEEDS_PROC})`,
+  () => {
+    it('is tested with keys that the token does not reveal', () => {
+      const access = scene.accessTo('known', TOKEN_PIN)
+      expect(access).toEqual(['sensitive', 'sensitive'])
     })
-    expect(found).toEqual(['certificate'])
-    expect(read).toBeGreaterThan(10_000_000)
-    expect(users).toEqual(Array(3).fill(known() === rsa ? 'rsa' : 'ec'))
-  })
 
-  it.each([
-    ['RSA', () => rsa, ['d', 'p', 'q', 'text']],
-    ['P-256', () => ec, ['d', 'text']],
-  ])('has the key if it is in the kubeconfig: %s', async (_, known, parts) => {
-    const { key, certificate } = known()
-    const kubeconfig = scene.sandbox.writeKubeconfig({ user: { certificate, key } })
-    const { found, users } = await findIn(kubeconfig, piecesOf(key))
-    const names = new Set(found.map((name) => name.split(' ')[0]))
-    expect([...names].sort()).toEqual(parts)
-    expect(users).toEqual(Array(3).fill(known() === rsa ? 'rsa' : 'ec'))
-  })
-})
+    it.each([
+      ['RSA', () => rsa],
+      ['P-256', () => ec],
+    ])('does not contain a key that is in a token: %s', async (_, known) => {
+      const { id, key, certificate } = known()
+      const config = { pathLib: SOFTHSM, tokenLabel: 'known', objectIdHex: id, pinFile }
+      const { found, read, users } = await findIn(scene.writeKubeconfig(config), {
+        ...piecesOf(key),
+        pin: Buffer.from(TOKEN_PIN).toString('hex'),
+        // Must be found: shows that the right memory was read.
+        certificate: Buffer.from(certificate.split('\n')[1] ?? '').toString('hex'),
+      })
+      expect(found).toEqual(['certificate'])
+      expect(read).toBeGreaterThan(10_000_000)
+      expect(users).toEqual(Array(3).fill(known() === rsa ? 'rsa' : 'ec'))
+    })
+
+    it.each([
+      ['RSA', () => rsa, ['d', 'p', 'q', 'text']],
+      ['P-256', () => ec, ['d', 'text']],
+    ])('contains a key that is in the kubeconfig: %s', async (_, known, parts) => {
+      const { key, certificate } = known()
+      const kubeconfig = scene.sandbox.writeKubeconfig({ user: { certificate, key } })
+      const { found, users } = await findIn(kubeconfig, piecesOf(key))
+      const names = new Set(found.map((name) => name.split(' ')[0]))
+      expect([...names].sort()).toEqual(parts)
+      expect(users).toEqual(Array(3).fill(known() === rsa ? 'rsa' : 'ec'))
+    })
+  },
+)

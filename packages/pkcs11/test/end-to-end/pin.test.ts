@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterEach(() => scene?.disconnect())
 afterAll(() => scene?.[Symbol.asyncDispose]())
 
-/** Runs the program at a terminal, as a person does. */
+/** Runs the program in a terminal. */
 function atTerminal(command: string, server?: Server): RunningProgram {
   const { library, environment } = scene.hsm.spied
   scene.signer.asked()
@@ -41,8 +41,8 @@ const wrongServers = async (): Promise<Server[]> => [
   { url: scene.sandbox.url, caPem: scene.sandbox.caPem, name: 'wrong.example' },
 ]
 
-describe.skipIf(!hasSoftHsm)(`a server that is not the right one (${NEEDS})`, () => {
-  it.each(TRANSPORTS)('gets no signature, and nobody is asked for a PIN: %s', async (transport) => {
+describe.skipIf(!hasSoftHsm)(`a server with a wrong certificate (${NEEDS})`, () => {
+  it.each(TRANSPORTS)('gets no signature, and no PIN is asked for: %s', async (transport) => {
     for (const server of await wrongServers()) {
       const { cluster, events } = await scene.connect('02', server, { transport })
       const code = 'ERR_SERVER_UNTRUSTED'
@@ -57,7 +57,7 @@ describe.skipIf(!hasSoftHsm)(`a server that is not the right one (${NEEDS})`, ()
     }
   })
 
-  it.skipIf(!hasScript)('makes no question at a terminal', async () => {
+  it.skipIf(!hasScript)('does not cause a question at the terminal', async () => {
     for (const server of await wrongServers()) {
       const person = atTerminal('whoami', server)
       const { out, status } = await person.ended()
@@ -74,19 +74,19 @@ describe.skipIf(!hasSoftHsm)('a wrong PIN', () => {
     const { cluster } = await scene.connect('02', scene.sandbox, {
       transport,
       pin: '654321',
-      // A machine that is busy may take longer than the usual second.
+      // A busy machine may take longer than the default of one second.
       policy: { backoffFirstMs: 60_000, backoffLimitMs: 60_000 },
     })
     const get = () => cluster.fetch('/api').then(String, (error: Error) => error.message)
     const failures = await Promise.all(Array.from({ length: 20 }, get))
     for (const failure of failures) expect(failure).toContain('the PIN is wrong')
-    // And those who come after them.
+    // A later request fails with the same error.
     expect(await get()).toContain('the PIN is wrong')
     const signatures = scene.signer.asked().filter((kind) => kind === 'SignRequest')
     expect(signatures).toHaveLength(1)
     expect(scene.hsm.callsOf('C_Login')).toBe(1)
     expect(scene.hsm.isPinCountLow('kube')).toBe(true)
-    // The token forgets it with the right one, before it locks itself.
+    // A correct PIN resets the token's counter of failed tries.
     await scene.disconnect()
     const { cluster: right } = await scene.connect('02')
     expect((await right.fetch('/api')).status).toBe(200)
@@ -95,7 +95,7 @@ describe.skipIf(!hasSoftHsm)('a wrong PIN', () => {
 
 const canType = hasSoftHsm && hasScript && isThere('go', 'version')
 describe.skipIf(!canType)(
-  `a server of Go that waits for a moment (${NEEDS}, go and script)`,
+  `a Go server with a short handshake timeout (${NEEDS}, go and script)`,
   () => {
     let build: GoBuild
     beforeAll(() => {
@@ -103,12 +103,12 @@ describe.skipIf(!canType)(
     }, 240_000)
     afterAll(() => build?.[Symbol.dispose]())
 
-    it('is reached at last by somebody who types the PIN once, and slowly', async () => {
+    it('is reached when the PIN is typed once, after the first handshake timed out', async () => {
       await using server = await startGo(build, '-ca', scene.clientCa, '-patience', '2s')
       const url = `https://127.0.0.1:${server.port}`
       const person = atTerminal('fetch /', { url, caPem: authority.ca, name: 'localhost' })
       await person.until('out', QUESTION)
-      // It says so when it has given up.
+      // The server logs that it has given up.
       while (!/TLS handshake error.*timeout/.test(server.said())) {
         await new Promise((resolve) => server.child.stderr.once('data', resolve))
       }

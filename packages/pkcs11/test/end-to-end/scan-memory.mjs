@@ -1,5 +1,5 @@
-// Looks through all memory of a process for byte strings. argv is its id; standard input has them by name, in hexadecimal.
-// Prints how many bytes it read, and the names of what it found.
+// Searches the memory of a process for byte strings. argv is the process id; standard input maps names to byte strings in
+// hexadecimal. Prints how many bytes it read, and the names of the byte strings that it found.
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
 
 const [pid] = process.argv.slice(2)
@@ -13,7 +13,7 @@ let read = 0
 
 for (const line of readFileSync(`/proc/${pid}/maps`, 'latin1').split('\n')) {
   const [, from, to, rights] = /^([0-9a-f]+)-([0-9a-f]+) (\S+)/.exec(line) ?? []
-  // What the kernel lends (vvar, vsyscall) cannot be read so, and is nobody's.
+  // Pages of the kernel (vvar, vsyscall) cannot be read this way.
   if (rights === undefined || !rights.startsWith('r') || /\[v(?:var|sys)/.test(line)) continue
   look(Number.parseInt(from, 16), Number.parseInt(to, 16))
 }
@@ -27,7 +27,7 @@ function look(from, to) {
     try {
       count = readSync(memory, piece, kept, Math.min(piece.length - kept, to - at), at)
     } catch {
-      // A page that is there by name only.
+      // A page that is not mapped.
       return
     }
     if (count === 0) return
@@ -35,7 +35,7 @@ function look(from, to) {
     for (const [name, bytes] of patterns) if (seen.includes(bytes)) found.add(name)
     read += count
     at += count
-    // What lies across the border of two pieces.
+    // Keep the end, to find byte strings that span two pieces.
     kept = Math.min(longest - 1, seen.length)
     piece.copyWithin(0, seen.length - kept, seen.length)
   }

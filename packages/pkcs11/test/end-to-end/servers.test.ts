@@ -42,8 +42,8 @@ async function read(
   return response.text()
 }
 
-describe.skipIf(!hasSoftHsm)(`keys that were made in a token (${NEEDS})`, () => {
-  it('cannot leave it', () => {
+describe.skipIf(!hasSoftHsm)(`keys generated in a token (${NEEDS})`, () => {
+  it('cannot be extracted', () => {
     const access = 'sensitive, always sensitive, never extractable, local'
     expect(scene.accessTo()).toEqual(KEYS.map(() => access))
   })
@@ -51,7 +51,7 @@ describe.skipIf(!hasSoftHsm)(`keys that were made in a token (${NEEDS})`, () => 
   describe.each(KEYS)('%s', (kind, { id }) => {
     const user = `jane with ${kind}`
 
-    it('is known to a cluster over HTTP/2: one certificate, one PIN, one signature', async () => {
+    it('authenticates over HTTP/2 with one certificate request, one PIN and one signature', async () => {
       const { cluster, events } = await scene.connect(id)
       const before = scene.sandbox.requests.length
       const get = () => cluster.fetch('/api/v1/namespaces').then(({ status }) => status)
@@ -66,7 +66,7 @@ describe.skipIf(!hasSoftHsm)(`keys that were made in a token (${NEEDS})`, () => 
       expect(scene.hsm.callsOf('C_Login')).toBe(1)
     })
 
-    it('is known over HTTP/1.1: one certificate and one PIN for all connections', async () => {
+    it('authenticates over HTTP/1.1 with one certificate request and one PIN for all connections', async () => {
       const { cluster } = await scene.connect(id, scene.sandbox, { transport: 'pool' })
       const before = scene.sandbox.requests.length
       const get = () => cluster.fetch('/api/v1/namespaces').then((response) => response.text())
@@ -83,17 +83,17 @@ describe.skipIf(!hasSoftHsm)(`keys that were made in a token (${NEEDS})`, () => 
       expect(scene.hsm.callsOf('C_Login')).toBe(1)
     })
 
-    it.skipIf(!isThere('openssl', 'version'))('is known to openssl s_server', async () => {
+    it.skipIf(!isThere('openssl', 'version'))('authenticates to openssl s_server', async () => {
       await using server = await startProgram('openssl', ({ cert, key }, port) => [
         ...['s_server', '-accept', `127.0.0.1:${port}`, '-cert', cert, '-key', key, '-www'],
         ...['-CAfile', scene.clientCa, '-Verify', '3', '-verify_return_error'],
       ])
       expect(await read(id, serverOf(server))).toMatch(new RegExp(`Subject: CN ?= ?${user}\n`))
-      // That it speaks no HTTP/2 was known before anything was signed.
+      // ALPN had ruled out HTTP/2 before the handshake was signed.
       expect(scene.signer.asked()).toEqual(['CertificateRequest', 'SignRequest'])
     })
 
-    it.skipIf(!isThere('gnutls-serv', '--version'))('is known to gnutls-serv', async () => {
+    it.skipIf(!isThere('gnutls-serv', '--version'))('authenticates to gnutls-serv', async () => {
       await using server = await startProgram('gnutls-serv', ({ cert, key }, port) => [
         ...['-p', String(port), '--http', '--x509certfile', cert, '--x509keyfile', key],
         ...['--x509cafile', scene.clientCa, '--require-client-cert', '--verify-client-cert'],
@@ -103,7 +103,7 @@ describe.skipIf(!hasSoftHsm)(`keys that were made in a token (${NEEDS})`, () => 
     })
   })
 
-  describe.skipIf(!isThere('go', 'version'))('a server of Go', () => {
+  describe.skipIf(!isThere('go', 'version'))('a Go server', () => {
     let build: GoBuild
     let server: Program
     beforeAll(async () => {
@@ -115,7 +115,7 @@ describe.skipIf(!hasSoftHsm)(`keys that were made in a token (${NEEDS})`, () => 
       build?.[Symbol.dispose]()
     })
 
-    it.each(KEYS)('knows %s over all transports', async (kind, { id }) => {
+    it.each(KEYS)('accepts %s over all transports', async (kind, { id }) => {
       const expected = `jane with ${kind}`
       expect(await read(id, serverOf(server))).toBe(`${expected} HTTP/2.0 0`)
       for (const transport of ['pool', 'https'] as const) {

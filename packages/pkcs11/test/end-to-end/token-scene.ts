@@ -6,20 +6,21 @@ import { type Cluster, type ConnectOptions, type CredentialEvent, connect } from
 import { type KeyOptions, PIN, SOFTHSM, SoftHsm } from '../soft-token.ts'
 import { LoggedSigner } from './logged-signer.ts'
 
+/** The server that a kubeconfig names. */
 export interface Server {
   readonly url: string
-  /** Who signed its certificate, as PEM. */
+  /** The CA of its certificate, as PEM. */
   readonly caPem: string
-  /** The name in its certificate, where it is not that of the address. */
+  /** The name in its certificate, if it differs from the host of `url`. */
   readonly name?: string
 }
 
-/** A token, a cluster that trusts the certificates in it, and the way between them. */
+/** A token, a sandbox that trusts the certificates in it, and clients that connect with them. */
 export class TokenScene implements AsyncDisposable {
   readonly hsm = new SoftHsm()
   readonly signer = new LoggedSigner(this.hsm.folder)
   readonly sandbox: Sandbox
-  /** Who signs certificates of clients, for servers that want a file. */
+  /** A file with the CA of client certificates. */
   readonly clientCa = join(this.hsm.folder, 'client-ca.pem')
   readonly #opened: Cluster[] = []
   #count = 0
@@ -34,7 +35,7 @@ export class TokenScene implements AsyncDisposable {
     return new TokenScene(await startSandbox())
   }
 
-  /** Makes a key in the token, and puts a certificate beside it. */
+  /** Generates a key in the token, and stores a certificate for it. */
   async addKey(key: Omit<KeyOptions, 'label'>, user: string): Promise<void> {
     const { id } = key
     this.hsm.addKey('kube', { ...key, label: user })
@@ -49,7 +50,7 @@ export class TokenScene implements AsyncDisposable {
     ])
   }
 
-  /** What pkcs11-tool says of who may see the private keys of a token. */
+  /** What pkcs11-tool reports about the access to a token's private keys. */
   accessTo(token = 'kube', pin = PIN): string[] {
     const shown = this.hsm.run('pkcs11-tool', [
       ...['--module', SOFTHSM, '--token-label', token, '--login', '--pin', pin],
@@ -81,7 +82,7 @@ export class TokenScene implements AsyncDisposable {
     return path
   }
 
-  /** Opens a cluster whose key is in the token; calls of the library are counted from here on. */
+  /** Connects with a key in the token, and resets the counters of requests and library calls. */
   async connect(
     objectIdHex: string,
     server: Server = this.sandbox,
@@ -100,7 +101,7 @@ export class TokenScene implements AsyncDisposable {
     return { cluster, events }
   }
 
-  /** Closes what {@link connect} has opened. */
+  /** Closes the clusters that {@link connect} has opened. */
   async disconnect(): Promise<void> {
     await Promise.all(this.#opened.splice(0).map((cluster) => cluster.close()))
   }

@@ -15,7 +15,7 @@ afterAll(() => hsm?.[Symbol.dispose]())
 
 describe.skipIf(!hasSoftHsm)('a certificate', () => {
   const configuration = { pathLib: SOFTHSM, tokenLabel: 'certificates', objectIdHex: '02' }
-  it('needs no PIN', async () => {
+  it('is read without a PIN', async () => {
     const { library, environment } = hsm.spied
     const made = hsm.addCertificate('certificates', '02')
     const found = await askCertificate({ ...configuration, pathLib: library }, environment)
@@ -23,7 +23,7 @@ describe.skipIf(!hasSoftHsm)('a certificate', () => {
     expect(hsm.callsOf('C_Login')).toBe(0)
   })
 
-  it('is found by the label of its key, which is another than its own', async () => {
+  it('is found by the label of its key, even if its own label differs', async () => {
     const { pathLib, tokenLabel } = configuration
     const found = await askCertificate(
       { pathLib, tokenLabel, objectLabel: 'key-02' },
@@ -34,7 +34,7 @@ describe.skipIf(!hasSoftHsm)('a certificate', () => {
     await askSignature('ecdsa_secp256r1_sha256', key, hsm.environment)
   })
 
-  it('needs the PIN where the token hides it', async () => {
+  it('requires the PIN if the token hides it', async () => {
     const made = hsm.addHiddenCertificate('certificates', '03')
     const hidden = { ...configuration, objectIdHex: '03' }
     await expect(askCertificate(hidden, hsm.environment)).rejects.toThrow('cannot prompt')
@@ -42,14 +42,14 @@ describe.skipIf(!hasSoftHsm)('a certificate', () => {
     expect(found.fingerprint256).toBe(made.fingerprint256)
   })
 
-  it('that is missing is said, with what puts it there', async () => {
+  it('is reported as missing, with the command that stores one', async () => {
     const none = { ...configuration, objectIdHex: '04', pin: PIN }
     await expect(askCertificate(none, hsm.environment)).rejects.toThrow(
-      /has no certificate with the id 04\nPut the certificate beside its key.*pkcs11-tool --write-object/,
+      /has no certificate with the id 04\nStore the certificate with the id of its key.*pkcs11-tool --write-object/,
     )
   })
 
-  it('of several is the valid one for the key, the newest of them', async () => {
+  it('is chosen from several: the newest valid one that matches the key', async () => {
     hsm.addCertificate('certificates', '05', { label: 'other key', forId: '04', days: 300 })
     hsm.addCertificate('certificates', '05', { label: 'expired', days: -1 })
     const made = hsm.addCertificate('certificates', '05', { label: 'valid', subject: '/CN=valid' })
@@ -57,7 +57,7 @@ describe.skipIf(!hasSoftHsm)('a certificate', () => {
     expect(found.fingerprint256).toBe(made.fingerprint256)
   })
 
-  it('that has expired is answered with a warning: the server decides', async () => {
+  it('is returned with a warning if it has expired, so that the server decides', async () => {
     hsm.addCertificate('certificates', '06', { days: -1 })
     const request = certificateRequest({ ...configuration, objectIdHex: '06' })
     const { status, err } = await ask(request, hsm.environment)

@@ -36,7 +36,7 @@ function writeKubeconfig(config: Readonly<Record<string, string>>): string {
   return sandbox.writeKubeconfig({ user })
 }
 
-/** The signer is a child of this process: what it needs stands in the environment. */
+/** Runs `work` with variables set: the signer is a child of this process and inherits them. */
 async function withEnvironment<T>(env: Readonly<Record<string, string>>, work: () => Promise<T>) {
   const before = { ...process.env }
   Object.assign(process.env, env)
@@ -51,7 +51,7 @@ async function withEnvironment<T>(env: Readonly<Record<string, string>>, work: (
 }
 
 describe.skipIf(!hasSoftHsm)('a cluster', () => {
-  it('knows who has the key in the token, and the token is asked for its PIN once', async () => {
+  it('authenticates the user of the key in the token, and the PIN is used once', async () => {
     const { library, environment } = hsm.spied
     const config = { pathExec: PROGRAM, pathLib: library, tokenLabel: 'kube', objectIdHex: '02' }
     await withEnvironment({ ...environment, KUBECRED_PKCS11_PIN: PIN }, async () => {
@@ -64,7 +64,7 @@ describe.skipIf(!hasSoftHsm)('a cluster', () => {
     expect(hsm.callsOf('C_Login')).toBe(1)
   })
 
-  it.skipIf(!hasScript)('is reached by a person who types the PIN once', async () => {
+  it.skipIf(!hasScript)('is reached by typing the PIN once', async () => {
     const { library, environment } = hsm.spied
     const config = { pathExec: PROGRAM, pathLib: library, tokenLabel: 'kube', objectIdHex: '02' }
     const line = `"${process.execPath}" "${CLI}" whoami --kubeconfig "${writeKubeconfig(config)}"`
@@ -80,7 +80,7 @@ describe.skipIf(!hasSoftHsm)('a cluster', () => {
     expect(status).toBe(0)
   })
 
-  it('is told the reason when the PIN is wrong, without the PIN', async () => {
+  it('rejects requests with the reason if the PIN is wrong, without revealing the PIN', async () => {
     const { library, environment } = hsm.spied
     const config = { pathExec: PROGRAM, pathLib: library, objectIdHex: '02', pin: '654321' }
     const failed = await withEnvironment(environment, async () => {

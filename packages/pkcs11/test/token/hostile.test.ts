@@ -11,7 +11,7 @@ beforeAll(() => {
 }, 60_000)
 afterAll(() => hsm?.[Symbol.dispose]())
 
-const say = async (configuration: Record<string, string>, env = {}): Promise<string> => {
+const failureOf = async (configuration: Record<string, string>, env = {}): Promise<string> => {
   const { status, out, err } = await ask(certificateRequest(configuration), {
     ...hsm.environment,
     ...env,
@@ -20,60 +20,60 @@ const say = async (configuration: Record<string, string>, env = {}): Promise<str
   return err
 }
 
-describe.skipIf(!hasSoftHsm)('a library that is none', () => {
+describe.skipIf(!hasSoftHsm)('an invalid library', () => {
   it.each([
-    ['missing', '/usr/lib/nothing.so', 'there is no library "/usr/lib/nothing.so"'],
-    ['a folder', '/usr/lib', 'is no file'],
+    ['missing', '/usr/lib/nothing.so', 'the library "/usr/lib/nothing.so" does not exist'],
+    ['a folder', '/usr/lib', 'is not a file'],
     ['text', '/etc/passwd', 'cannot be loaded: invalid ELF header'],
-    ['another one', process.execPath, 'the library '],
+    ['not a library', process.execPath, 'the library '],
     ['relative', 'usr/lib/softhsm/libsofthsm2.so', 'pathLib is not absolute'],
-  ])('is refused: %s', async (_, pathLib, words) => {
-    const err = await say({ pathLib })
+  ])('is rejected: %s', async (_, pathLib, message) => {
+    const err = await failureOf({ pathLib })
     expect(err).toContain(`TokenError: `)
-    expect(err).toContain(words)
+    expect(err).toContain(message)
     expect(err.trim().split('\n')).toHaveLength(2)
   })
 
-  it('is not loaded from /tmp, also through a link', async () => {
+  it('is not loaded from /tmp, not even through a link', async () => {
     const pathLib = join(hsm.folder, 'lib.so')
     writeFileSync(pathLib, '')
-    expect(await say({ pathLib })).toContain(
+    expect(await failureOf({ pathLib })).toContain(
       `If you trust it, allow it: export KUBECRED_PKCS11_MODULES=${pathLib}`,
     )
     const link = join(hsm.folder, 'link.so')
     symlinkSync(pathLib, link)
-    expect(await say({ pathLib: link })).toContain('may not be loaded')
-    const allowed = await say({ pathLib: link }, { KUBECRED_PKCS11_MODULES: pathLib })
+    expect(await failureOf({ pathLib: link })).toContain('is not allowed')
+    const allowed = await failureOf({ pathLib: link }, { KUBECRED_PKCS11_MODULES: pathLib })
     expect(allowed).toContain('cannot be loaded: file too short')
   })
 })
 
-describe.skipIf(!hasSoftHsm)('without a token', () => {
-  it('says so', async () => {
-    expect(await say({ pathLib: SOFTHSM })).toContain('the library sees no token')
+describe.skipIf(!hasSoftHsm)('the error', () => {
+  it('says that there is no token', async () => {
+    expect(await failureOf({ pathLib: SOFTHSM })).toContain('the library finds no token')
   })
 
-  it('says which ones there are when several fit', async () => {
+  it('lists the tokens if several match', async () => {
     hsm.addToken('one')
     hsm.addToken('two')
-    const err = await say({ pathLib: SOFTHSM })
+    const err = await failureOf({ pathLib: SOFTHSM })
     expect(err).toMatch(
-      /2 tokens fit: "\w+" \(serial \w+, slot \d+\), "\w+" \(.*\)\nAdd tokenLabel/,
+      /2 tokens match: "\w+" \(serial \w+, slot \d+\), "\w+" \(.*\)\nAdd tokenLabel/,
     )
   })
 
-  it('shows labels that try to steer the terminal as they are', async () => {
+  it('escapes control characters in labels', async () => {
     hsm.addToken('evil\u001b[2J')
-    const err = await say({ pathLib: SOFTHSM })
+    const err = await failureOf({ pathLib: SOFTHSM })
     expect(err).not.toContain('\u001b')
   })
 
-  it('knows no configuration of the library: the library says why', async () => {
-    const err = await say({ pathLib: SOFTHSM }, { SOFTHSM2_CONF: '/nowhere' })
-    expect(err).toMatch(/cannot start the library .*: .* \(CKR_\w+\)/)
+  it('has the reason if the library cannot be initialised', async () => {
+    const err = await failureOf({ pathLib: SOFTHSM }, { SOFTHSM2_CONF: '/nowhere' })
+    expect(err).toMatch(/cannot initialise the library .*: .* \(CKR_\w+\)/)
   })
 
-  it('has no key that could sign', async () => {
+  it('says that the token has no private key', async () => {
     const configuration = { pathLib: SOFTHSM, tokenLabel: 'one', pin: PIN }
     const signed = askSignature('ecdsa_secp256r1_sha256', configuration, hsm.environment)
     await expect(signed).rejects.toThrow('has no private key')
@@ -81,7 +81,7 @@ describe.skipIf(!hasSoftHsm)('without a token', () => {
 })
 
 describe('the program', () => {
-  it('explains itself when it is run by hand', async () => {
+  it('explains what it is if it is started without a request', async () => {
     const env = { EXTERNAL_SIGNER_PLUGIN_CONFIG: undefined }
     const { status, out, err } = await start([], env).ended()
     expect([status, out]).toEqual([2, ''])
@@ -93,24 +93,24 @@ describe('the program', () => {
   it.each([
     [['lsit'], 'unknown command "lsit"'],
     [['list', '--bogus'], "Unknown option '--bogus'"],
-    [['list', '-o', 'yaml'], '--output can only be json'],
-    [['serve'], 'serve needs --socket PATH'],
+    [['list', '-o', 'yaml'], '--output must be json'],
+    [['serve'], 'serve requires --socket PATH'],
     [['list', 'extra'], 'Unexpected argument'],
-  ])('says what it does not understand: %j', async (args, words) => {
+  ])('rejects wrong usage: %j', async (args, message) => {
     const { status, out, err } = await start(args, {}).ended()
     expect([status, out]).toEqual([2, ''])
-    expect(err).toContain(words)
+    expect(err).toContain(message)
     expect(err).toContain("Try 'kubecred-pkcs11 --help'")
   })
 
-  it('says its version', async () => {
+  it('prints its version', async () => {
     expect((await start(['--version'], {}).ended()).out).toMatch(
       /^kubecred-pkcs11 \d+\.\d+\.\d+\n$/,
     )
   })
 
-  it('says what to do without the native module', async () => {
-    // A loader that knows no pkcs11js.
+  it('says how to install the native module if it is missing', async () => {
+    // A loader that does not find pkcs11js.
     const hook = `export const resolve = (s, c, n) => s === 'pkcs11js' ? Promise.reject(new Error('Cannot find package')) : n(s, c)`
     const register = `import { register } from 'node:module'; register('data:text/javascript,' + ${JSON.stringify(encodeURIComponent(hook))})`
     const env = { NODE_OPTIONS: `--import "data:text/javascript,${encodeURIComponent(register)}"` }

@@ -7,7 +7,7 @@ import {
   isGoodSignature,
   type Scheme,
   signRequest,
-  stay,
+  startKept,
 } from '../spawn-signer.ts'
 
 let hsm: SoftHsm
@@ -47,9 +47,9 @@ describe.skipIf(!hasSoftHsm)(`a key in a token (${NEEDS})`, () => {
     expect(isGoodSignature(scheme, hsm.publicKey('kube', id), signature)).toBe(true)
   })
 
-  it('signs again and again in DER, whatever the numbers begin with', async () => {
+  it('returns valid DER for every signature, whatever its integers begin with', async () => {
     const request = signRequest('ecdsa_secp256r1_sha256', withPin({ objectId: '2' }))
-    const { next, end } = stay(request, hsm.environment)
+    const { next, end } = startKept(request, hsm.environment)
     const key = hsm.publicKey('kube', '02')
     for (let count = 0; count < 30; count += 1) {
       const { signature = '' } = await next(request)
@@ -60,19 +60,19 @@ describe.skipIf(!hasSoftHsm)(`a key in a token (${NEEDS})`, () => {
 
   it.each([
     [
-      'of RSA',
+      'an RSA key',
       '01',
-      'PKCS#1 v1.5 signature of the RSA key in the token, and TLS 1.3 does not allow',
+      'PKCS#1 v1.5 signature with the RSA key in the token, which TLS 1.3 does not allow',
     ],
-    ['on another curve', '03', 'the key in the token (P-384) cannot make a signature ecdsa'],
-    ['that TLS cannot use', '11', 'the key in the token (of an unknown kind) cannot make'],
-  ])('%s is refused', async (_, id, words) => {
+    ['another curve', '03', 'the key in the token (P-384) cannot sign with ecdsa'],
+    ['a curve that TLS cannot use', '11', 'the key in the token (unknown type) cannot sign with'],
+  ])('is rejected if the signature needs another type: %s', async (_, id, message) => {
     const configuration = withPin({ objectIdHex: id })
     const signed = askSignature('ecdsa_secp256r1_sha256', configuration, hsm.environment)
-    await expect(signed).rejects.toThrow(words)
+    await expect(signed).rejects.toThrow(message)
   })
 
-  it("takes Go's automatic length of the salt for that of the hash", async () => {
+  it("uses the length of the hash for Go's automatic salt length", async () => {
     const request = signRequest('rsa_pss_rsae_sha256', withPin({ objectIdHex: '01' }))
     const signerOpts = JSON.stringify({ SaltLength: 0, Hash: 5 })
     const { out, err } = await ask({ ...request, signerOpts }, hsm.environment)
@@ -81,24 +81,24 @@ describe.skipIf(!hasSoftHsm)(`a key in a token (${NEEDS})`, () => {
     expect(isGoodSignature('rsa_pss_rsae_sha256', key, JSON.parse(out).signature)).toBe(true)
   })
 
-  it('that wants the PIN every time gets it, in one process and in many', async () => {
+  it('gets the PIN for every signature if it requires that', async () => {
     const { library, environment } = hsm.spied
     const configuration = withPin({ objectIdHex: '10', pathLib: library })
     const request = signRequest('ecdsa_secp256r1_sha256', configuration)
     const key = hsm.publicKey('kube', '10')
-    const { next, end } = stay(request, environment)
+    const { next, end } = startKept(request, environment)
     const { signature = '' } = await next(request)
     expect(isGoodSignature('ecdsa_secp256r1_sha256', key, signature)).toBe(true)
     await end()
-    // Once for the token, and once for each of two signatures.
+    // One login to the token, and one for each of two signatures.
     expect(hsm.callsOf('C_Login')).toBe(3)
   })
 
-  it('is asked for its PIN once by a signer that stays', async () => {
+  it('needs its PIN once in a signer that is kept running', async () => {
     const { library, environment } = hsm.spied
     const configuration = withPin({ objectIdHex: '02', pathLib: library })
     const request = signRequest('ecdsa_secp256r1_sha256', configuration)
-    const { next, end } = stay(request, environment)
+    const { next, end } = startKept(request, environment)
     for (let count = 0; count < 5; count += 1) {
       expect(await next(request)).toMatchObject({ kind: 'SignResponse' })
     }
@@ -128,29 +128,29 @@ describe.skipIf(!hasSoftHsm)('a token', () => {
     const request = signRequest('ecdsa_secp256r1_sha256', { uri })
     const { status, err } = await ask(request, hsm.environment)
     expect(status).toBe(0)
-    expect(err).toMatch(/^warning: the URI in the kubeconfig has a PIN in it/)
+    expect(err).toMatch(/^warning: the uri in the kubeconfig contains a PIN/)
     expect(err).not.toContain(PIN)
   })
 
   it.each([
     [
       { slotId: '0' },
-      /no token fits slotId 0; there is "kube" \(serial \w+, slot \d+\)\nSlot numbers change: in place of slotId write tokenLabel: "kube"/,
+      /no token matches slotId 0; found "kube" \(serial \w+, slot \d+\)\nSlot numbers change: replace slotId by tokenLabel: "kube"/,
     ],
-    [{ tokenLabel: 'other' }, /no token fits the label "other"; there is "kube"/],
-    [{ uri: 'pkcs11:model=YubiKey' }, /no token fits the model "YubiKey"/],
+    [{ tokenLabel: 'other' }, /no token matches the label "other"; found "kube"/],
+    [{ uri: 'pkcs11:model=YubiKey' }, /no token matches the model "YubiKey"/],
     [
       { objectId: '99' },
-      /has no private key with the id 63\nSee which keys there are: kubecred-pkcs11 list --login/,
+      /has no private key with the id 63\nList the keys: kubecred-pkcs11 list --login/,
     ],
     [{ objectLabel: 'p384' }, /has no private key with the id 02 and the label "p384"/],
-  ])('is told apart from those that are there: %j', async (configuration, words) => {
-    await expect(sign(configuration)).rejects.toThrow(words)
+  ])('is reported as missing, with those that were found: %j', async (configuration, message) => {
+    await expect(sign(configuration)).rejects.toThrow(message)
   })
 })
 
 describe.skipIf(!hasSoftHsm)('two keys with one id', () => {
-  it('are told apart by their label, or not at all', async () => {
+  it('are ambiguous without a label', async () => {
     hsm.addToken('twins')
     hsm.addKey('twins', { type: 'EC:prime256v1', id: '02', label: 'one' })
     hsm.addKey('twins', { type: 'EC:prime256v1', id: '02', label: 'two' })
@@ -164,17 +164,17 @@ describe.skipIf(!hasSoftHsm)('two keys with one id', () => {
   })
 })
 
-describe.skipIf(!hasSoftHsm)('a token that goes away', () => {
-  it('is missed, and found again, by a signer that stays', async () => {
+describe.skipIf(!hasSoftHsm)('a token that is removed', () => {
+  it('is reported, and found again once it is back, by a signer that is kept running', async () => {
     hsm.addToken('moving')
     hsm.addKey('moving', { type: 'EC:prime256v1', id: '02', label: 'key' })
     const configuration = withPin({ tokenLabel: 'moving', objectIdHex: '02' })
     const request = signRequest('ecdsa_secp256r1_sha256', configuration)
-    const { next, end } = stay(request, hsm.environment)
+    const { next, end } = startKept(request, hsm.environment)
     expect(await next(request)).toMatchObject({ kind: 'SignResponse' })
     hsm.run('softhsm2-util', ['--delete-token', '--token', 'moving'])
     const { kind, message } = await next(request)
-    expect([kind, message]).toEqual(['SignerError', expect.stringContaining('no token fits')])
+    expect([kind, message]).toEqual(['SignerError', expect.stringContaining('no token matches')])
     hsm.addToken('moving')
     hsm.addKey('moving', { type: 'EC:prime256v1', id: '02', label: 'key' })
     expect(await next(request)).toMatchObject({ kind: 'SignResponse' })

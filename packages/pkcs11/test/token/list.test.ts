@@ -35,7 +35,7 @@ interface Pasted {
   readonly users: readonly [{ readonly user: { 'auth-provider': { config: Configuration } } }]
 }
 
-/** What differs from run to run. */
+/** Replaces what differs from run to run. */
 const steady = (text: string): string =>
   text
     .replaceAll(PROGRAM, '/usr/bin/kubecred-pkcs11')
@@ -50,7 +50,7 @@ const GOLDEN = `/usr/lib/softhsm/libsofthsm2.so
     PIN: needed
 
     id 02  "work", "work certificate"
-      key          P-256, its public part; use --login to see the private one
+      key          P-256 (public key only; use --login to list the private key)
       certificate  CN=jane, O=dev; until DATE (44 days)
       match        yes
 
@@ -66,26 +66,26 @@ const GOLDEN = `/usr/lib/softhsm/libsofthsm2.so
                 objectIdHex: "02"
 
     id 03  "old"
-      key          RSA, its public part; use --login to see the private one
+      key          RSA (public key only; use --login to list the private key)
       certificate  CN=old; EXPIRED on DATE
       match        yes
 
     id 04  "mixed up"
-      key          P-384, its public part; use --login to see the private one
+      key          P-384 (public key only; use --login to list the private key)
       certificate  CN=other; until DATE (29 days)
-      match        NO: the certificate is for another key
+      match        NO: the certificate belongs to another key
 
     id 05  "coin"
-      key          of a kind that TLS cannot use, its public part; use --login to see the private one
-      certificate  none; put one beside the key, with the same id
+      key          not usable for TLS (public key only; use --login to list the private key)
+      certificate  none; store one with the id of the key
 `
 
 describe.skipIf(!hasSoftHsm)('list', () => {
-  it('shows tokens, keys and certificates, and what to paste', async () => {
+  it('shows tokens, keys, certificates and user entries', async () => {
     expect(steady(await list('--lib', SOFTHSM))).toBe(GOLDEN)
   })
 
-  it('shows a stanza that works when it is pasted', async () => {
+  it('shows user entries that work in a kubeconfig', async () => {
     const out = await list('--lib', SOFTHSM)
     const [stanza = ''] = /^ {6}users:\n(?: {8}.*\n)+/m.exec(out) ?? []
     const { users } = parseYaml(stanza) as Pasted
@@ -94,7 +94,7 @@ describe.skipIf(!hasSoftHsm)('list', () => {
     await askSignature('ecdsa_secp256r1_sha256', { ...config, pin: PIN }, hsm.environment)
   })
 
-  it('is JSON for programs', async () => {
+  it('prints JSON with -o json', async () => {
     const { libraries } = JSON.parse(await list('--lib', SOFTHSM, '-o', 'json'))
     const [{ library, tokens }] = libraries
     expect(library).toBe(SOFTHSM)
@@ -127,7 +127,7 @@ describe.skipIf(!hasSoftHsm)('list', () => {
     expect(out).toContain('      key          P-256\n')
   })
 
-  it('shows what everybody may see after a wrong PIN', async () => {
+  it('shows public objects after a wrong PIN', async () => {
     const env = { ...hsm.environment, KUBECRED_PKCS11_PIN: '654321' }
     const { out, status } = await start(['list', '--lib', SOFTHSM, '--login'], env).ended()
     expect(status).toBe(0)
@@ -136,9 +136,9 @@ describe.skipIf(!hasSoftHsm)('list', () => {
     expect(out).not.toContain('654321')
   })
 
-  it('goes through all libraries that are installed, and survives those that crash', async () => {
+  it('lists all installed libraries, even if one of them crashes', async () => {
     const { library, environment } = hsm.spied
-    // The spy without anything to spy on fails; the others must be listed all the same.
+    // The spy fails without a library to wrap; the others must be listed anyway.
     const env = { ...environment, PKCS11SPY: '/nowhere', KUBECRED_PKCS11_MODULES: library }
     const { status, out } = await start(['list', '-o', 'json'], env).ended()
     expect(status).toBe(0)
@@ -151,7 +151,7 @@ describe.skipIf(!hasSoftHsm)('list', () => {
     expect(spy?.problem).toMatch(/^(?:cannot|the library)/)
   })
 
-  it('says what is wrong with the one library that is meant', async () => {
+  it('fails with the reason if the library of --lib cannot be loaded', async () => {
     const { status, out, err } = await start(['list', '--lib', '/etc/passwd'], {}).ended()
     expect([status, out]).toEqual([1, ''])
     expect(err).toContain('kubecred-pkcs11: the library /etc/passwd cannot be loaded')

@@ -22,17 +22,17 @@ describe('docs/pkcs11.md', () => {
     expect(page).toContain(`\n$ kubecred-pkcs11 --help\n${HELP}\`\`\`\n`)
   })
 
-  it('has every name of the configuration', () => {
+  it('documents every name of the configuration', () => {
     for (const name of NAMES) expect(page).toContain(`\`${name}\``)
   })
 
-  it.skipIf(!hasSoftHsm)('has a way with SoftHSM that works when it is pasted', () => {
+  it.skipIf(!hasSoftHsm)('has commands for SoftHSM that work', () => {
     const bin = join(home, 'bin')
     mkdirSync(bin)
     const program = join(bin, 'kubecred-pkcs11')
     writeFileSync(program, `#!/bin/sh\nexec "${process.execPath}" "${PROGRAM}" "$@"\n`)
     chmodSync(program, 0o755)
-    // The authority of the cluster, which the reader has.
+    // The CA of the cluster, which the page takes for granted.
     const authority =
       'openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=ca -keyout ca.key -out ca.crt\n'
     const { stdout, status, stderr } = spawnSync('sh', ['-ec', authority + walk], {

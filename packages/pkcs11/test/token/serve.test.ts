@@ -31,14 +31,14 @@ async function ask(...requests: object[]): Promise<Record<string, string>[]> {
 }
 
 describe.skipIf(!hasSoftHsm)('serve', () => {
-  it('logs in once and signs for everybody who may reach the socket', async () => {
+  it('logs in once and signs for every client of the socket', async () => {
     const { library, environment } = hsm.spied
     const args = ['--socket', socket, '--lib', library, '--token-label', 'kube', '--object-id', '2']
     const server = start(['serve', ...args], { ...environment, KUBECRED_PKCS11_PIN: PIN })
     await server.until('err', /Signing at/)
     expect(statSync(socket).mode & 0o777).toBe(0o600)
     const scheme = 'ecdsa_secp256r1_sha256'
-    // What a client sends along chooses nothing: not the key, and no library.
+    // The configuration that a client sends is ignored: neither its key nor its library is used.
     const configuration = { pathSocket: socket, pathLib: '/tmp/evil.so', objectId: '9' }
     const key = hsm.publicKey('kube', '02')
     for (let count = 0; count < 3; count += 1) {
@@ -67,7 +67,7 @@ describe.skipIf(!hasSoftHsm)('serve', () => {
     expect(existsSync(socket)).toBe(false)
   })
 
-  it('refuses a folder that is open to others', async () => {
+  it('rejects a folder that other users can access', async () => {
     const { library, environment } = hsm.spied
     const open = join(hsm.folder, 'open')
     mkdirSync(open)
@@ -79,7 +79,7 @@ describe.skipIf(!hasSoftHsm)('serve', () => {
     expect(err).toContain('its folder is accessible to other users')
   })
 
-  it('takes no debugger signal', async () => {
+  it('does not open a debugger on SIGUSR1', async () => {
     const { library, environment } = hsm.spied
     const args = ['--socket', socket, '--lib', library]
     const server = start(['serve', ...args], { ...environment, KUBECRED_PKCS11_PIN: PIN })

@@ -70,8 +70,8 @@ const QUESTION = /PIN of token "kube" \(serial \w+, slot \d+\): /
 describe.skipIf(!canRun)('at a terminal (needs softhsm2, opensc and script)', () => {
   it.each([
     ['', ''],
-    ['when standard input and error are something else', '</dev/null 2>/dev/null'],
-  ])('the PIN is asked for and not shown %s', async (_, redirect) => {
+    ['even if standard input and error are redirected', '</dev/null 2>/dev/null'],
+  ])('the PIN is asked for and not echoed %s', async (_, redirect) => {
     const terminal = atTerminal({ redirect })
     await terminal.type(QUESTION, `${PIN}\r`)
     const { shown, answer, status, isRestored } = await terminal.end()
@@ -96,7 +96,7 @@ describe.skipIf(!canRun)('at a terminal (needs softhsm2, opensc and script)', ()
     expect((await again.end()).status).toBe('0')
   })
 
-  it('the PIN of a key that wants it always is asked for once for one signature', async () => {
+  it('the PIN of a key that requires it for every signature is asked for once per signature', async () => {
     const terminal = atTerminal({}, '03')
     await terminal.type(QUESTION, `${PIN}\r`)
     const { shown, status } = await terminal.end()
@@ -110,7 +110,7 @@ describe.skipIf(!canRun)('at a terminal (needs softhsm2, opensc and script)', ()
     ['Ctrl-D', '\x04', '1'],
     ['nothing', '\r', '1'],
   ])(
-    '%s in place of a PIN costs no try and leaves the terminal as it was',
+    '%s instead of a PIN does not cost a try and restores the terminal',
     async (_, key, status) => {
       const terminal = atTerminal({})
       await terminal.type(QUESTION, key)
@@ -120,7 +120,7 @@ describe.skipIf(!canRun)('at a terminal (needs softhsm2, opensc and script)', ()
   )
 
   it.each(['SIGTERM', 'SIGHUP', 'SIGINT', 'SIGQUIT'])(
-    '%s while it asks leaves the terminal as it was',
+    '%s during the question restores the terminal',
     async (signal) => {
       const terminal = atTerminal({})
       await terminal.running.until('out', QUESTION)
@@ -143,7 +143,7 @@ describe.skipIf(!canRun)('at a terminal (needs softhsm2, opensc and script)', ()
     expect(answer).toContain('      key          P-256\n')
   })
 
-  it('list asks through the processes it starts', async () => {
+  it('list asks for PINs in its child processes', async () => {
     const terminal = atTerminal({ args: 'list --login' })
     await terminal.type(QUESTION, `${PIN}\r`)
     const { answer, status, isRestored } = await terminal.end()

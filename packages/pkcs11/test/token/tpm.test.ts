@@ -18,7 +18,7 @@ let folder: string
 let tpm: ChildProcess
 let environment: Record<string, string>
 
-/** A port with a free one behind it: the TPM's library takes the second for granted. */
+/** Finds a free port followed by another one: the TPM's library uses the second, too. */
 async function findPorts(): Promise<number> {
   for (;;) {
     const [one, two] = [createServer(), createServer()]
@@ -108,7 +108,7 @@ describe.skipIf(!canRun)(
       expect(isGoodSignature(scheme, key, signature)).toBe(true)
     })
 
-    it('counts a wrong PIN', async () => {
+    it('rejects a wrong PIN', async () => {
       const configuration = { pathLib: LIBRARY, objectIdHex: '02', pin: '654321' }
       await expect(
         askSignature('ecdsa_secp256r1_sha256', configuration, environment),

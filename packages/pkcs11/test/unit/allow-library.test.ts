@@ -14,7 +14,7 @@ import { allowLibrary } from '../../src/allow-library.ts'
 import { p11KitModules } from '../../src/p11-kit-modules.ts'
 import { isSystemPath } from '../../src/system-path.ts'
 
-/** A file that only root could have put where it is, on every system. */
+/** A file that only root can write, on every system. */
 const SYSTEM_FILE = process.execPath.startsWith('/usr/') ? process.execPath : '/etc/passwd'
 let folder: string
 let library: string
@@ -31,50 +31,58 @@ describe('a library', () => {
     expect(allowLibrary('/etc/passwd', {})).toBe('/etc/passwd')
   })
 
-  it('may not be loaded from anywhere else, with the line that allows it', () => {
+  it('may not be loaded from anywhere else, and the hint has the line that allows it', () => {
     expect(() => allowLibrary(library, {})).toThrow(
       expect.objectContaining({
-        message: `the library ${library} may not be loaded`,
+        message: `the library ${library} is not allowed`,
         hint: `If you trust it, allow it: export KUBECRED_PKCS11_MODULES='${library}'`,
       }),
     )
   })
 
-  it('may be loaded where the user names it, by that line', () => {
+  it('may be loaded if the user names it in the environment', () => {
     const environment = { KUBECRED_PKCS11_MODULES: `/nowhere:${library}` }
     expect(allowLibrary(library, environment)).toBe(library)
   })
 
-  it.each(['relative/my lib.so', 'my lib.so', '/', ''])('is not allowed by %j', (named) => {
-    expect(() => allowLibrary(library, { KUBECRED_PKCS11_MODULES: named })).toThrow('may not be')
-  })
+  it.each(['relative/my lib.so', 'my lib.so', '/', ''])(
+    'is not allowed by KUBECRED_PKCS11_MODULES=%j',
+    (named) => {
+      expect(() => allowLibrary(library, { KUBECRED_PKCS11_MODULES: named })).toThrow(
+        'is not allowed',
+      )
+    },
+  )
 
-  it('is judged by where a link leads', () => {
+  it('is judged by its path after links are resolved', () => {
     const link = join(folder, 'link.so')
     symlinkSync(SYSTEM_FILE, link)
     expect(allowLibrary(link, {})).not.toBe(link)
     const into = join(folder, 'into.so')
     symlinkSync(library, into)
-    expect(() => allowLibrary(into, {})).toThrow(`(it is ${library}) may not be loaded`)
+    expect(() => allowLibrary(into, {})).toThrow(`(${library}) is not allowed`)
     expect(allowLibrary(into, { KUBECRED_PKCS11_MODULES: into })).toBe(library)
   })
 
-  it.each([0o775, 0o757])('in a folder that others can write (%o) is not root’s', (mode) => {
-    const open = join(folder, 'open')
-    mkdirSync(open)
-    chmodSync(open, mode)
-    copyFileSync(library, join(open, 'lib.so'))
-    expect(isSystemPath(join(open, 'lib.so'))).toBe(false)
-  })
+  it.each([0o775, 0o757])(
+    'is not a system library in a folder that others can write (%o)',
+    (mode) => {
+      const open = join(folder, 'open')
+      mkdirSync(open)
+      chmodSync(open, mode)
+      copyFileSync(library, join(open, 'lib.so'))
+      expect(isSystemPath(join(open, 'lib.so'))).toBe(false)
+    },
+  )
 
-  it('is none when there is nothing, or a folder', () => {
-    expect(() => allowLibrary(join(folder, 'none.so'), {})).toThrow('there is no library')
-    expect(() => allowLibrary('/etc', {})).toThrow('is no file')
+  it('must exist and be a file', () => {
+    expect(() => allowLibrary(join(folder, 'none.so'), {})).toThrow('does not exist')
+    expect(() => allowLibrary('/etc', {})).toThrow('is not a file')
   })
 })
 
 describe('p11-kit', () => {
-  it('is believed only in folders that are root’s', () => {
+  it('is trusted only in folders that belong to root', () => {
     writeFileSync(join(folder, 'evil.module'), `module: ${library}\n`)
     expect(p11KitModules([folder])).toEqual([])
   })

@@ -1,7 +1,7 @@
 import { constants, createHash, generateKeyPairSync, privateEncrypt, verify } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { waysToSign } from '../../src/mechanism.ts'
 import { pssEncode } from '../../src/pss-encode.ts'
+import { signingMethods } from '../../src/signing-methods.ts'
 
 describe('EMSA-PSS', () => {
   it.each([
@@ -11,7 +11,7 @@ describe('EMSA-PSS', () => {
     ['sha256', 2047],
     ['sha256', 2041],
     ['sha512', 1040],
-  ] as const)('with %s and %i bits is verified by others', (hash, modulusLength) => {
+  ] as const)('with %s and %i bits is verified by OpenSSL', (hash, modulusLength) => {
     const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength })
     const message = Buffer.from('message')
     const digest = createHash(hash).update(message).digest()
@@ -23,24 +23,24 @@ describe('EMSA-PSS', () => {
     expect(verify(hash, message, how, signature)).toBe(true)
   })
 
-  it('refuses a key that is too short', () => {
+  it('rejects a key that is too short', () => {
     expect(() => pssEncode(Buffer.alloc(64), 'sha512', 1024)).toThrow('too short for sha512')
   })
 })
 
-describe('a token', () => {
-  const ways = (mechanisms: number[], modulusBits = 2048): number[] =>
-    waysToSign('rsa_pss_rsae_sha256', 'RSA', { mechanisms, modulusBits }).map(
+describe('RSA-PSS in a token', () => {
+  const mechanismsFor = (mechanisms: number[], modulusBits = 2048): number[] =>
+    signingMethods('rsa_pss_rsae_sha256', 'RSA', { mechanisms, modulusBits }).map(
       ({ mechanism }) => mechanism.mechanism,
     )
 
-  it('pads by itself where it can, else we do', () => {
-    expect(ways([0x1, 0x3, 0xd])).toEqual([0xd, 0x3])
-    expect(ways([0x3])).toEqual([0x3])
+  it('uses the padding of the token if it has one, else pads in software', () => {
+    expect(mechanismsFor([0x1, 0x3, 0xd])).toEqual([0xd, 0x3])
+    expect(mechanismsFor([0x3])).toEqual([0x3])
   })
 
-  it('that knows neither, or hides its modulus, is refused', () => {
-    expect(() => ways([0x1])).toThrow('knows no way to make a signature rsa_pss_rsae_sha256')
-    expect(() => ways([0x3], 0)).toThrow('knows no way')
+  it('fails if the token supports neither, or hides the modulus', () => {
+    expect(() => mechanismsFor([0x1])).toThrow('the token does not support rsa_pss_rsae_sha256')
+    expect(() => mechanismsFor([0x3], 0)).toThrow('the token does not support')
   })
 })

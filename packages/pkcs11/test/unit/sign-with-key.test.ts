@@ -8,9 +8,9 @@ import {
   type Cryptoki,
 } from '../../src/cryptoki.ts'
 import { Pin } from '../../src/pin.ts'
-import { type Signing, signWithKey } from '../../src/sign-with-key.ts'
+import { type SignRequest, signWithKey } from '../../src/sign-with-key.ts'
 
-/** A device for what SoftHSM never does: it is slow, has keys for the PIN, or does not know what it says it does. */
+/** A device that does what SoftHSM never does: it is slow, has a keypad, or lists a mechanism that it does not support. */
 function deviceWith(functions: object): Cryptoki {
   return {
     C_GetMechanismList: () => [CKM_ECDSA, CKM_RSA_PKCS_PSS, CKM_RSA_X_509],
@@ -21,10 +21,10 @@ function deviceWith(functions: object): Cryptoki {
   } as unknown as Cryptoki
 }
 
-function signing(cryptoki: Cryptoki, more: Partial<Signing> = {}): Signing {
+function requestFor(cryptoki: Cryptoki, more: Partial<SignRequest> = {}): SignRequest {
   const token = {
     ...{ slot: Buffer.alloc(8), slotId: 1n, label: 'kube', serial: '42', manufacturer: '' },
-    ...{ model: '', flags: 0, shortestPin: 4, longestPin: 8 },
+    ...{ model: '', flags: 0, minPinLength: 4, maxPinLength: 8 },
   }
   return {
     cryptoki,
@@ -37,13 +37,13 @@ function signing(cryptoki: Cryptoki, more: Partial<Signing> = {}): Signing {
     pin: undefined,
     scheme: 'ecdsa_secp256r1_sha256',
     digest: Buffer.alloc(32),
-    tell: async () => {},
+    notify: async () => {},
     ...more,
   }
 }
 
 describe('a device', () => {
-  it('that takes its time is what the person is told to touch', async () => {
+  it('that is slow makes a notice ask for a touch', async () => {
     let touch = (_: Buffer): void => {}
     const cryptoki = deviceWith({
       C_SignAsync: () =>
@@ -51,23 +51,23 @@ describe('a device', () => {
           touch = resolve
         }),
     })
-    const told: string[] = []
-    const tell = async (text: string): Promise<void> => {
-      told.push(text)
+    const notices: string[] = []
+    const notify = async (text: string): Promise<void> => {
+      notices.push(text)
       touch(Buffer.alloc(64, 1))
     }
-    await signWithKey(signing(cryptoki, { tell }))
-    expect(told).toEqual(['Waiting for token "kube" (serial 42, slot 1): touch it if it blinks'])
+    await signWithKey(requestFor(cryptoki, { notify }))
+    expect(notices).toEqual(['Waiting for token "kube" (serial 42, slot 1): touch it if it blinks'])
   })
 
-  it('with keys for the PIN is where the PIN of each signature is entered', async () => {
+  it('with a keypad asks there for the PIN of each signature', async () => {
     const calls: unknown[] = []
     const cryptoki = deviceWith({ C_Login: (...args: unknown[]) => calls.push(args.slice(1)) })
-    const { key } = signing(cryptoki)
-    const tell = async (text: string): Promise<void> => void calls.push(text)
+    const { key } = requestFor(cryptoki)
+    const notify = async (text: string): Promise<void> => void calls.push(text)
     const pin = new Pin('', 'device')
     await signWithKey(
-      signing(cryptoki, { key: { ...key, isAlwaysAuthenticated: true }, pin, tell }),
+      requestFor(cryptoki, { key: { ...key, isAlwaysAuthenticated: true }, pin, notify }),
     )
     expect(calls).toEqual([
       'Enter the PIN of token "kube" (serial 42, slot 1) on the device',
@@ -75,7 +75,7 @@ describe('a device', () => {
     ])
   })
 
-  it('that only says it knows PSS gets the padding from us', async () => {
+  it('that lists PSS but rejects it gets a padded digest', async () => {
     const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
     const n = Buffer.from(publicKey.export({ format: 'jwk' }).n ?? '', 'base64url')
     const tried: number[] = []
@@ -89,10 +89,10 @@ describe('a device', () => {
       C_SignAsync: async (_: Buffer, padded: Buffer) =>
         privateEncrypt({ key: privateKey, padding: constants.RSA_NO_PADDING }, padded),
     })
-    const { key } = signing(cryptoki)
+    const { key } = requestFor(cryptoki)
     const message = Buffer.from('message')
     const signature = await signWithKey(
-      signing(cryptoki, {
+      requestFor(cryptoki, {
         key: { ...key, kind: 'RSA' },
         scheme: 'rsa_pss_rsae_sha256',
         digest: createHash('sha256').update(message).digest(),
@@ -103,14 +103,14 @@ describe('a device', () => {
     expect(verify('sha256', message, how, signature)).toBe(true)
   })
 
-  it('that refuses says why', async () => {
+  it('that cancels a signature has its reason in the error', async () => {
     const cryptoki = deviceWith({
       C_SignAsync: async () => {
         throw Object.assign(new Error(), { name: 'Pkcs11Error', code: 0x50 })
       },
     })
-    await expect(signWithKey(signing(cryptoki))).rejects.toThrow(
-      'cannot sign with token "kube" (serial 42, slot 1): it was cancelled at the device',
+    await expect(signWithKey(requestFor(cryptoki))).rejects.toThrow(
+      'cannot sign with token "kube" (serial 42, slot 1): the operation was cancelled at the device',
     )
   })
 })

@@ -11,8 +11,8 @@ const token = (label: string, serial: string): Token => ({
   manufacturer: '',
   model: '',
   flags: 0,
-  shortestPin: 4,
-  longestPin: 8,
+  minPinLength: 4,
+  maxPinLength: 8,
 })
 const place = { library: '/lib/p11.so', program: '/bin/signer' }
 const entry = { id: '02', labels: ['work'] }
@@ -29,7 +29,7 @@ describe('a stanza', () => {
     })
   })
 
-  it.each(['twin', ''])('names it by its serial where the label %j does not tell', (label) => {
+  it.each(['twin', ''])('names the token by its serial if the label %j is not unique', (label) => {
     const [one, two] = [token(label, '1'), token(label, '2')]
     const config = configurationFor(entry, { ...place, token: one, tokens: [one, two] })
     expect(config).toMatchObject({ tokenSerial: '1' })
@@ -43,7 +43,7 @@ describe('a stanza', () => {
     expect(config).toMatchObject({ objectLabel: 'work' })
   })
 
-  it('is YAML with text in it, whatever the values look like', () => {
+  it('is YAML in which every value is a string', () => {
     const config = { tokenLabel: 'it\'s: "ä" #1', objectIdHex: '02', tokenSerial: '0012' }
     const read = parseYaml(stanzaFor('no', config).join('\n')) as { users: unknown[] }
     expect(read.users[0]).toEqual({

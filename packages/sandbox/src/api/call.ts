@@ -3,7 +3,7 @@ import type { Exchange } from '../server/exchange.ts'
 import type { RequestInfo, ResourceRequest } from '../server/request-info.ts'
 import type { Answer } from '../server/send.ts'
 
-/** One authenticated and authorised request on its way through the API. */
+/** An authenticated and authorised request. */
 export interface Call<Info extends RequestInfo = RequestInfo> extends Exchange {
   readonly method: string
   readonly url: URL
@@ -14,5 +14,5 @@ export interface Call<Info extends RequestInfo = RequestInfo> extends Exchange {
 /** A call about an object or a list. */
 export type ResourceCall = Call<ResourceRequest>
 
-/** What a handler gives back: an answer, or the news that it writes one itself. */
+/** What a handler returns: an answer, or `streaming` if it writes the response itself. */
 export type Outcome = Answer | 'streaming'

@@ -3,7 +3,7 @@ import { VERSION } from './version.ts'
 
 const REVIEW_GROUP = 'authentication.k8s.io'
 
-/** Says what is at a path that is not about objects; nothing, if there is nothing. */
+/** Returns the response body for a path that is not about objects, such as `/version` or `/api`; undefined if there is none. */
 export function discover(path: string, host: string): unknown {
   switch (path) {
     case '/healthz':

@@ -4,7 +4,7 @@ import { ObjectStore } from './object-store.ts'
 
 const NAMESPACES = ['default', 'kube-system', 'kube-public']
 
-/** Makes a store with the namespaces that every cluster has. */
+/** Creates a store with the namespaces that every cluster has. */
 export function createStore(window: number | undefined, now: number): ObjectStore {
   const store = new ObjectStore(window)
   for (const name of NAMESPACES) {

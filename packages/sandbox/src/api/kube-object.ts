@@ -1,4 +1,4 @@
-/** An object as the store keeps it. Never changed once stored: a change is a new object. */
+/** An object in the store. It is immutable: a change stores a new object. */
 export interface KubeObject {
   readonly apiVersion: string
   readonly kind: string
@@ -16,12 +16,12 @@ interface ObjectMeta {
   readonly [field: string]: unknown
 }
 
-/** Writes a time as `metadata` has it: whole seconds. */
+/** Formats a time as in `metadata`: RFC 3339 with whole seconds. */
 export function timestamp(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
 }
 
-/** Narrows a JSON value to an object, with an empty one for everything else. */
+/** Returns a JSON value if it is an object, else an empty object. */
 export function fields(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
 }

@@ -1,6 +1,6 @@
 import { StatusError } from '../server/status.ts'
 
-/** Applies a JSON merge patch, RFC 7386: objects merge, null removes, everything else replaces. */
+/** Applies a JSON merge patch (RFC 7386): objects are merged, null removes a field, any other value replaces it. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch
   const merged = new Map(isObject(target) ? Object.entries(target) : [])
@@ -12,8 +12,10 @@ export function mergePatch(target: unknown, patch: unknown): unknown {
 }
 
 /**
- * Refuses a strategic merge patch that means more than a merge patch: one with lists, whose keys only a schema knows,
+ * Rejects a strategic merge patch that differs from a merge patch: one with lists, whose merge keys only a schema has,
  * or with directives.
+ *
+ * @throws {StatusError} 422 `Invalid`.
  */
 export function checkStrategicPatch(patch: unknown): void {
   if (Array.isArray(patch)) throw notMerged('lists')
@@ -27,7 +29,7 @@ export function checkStrategicPatch(patch: unknown): void {
 function notMerged(what: string): StatusError {
   return new StatusError(
     'Invalid',
-    `the sandbox knows no schema, and so not what ${what} in a strategic merge patch would change`,
+    `the sandbox has no schema and does not support ${what} in a strategic merge patch`,
   )
 }
 

@@ -1,25 +1,26 @@
 import type { KubeObject } from './kube-object.ts'
 
-/** Something that happened to an object. */
+/** A change of an object. */
 export interface Change {
   readonly version: number
   readonly resource: string
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
   readonly object: KubeObject
-  /** The object before; absent when it is new. */
+  /** The object before the change; absent if it is new. */
   readonly previous?: KubeObject
 }
 
 const DEFAULT_WINDOW = 1000
 
-/** Objects in memory, with one version counter for all, as etcd has it, and the last changes. */
+/** Objects in memory, with one version counter for all, as in etcd, and a window of the last changes. */
 export class ObjectStore {
   readonly #objects = new Map<string, KubeObject>()
   readonly #watchers = new Set<(change: Change) => void>()
   readonly #window: number
   #version = 0
   #changes: Change[] = []
-  #forgotten = 0
+  /** The version of the last change that has left the window. */
+  #compactedVersion = 0
 
   constructor(window = DEFAULT_WINDOW) {
     this.#window = window
@@ -33,51 +34,52 @@ export class ObjectStore {
     return this.#objects.get(keyOf(resource, namespace, name))
   }
 
-  /** Lists by namespace and name; all namespaces if none is given. */
+  /** Lists objects sorted by namespace and name; those of all namespaces if none is given. */
   list(resource: string, namespace?: string): readonly KubeObject[] {
     const prefix = namespace === undefined ? `${resource}/` : `${resource}/${namespace}/`
     const keys = [...this.#objects.keys()].filter((key) => key.startsWith(prefix)).sort()
     return keys.flatMap((key) => this.#objects.get(key) ?? [])
   }
 
-  /** Stores a new object or a new version of one, and returns it with its version. */
+  /** Creates or replaces an object, and returns it with its new version. */
   put(resource: string, object: KubeObject): KubeObject {
     const { namespace, name } = object.metadata
     const key = keyOf(resource, namespace, name)
     const previous = this.#objects.get(key)
-    const stored = this.#stamp(object)
+    const stored = this.#withNextVersion(object)
     this.#objects.set(key, stored)
-    this.#announce(resource, previous === undefined ? 'ADDED' : 'MODIFIED', stored, previous)
+    this.#publish(resource, previous === undefined ? 'ADDED' : 'MODIFIED', stored, previous)
     return stored
   }
 
+  /** Deletes an object, and returns it with the version of the deletion. */
   delete(resource: string, object: KubeObject): KubeObject {
     const { namespace, name } = object.metadata
     this.#objects.delete(keyOf(resource, namespace, name))
-    const last = this.#stamp(object)
-    this.#announce(resource, 'DELETED', last, object)
+    const last = this.#withNextVersion(object)
+    this.#publish(resource, 'DELETED', last, object)
     return last
   }
 
-  /** Lists what happened after a version; `undefined` if that is no longer known. */
+  /** Lists the changes after a version; undefined if some of them have left the window. */
   changesSince(version: number): readonly Change[] | undefined {
-    if (version < this.#forgotten) return undefined
+    if (version < this.#compactedVersion) return undefined
     return this.#changes.filter((change) => change.version > version)
   }
 
-  /** Calls back for every later change, until the returned function is called. */
+  /** Calls `watcher` for every later change, until the returned function is called. */
   subscribe(watcher: (change: Change) => void): () => void {
     this.#watchers.add(watcher)
     return () => this.#watchers.delete(watcher)
   }
 
-  #stamp(object: KubeObject): KubeObject {
+  #withNextVersion(object: KubeObject): KubeObject {
     this.#version += 1
     const metadata = { ...object.metadata, resourceVersion: String(this.#version) }
     return { ...object, metadata }
   }
 
-  #announce(
+  #publish(
     resource: string,
     type: Change['type'],
     object: KubeObject,
@@ -87,7 +89,7 @@ export class ObjectStore {
     const change = { version: this.#version, resource, type, object, ...before }
     this.#changes.push(change)
     while (this.#changes.length > this.#window) {
-      this.#forgotten = this.#changes.shift()?.version ?? this.#forgotten
+      this.#compactedVersion = this.#changes.shift()?.version ?? this.#compactedVersion
     }
     for (const watcher of this.#watchers) watcher(change)
   }

@@ -3,10 +3,10 @@ import type { Answer } from '../server/send.ts'
 import { StatusError } from '../server/status.ts'
 import type { ResourceCall } from './call.ts'
 
-/** A request that goes through the API server to something behind it. */
+/** A request to the proxy subresource of a pod, service or node. */
 export interface ProxiedRequest {
   readonly method: string
-  /** The path behind `/proxy`, with its query. */
+  /** The path after `/proxy`, with its query. */
   readonly path: string
   readonly resource: string
   readonly namespace?: string
@@ -14,26 +14,30 @@ export interface ProxiedRequest {
   readonly body: Buffer
 }
 
-/** Answers in place of what is behind a proxy subresource. */
+/** Answers a request to a proxy subresource. */
 export type Proxied = (request: ProxiedRequest) => Answer | Promise<Answer>
 
 const PROXYABLE = new Set(['pods', 'services', 'nodes'])
 
-/** Says whether a call is for something behind the API server. */
+/** Whether a call is for a proxy subresource. */
 export function isProxied({ info }: ResourceCall): boolean {
   return info.subresource === 'proxy' && info.group === '' && PROXYABLE.has(info.resource)
 }
 
-/** Lets the hook answer; without a hook nothing is there. */
+/**
+ * Passes a request to the `proxied` option.
+ *
+ * @throws {StatusError} 404 if there is no such option.
+ */
 export async function answerProxied(call: ResourceCall, proxied?: Proxied): Promise<Answer> {
   const { resource, namespace, name = '' } = call.info
   if (proxied === undefined) {
     throw new StatusError('NotFound', `${resource} "${name}" not found`, { name, kind: resource })
   }
-  const behind = call.url.pathname.split('/proxy').slice(1).join('/proxy')
+  const path = call.url.pathname.split('/proxy').slice(1).join('/proxy')
   return proxied({
     method: call.method,
-    path: (behind === '' ? '/' : behind) + call.url.search,
+    path: (path === '' ? '/' : path) + call.url.search,
     resource,
     ...(namespace === undefined ? {} : { namespace }),
     name,

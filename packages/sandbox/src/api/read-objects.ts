@@ -6,7 +6,11 @@ import type { ObjectStore } from './object-store.ts'
 import type { Resource } from './resources.ts'
 import { parseSelectors } from './selectors.ts'
 
-/** Finds one object; throws the 404 of kube-apiserver. */
+/**
+ * Finds the object of a call.
+ *
+ * @throws {StatusError} 404, as kube-apiserver.
+ */
 export function findObject(call: ResourceCall, store: ObjectStore): KubeObject {
   const { resource, name = '' } = call.info
   const object = store.get(resource, scopeOf(call), name)
@@ -14,17 +18,17 @@ export function findObject(call: ResourceCall, store: ObjectStore): KubeObject {
   return object
 }
 
-/** Says that an object is not there. */
+/** Creates the 404 error for an object that does not exist. */
 export function objectNotFound(resource: string, name: string): StatusError {
   return new StatusError('NotFound', `${resource} "${name}" not found`, { name, kind: resource })
 }
 
-/** The namespace that a call is limited to. A namespace itself is in none. */
+/** Returns the namespace that a call is limited to. Namespaces themselves are cluster-scoped. */
 export function scopeOf({ info }: ResourceCall): string | undefined {
   return info.resource === 'namespaces' ? undefined : info.namespace
 }
 
-/** Lists objects, a page at a time if the client asks for that. */
+/** Lists objects, in pages if the request has a `limit`. */
 export function listObjects(call: ResourceCall, resource: Resource, store: ObjectStore): Answer {
   const query = call.url.searchParams
   const matching = store.list(resource.name, scopeOf(call)).filter(parseSelectors(query))
@@ -56,7 +60,7 @@ function readContinue(token: string | null): number {
     const { v, start } = JSON.parse(Buffer.from(token, 'base64url').toString())
     if (v === 'sandbox' && Number.isSafeInteger(start) && start >= 0) return start
   } catch {
-    // Falls through to the same answer as a token of the wrong shape.
+    // Rejected below, like a token with the wrong fields.
   }
   throw new StatusError('BadRequest', 'continue key is not valid')
 }

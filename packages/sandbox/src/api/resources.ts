@@ -1,4 +1,4 @@
-/** One kind of object that the sandbox keeps. */
+/** A resource that the sandbox serves, as in discovery. */
 export interface Resource {
   readonly name: string
   readonly singularName: string
@@ -10,7 +10,7 @@ export interface Resource {
 
 const VERBS = ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch']
 
-/** Everything in the core group. */
+/** The resources of the core group. */
 export const RESOURCES: readonly Resource[] = [
   {
     name: 'namespaces',

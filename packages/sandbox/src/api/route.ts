@@ -1,4 +1,4 @@
-import { isInsidePod, type Pods } from '../pods/pods.ts'
+import { isPodStream, type Pods } from '../pods/pods.ts'
 import { headersOf } from '../server/exchange.ts'
 import type { Answer } from '../server/send.ts'
 import type { Call, Outcome, ResourceCall } from './call.ts'
@@ -6,13 +6,13 @@ import { discover } from './discovery.ts'
 import type { ObjectStore } from './object-store.ts'
 import { answerProxied, isProxied, type Proxied } from './proxy.ts'
 import { findObject, listObjects } from './read-objects.ts'
-import { methodNotAllowed, pathNotFound } from './refusals.ts'
+import { methodNotAllowed, pathNotFound } from './request-errors.ts'
 import { RESOURCES, type Resource } from './resources.ts'
 import { reviewSelfSubject } from './self-subject-review.ts'
 import { watchObjects } from './watch.ts'
 import { createObject, deleteObject, patchObject, updateObject } from './write-objects.ts'
 
-/** What the API consists of. */
+/** The parts of the API. */
 export interface Api {
   readonly store: ObjectStore
   readonly pods: Pods
@@ -20,7 +20,7 @@ export interface Api {
   readonly proxied?: Proxied
 }
 
-/** Finds the part of the API that answers a call. */
+/** Dispatches a call to its handler. */
 export async function route(call: Call, api: Api): Promise<Outcome> {
   const { info } = call
   return info.kind === 'path' ? routePath(call) : routeResource({ ...call, info }, api)
@@ -37,19 +37,19 @@ function routePath({ method, url, request }: Call): Answer {
 async function routeResource(call: ResourceCall, api: Api): Promise<Outcome> {
   const { group, version, resource: name, subresource } = call.info
   if (isProxied(call)) return answerProxied(call, api.proxied)
-  if (isInsidePod(call)) return api.pods.answer(call)
+  if (isPodStream(call)) return api.pods.answer(call)
   if (`${group}/${version}/${name}` === 'authentication.k8s.io/v1/selfsubjectreviews') {
     if (call.method !== 'POST') throw methodNotAllowed()
     return reviewSelfSubject(call)
   }
   const resource = RESOURCES.find((known) => known.name === name)
   const isCore = group === '' && version === 'v1' && subresource === undefined
-  if (!isCore || resource === undefined || isOutOfPlace(call, resource)) throw pathNotFound()
+  if (!isCore || resource === undefined || isWrongScope(call, resource)) throw pathNotFound()
   return routeObject(call, resource, api)
 }
 
-/** A single object in a namespace has no address without the namespace, and the reverse. */
-function isOutOfPlace({ info, url }: ResourceCall, { namespaced }: Resource): boolean {
+/** Whether the path does not fit the scope of the resource: a namespaced object without a namespace, or the reverse. */
+function isWrongScope({ info, url }: ResourceCall, { namespaced }: Resource): boolean {
   if (namespaced) return info.name !== undefined && info.namespace === undefined
   return !url.pathname.startsWith('/api/v1/namespaces')
 }

@@ -1,7 +1,7 @@
 import { StatusError } from '../server/status.ts'
 import { fields, type KubeObject } from './kube-object.ts'
 
-/** Says whether an object is wanted. */
+/** Whether an object matches. */
 export type Selector = (object: KubeObject) => boolean
 
 type Requirement = (value: string | undefined) => boolean
@@ -10,10 +10,12 @@ const COMPARISON = /^([^=!,\s()]+)\s*(==|=|!=)\s*([^=!,\s()]*)$/
 const KEY = /^(!?)\s*([^=!,\s()]+)$/
 
 /**
- * Reads `labelSelector` and `fieldSelector` of a query.
+ * Parses `labelSelector` and `fieldSelector` of a query.
  *
- * Labels know equality and existence; fields know the name and the namespace. Anything else is
- * refused, because a selector that is not understood must not select everything.
+ * Labels support equality and existence, fields only `metadata.name` and `metadata.namespace`. Anything else is
+ * rejected, because an unsupported selector must not select everything.
+ *
+ * @throws {StatusError} 400 for a selector that is not supported.
  */
 export function parseSelectors(query: URLSearchParams): Selector {
   const labels = terms(query.get('labelSelector')).map(labelSelector)

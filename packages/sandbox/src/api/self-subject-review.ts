@@ -9,7 +9,7 @@ const KIND = 'SelfSubjectReview'
 const PROTOBUF = 'application/vnd.kubernetes.protobuf'
 const PROTOBUF_MAGIC = Buffer.from('k8s\0')
 
-/** Answers the question "who am I?". */
+/** Answers a SelfSubjectReview with the user of the request. */
 export async function reviewSelfSubject(call: Call): Promise<Answer> {
   await checkBody(call)
   const creationTimestamp = timestamp(Date.now())
@@ -24,7 +24,7 @@ export async function reviewSelfSubject(call: Call): Promise<Answer> {
   }
 }
 
-/** A review asks without saying anything, so one in protobuf (kubectl's way) need not be decoded. */
+/** Checks the kind of the body. A review has no other fields, so one in protobuf, as kubectl sends, need not be decoded. */
 async function checkBody({ request }: Call): Promise<void> {
   const isProtobuf = request.headers['content-type'] === PROTOBUF
   const isReview = isProtobuf

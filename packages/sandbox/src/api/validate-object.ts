@@ -5,7 +5,7 @@ import { fields } from './kube-object.ts'
 import { scopeOf } from './read-objects.ts'
 import type { Resource } from './resources.ts'
 
-/** A body that may become an object: its name is good and it fits the request. */
+/** A checked request body: its name is valid and it fits the request. */
 export interface Candidate {
   readonly name: string
   readonly metadata: Readonly<Record<string, unknown>>
@@ -14,9 +14,13 @@ export interface Candidate {
 
 const LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
-const SUBDOMAIN_LIMIT = 253
+const MAX_SUBDOMAIN_LENGTH = 253
 
-/** Checks a body against the request that brought it; throws the 400 or 422 of kube-apiserver. */
+/**
+ * Checks a body against its request.
+ *
+ * @throws {StatusError} 400 or 422, as kube-apiserver.
+ */
 export function validateObject(
   body: Readonly<Record<string, unknown>>,
   call: ResourceCall,
@@ -57,10 +61,10 @@ function readName(metadata: Readonly<Record<string, unknown>>): string {
 }
 
 function checkName(name: string, { kind, name: resource, namespaced }: Resource): void {
-  const isGood = namespaced
-    ? SUBDOMAIN.test(name) && name.length <= SUBDOMAIN_LIMIT
+  const isValid = namespaced
+    ? SUBDOMAIN.test(name) && name.length <= MAX_SUBDOMAIN_LENGTH
     : LABEL.test(name)
-  if (isGood) return
+  if (isValid) return
   const rule = namespaced ? 'a lowercase RFC 1123 subdomain' : 'a lowercase RFC 1123 label'
   const problem =
     name === ''

@@ -1,4 +1,4 @@
-/** What `/version` says: a Kubernetes version, marked as not a real one. */
+/** The body of `/version`: a Kubernetes version, marked as the sandbox's. */
 export const VERSION = {
   major: '1',
   minor: '36',

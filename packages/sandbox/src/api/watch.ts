@@ -7,7 +7,7 @@ import { scopeOf } from './read-objects.ts'
 import type { Resource } from './resources.ts'
 import { parseSelectors, type Selector } from './selectors.ts'
 
-/** How watches behave. */
+/** Options of a watch. */
 export interface WatchOptions {
   readonly bookmarkIntervalMs: number
 }
@@ -20,9 +20,9 @@ interface WatchEvent {
 const INITIAL_EVENTS_END = { 'k8s.io/initial-events-end': 'true' }
 
 /**
- * Streams changes as JSON lines until the client leaves or `timeoutSeconds` are over.
+ * Streams changes as JSON lines until the client disconnects or `timeoutSeconds` have passed.
  *
- * The credential is checked when the watch begins and not again, as in Kubernetes.
+ * The credential is checked only when the watch begins, as in Kubernetes.
  */
 export function watchObjects(
   call: ResourceCall,
@@ -77,7 +77,7 @@ function startTimers(
   }
 }
 
-/** Where to begin: after a version, or with everything there is if there is none. */
+/** Returns the version after which the watch begins; undefined if it begins with all existing objects. */
 function readVersion(query: URLSearchParams): number | undefined {
   const text = query.get('resourceVersion') ?? ''
   const isInitial = query.get('sendInitialEvents') === 'true'
@@ -95,7 +95,7 @@ function initialChanges(call: ResourceCall, resource: Resource, store: ObjectSto
     .map((object) => ({ version, resource: resource.name, type: 'ADDED', object }))
 }
 
-/** Turns a change of the store into what this watch sees of it: one event or none. */
+/** Returns a function that turns a change of the store into the event of this watch, if any. */
 function translator(call: ResourceCall, { name }: Resource): (change: Change) => WatchEvent[] {
   const selects = parseSelectors(call.url.searchParams)
   const scope = scopeOf(call)
@@ -106,7 +106,7 @@ function translator(call: ResourceCall, { name }: Resource): (change: Change) =>
   }
 }
 
-/** An object that begins or ceases to match the selector appears or disappears. */
+/** An object that begins to match the selector is `ADDED`; one that no longer matches is `DELETED`. */
 function compare(
   { type, object }: Change,
   selects: Selector,

@@ -4,15 +4,19 @@ import { readBody, readJson } from '../server/read-body.ts'
 import type { Answer } from '../server/send.ts'
 import { StatusError } from '../server/status.ts'
 import type { ResourceCall } from './call.ts'
+import { controllerFields } from './controller-fields.ts'
 import { fields, type KubeObject, timestamp } from './kube-object.ts'
 import { checkStrategicPatch, mergePatch } from './merge-patch.ts'
 import type { ObjectStore } from './object-store.ts'
-import { observed } from './observed.ts'
 import { findObject, objectNotFound, scopeOf } from './read-objects.ts'
 import { RESOURCES, type Resource } from './resources.ts'
 import { type Candidate, validateObject } from './validate-object.ts'
 
-/** Creates an object; throws 409 if there is one of that name. */
+/**
+ * Creates an object.
+ *
+ * @throws {StatusError} 409 if one with that name exists.
+ */
 export async function createObject(
   call: ResourceCall,
   resource: Resource,
@@ -44,7 +48,11 @@ export async function createObject(
   return { status: 201, body: isDryRun(call) ? object : store.put(resource.name, object) }
 }
 
-/** Replaces an object; throws 409 if it changed since the client read it. */
+/**
+ * Replaces an object.
+ *
+ * @throws {StatusError} 409 if it has changed since the client read it.
+ */
 export async function updateObject(
   call: ResourceCall,
   resource: Resource,
@@ -56,7 +64,7 @@ export async function updateObject(
 const MERGE = 'application/merge-patch+json'
 const STRATEGIC = 'application/strategic-merge-patch+json'
 
-/** Changes an object with a JSON merge patch, or with a strategic one that means the same. */
+/** Patches an object with a JSON merge patch, or with a strategic merge patch that is equivalent to one. */
 export async function patchObject(
   call: ResourceCall,
   resource: Resource,
@@ -65,12 +73,12 @@ export async function patchObject(
   const patch = await readJson(call.request, [MERGE, STRATEGIC])
   if (call.request.headers['content-type']?.startsWith(STRATEGIC)) checkStrategicPatch(patch)
   const existing = findObject(call, store)
-  // The version that was read is not a condition unless the patch names one.
+  // Only a version in the patch itself is a precondition.
   const { resourceVersion: _, ...metadata } = existing.metadata
   return replace(fields(mergePatch({ ...existing, metadata }, patch)), call, resource, store)
 }
 
-/** Deletes an object; a namespace goes at once, with all that is in it. */
+/** Deletes an object. A namespace is deleted immediately, with everything in it. */
 export async function deleteObject(
   call: ResourceCall,
   resource: Resource,
@@ -111,7 +119,7 @@ function replace(
   const kept = { uid, creationTimestamp, ...(namespace === undefined ? {} : { namespace }) }
   const object = compose(candidate, resource, { ...kept, resourceVersion })
   const isSame = isDeepStrictEqual(object, existing)
-  // A write that changes nothing is no event, as in Kubernetes.
+  // A write that changes nothing causes no event, as in Kubernetes.
   return { status: 200, body: isSame || isDryRun(call) ? object : store.put(resource.name, object) }
 }
 
@@ -129,7 +137,7 @@ function compose(
     kind,
     apiVersion: 'v1',
     metadata: { resourceVersion: '', ...metadata, name, ...own },
-    ...observed(kind, body),
+    ...controllerFields(kind, body),
   }
 }
 

@@ -4,7 +4,7 @@ import { type Finding, type Inspection, inspectClientCertificate } from './clien
 import type { Tokens } from './tokens.ts'
 import { ANONYMOUS, asAuthenticated, type UserInfo } from './user-info.ts'
 
-/** What authentication needs to know. */
+/** The credentials that the server accepts. */
 export interface Authenticators {
   readonly certificates: ClientCertificates
   readonly tokens: Tokens
@@ -14,23 +14,23 @@ export interface Authenticators {
   readonly now: () => number
 }
 
-/** The outcome: who it is, if anybody, and what was shown. */
+/** The result of authentication: the user, and which credentials the request had. */
 export interface Authentication {
-  /** Absent when the request must be answered with 401. */
+  /** Absent if the request must be answered with 401. */
   readonly user?: UserInfo
   readonly hasAuthorization: boolean
   readonly hasClientCertificate: boolean
-  /** Whom the bearer token was issued to, good or not. */
+  /** The user that the bearer token was issued to, whether it is valid or not. */
   readonly tokenUser?: string
-  /** Whom the client certificate names, good or not. */
+  /** The user that the client certificate names, whether it is valid or not. */
   readonly certificateUser?: string
 }
 
 /**
- * Finds out who sent a request, in the order of kube-apiserver.
+ * Authenticates a request, in the order of kube-apiserver.
  *
- * A good certificate wins, even beside a bad token. A bad certificate does not hurt a good token.
- * If something was shown and nothing of it was good, the request is not anonymous but refused.
+ * A valid certificate takes precedence, even over an invalid token. An invalid certificate does not affect a valid
+ * token. A request with only invalid credentials is not anonymous but unauthorized.
  */
 export function authenticate(request: Incoming, known: Authenticators): Authentication {
   const { authorization } = request.headers
@@ -59,7 +59,7 @@ function choose(
 }
 
 function inspectAuthorization(header: string, known: Authenticators): Inspection {
-  // client-go's bearertoken authenticator: other schemes, and an empty token, are no opinion.
+  // As in kube-apiserver's bearertoken authenticator, other schemes and an empty token are ignored.
   const [scheme = '', value = ''] = header.trim().split(' ')
   if (value === '') return { finding: 'absent' }
   if (scheme.toLowerCase() === 'bearer') return inspectToken(value, known.tokens)
@@ -74,7 +74,7 @@ function inspectToken(token: string, tokens: Tokens): Inspection {
 }
 
 function inspectBasic(encoded: string, passwords: Readonly<Record<string, string>>): Finding {
-  // Without passwords there is no such authenticator, and the header means nothing.
+  // Without passwords there is no such authenticator, and the header is ignored.
   if (Object.keys(passwords).length === 0) return 'absent'
   const text = Buffer.from(encoded, 'base64').toString()
   const colon = text.indexOf(':')

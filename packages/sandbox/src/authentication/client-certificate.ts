@@ -3,10 +3,10 @@ import type { ClientCertificates } from '../certificates/client-certificates.ts'
 import type { Incoming } from '../server/exchange.ts'
 import type { UserInfo } from './user-info.ts'
 
-/** What a credential says about the client: nothing, something bad, or who it is. */
+/** The user that a credential authenticates, or `absent` or `invalid`. */
 export type Finding = 'absent' | 'invalid' | UserInfo
 
-/** A finding, and whom the credential names even if it is bad. */
+/** A finding, and the user that the credential names even if it is invalid. */
 export interface Inspection {
   readonly finding: Finding
   readonly names?: string
@@ -15,8 +15,8 @@ export interface Inspection {
 /**
  * Reads the user from the client certificate of the connection.
  *
- * The dates are checked for every request, as kube-apiserver does: a connection that was opened
- * with a good certificate does not outlive it.
+ * The dates are checked for every request, as in kube-apiserver: requests on a connection fail once its certificate has
+ * expired.
  */
 export function inspectClientCertificate(
   { socket }: Incoming,
@@ -28,15 +28,15 @@ export function inspectClientCertificate(
   if (certificate?.subject === undefined || certificate.valid_to === undefined) {
     return { finding: 'absent' }
   }
-  // The type says string, but an attribute with several values arrives as a list.
+  // The type says string, but an attribute with several values is an array.
   const { CN, O }: { CN?: unknown; O?: unknown } = certificate.subject
   const [username] = strings(CN)
   if (username === undefined) return { finding: 'invalid' }
-  const isGood =
+  const isValid =
     socket.authorized &&
     now <= Date.parse(certificate.valid_to) &&
     !certificates.isRevoked(certificate.fingerprint256 ?? '')
-  return { finding: isGood ? { username, groups: strings(O) } : 'invalid', names: username }
+  return { finding: isValid ? { username, groups: strings(O) } : 'invalid', names: username }
 }
 
 function strings(value: unknown): string[] {

@@ -5,9 +5,9 @@ import { asAuthenticated, MASTERS, type UserInfo } from './user-info.ts'
 const EXTRA_PREFIX = 'impersonate-extra-'
 
 /**
- * Takes the identity that a request asks for in its impersonation headers.
+ * Returns the user of a request after its impersonation headers are applied.
  *
- * Only members of `system:masters` may; others get the 403 of kube-apiserver.
+ * @throws {StatusError} 403, as kube-apiserver, if the user is not in `system:masters`.
  */
 export function impersonate(request: Incoming, user: UserInfo): UserInfo {
   const headers = headerValues(request)

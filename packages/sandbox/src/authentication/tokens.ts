@@ -1,19 +1,19 @@
 import { randomBytes } from 'node:crypto'
 import type { UserInfo } from './user-info.ts'
 
-/** Whom a token is for and how long it lives. */
+/** The user and the lifetime of a token. */
 export interface TokenOptions {
   readonly user: string
   readonly groups?: readonly string[] | undefined
   readonly uid?: string | undefined
-  /** Without it the token never expires. */
+  /** By default the token never expires. */
   readonly lifetimeMs?: number | undefined
 }
 
-/** A bearer token and, if it expires, when. */
+/** A bearer token and its expiry, if it has one. */
 export interface IssuedToken {
   readonly token: string
-  /** RFC 3339, as `ExecCredential` wants it. */
+  /** In RFC 3339, as in an `ExecCredential`. */
   readonly expirationTimestamp?: string
 }
 
@@ -24,7 +24,7 @@ interface Entry {
 
 const TOKEN_BYTES = 24
 
-/** The bearer tokens that the server knows. */
+/** The bearer tokens of the server. */
 export class Tokens {
   readonly #entries = new Map<string, Entry>()
   readonly #revoked = new Set<string>()
@@ -34,6 +34,7 @@ export class Tokens {
     this.#now = now
   }
 
+  /** Issues a token that is valid immediately. */
   issue({ user, groups = [], uid, lifetimeMs }: TokenOptions): IssuedToken {
     const token = `sandbox-${randomBytes(TOKEN_BYTES).toString('base64url')}`
     const expiresAt = lifetimeMs === undefined ? Number.POSITIVE_INFINITY : this.#now() + lifetimeMs
@@ -43,7 +44,7 @@ export class Tokens {
     return { token, expirationTimestamp: new Date(expiresAt).toISOString() }
   }
 
-  /** Refuses one token, or all tokens issued to a user so far. */
+  /** Revokes one token, or all tokens issued to a user so far. */
   revoke(tokenOrUser: string): void {
     this.#revoked.add(tokenOrUser)
     for (const [token, { user }] of this.#entries) {
@@ -51,14 +52,14 @@ export class Tokens {
     }
   }
 
-  /** Says whose token this is; nobody's, if it is unknown, revoked or expired. */
+  /** Returns the user of a token; undefined if it is unknown, revoked or expired. */
   find(token: string): UserInfo | undefined {
     const entry = this.#entries.get(token)
     if (entry === undefined || entry.expiresAt <= this.#now()) return undefined
     return this.#revoked.has(token) ? undefined : entry.user
   }
 
-  /** Says whom a token was issued to, also when it is revoked or expired. */
+  /** Returns the user name that a token was issued to, even if it is revoked or expired. */
   ownerOf(token: string): string | undefined {
     return this.#entries.get(token)?.user.username
   }

@@ -1,4 +1,4 @@
-/** Who somebody is, in the words of `authentication.k8s.io`. */
+/** A user, as in `authentication.k8s.io`. */
 export interface UserInfo {
   readonly username: string
   readonly uid?: string
@@ -6,19 +6,19 @@ export interface UserInfo {
   readonly extra?: Readonly<Record<string, readonly string[]>>
 }
 
-/** The group of everybody who showed a good credential. */
+/** The group of every authenticated user. */
 const AUTHENTICATED = 'system:authenticated'
 
-/** The group whose members may do everything, impersonation included. */
+/** The group whose members may do everything, including impersonation. */
 export const MASTERS = 'system:masters'
 
-/** Who a request without any credential is. */
+/** The user of a request without a credential. */
 export const ANONYMOUS: UserInfo = {
   username: 'system:anonymous',
   groups: ['system:unauthenticated'],
 }
 
-/** Adds the group that every authenticated user has. */
+/** Returns a user with the group of authenticated users added. */
 export function asAuthenticated(user: UserInfo): UserInfo {
   if (user.username === ANONYMOUS.username || user.groups.includes(AUTHENTICATED)) return user
   return { ...user, groups: [...user.groups, AUTHENTICATED] }

@@ -8,24 +8,24 @@ import {
   type X509Module,
 } from './x509-module.ts'
 
-/** What a new certificate should say. */
+/** The contents of a new certificate. */
 interface CertificateRequest {
   readonly subject: DistinguishedName
   readonly notBefore: Date
   readonly notAfter: Date
   readonly usage: 'client' | 'server'
   readonly alternativeNames?: readonly AlternativeName[]
-  /** PEM of a key that exists; else one is made. */
+  /** PEM of an existing public key; by default a new key is generated. */
   readonly publicKey?: string | undefined
 }
 
-/** A certificate and its private key, both as PEM; the key as PKCS#8, empty if it is not ours. */
+/** A certificate and its private key (PKCS#8), both as PEM. The key is empty if the request had a public key. */
 export interface KeyedCertificate {
   readonly certificate: string
   readonly key: string
 }
 
-/** Something that signs certificates: a root, or an intermediate below one. */
+/** A certificate authority: a root or an intermediate. */
 export interface Authority {
   readonly certificate: string
   issue(request: CertificateRequest): Promise<KeyedCertificate>
@@ -40,7 +40,7 @@ const USAGE_OIDS = { server: '1.3.6.1.5.5.7.3.1', client: '1.3.6.1.5.5.7.3.2' }
 const DIGITAL_SIGNATURE = 1
 const CERTIFICATE_AND_CRL_SIGN = 32 | 64
 
-/** Makes a root certificate authority with a key of its own. */
+/** Creates a root certificate authority with a new key. */
 export async function createAuthority(name: string): Promise<Authority> {
   const keys = await generateKeys()
   return makeAuthority(loadX509(), name, { name, keys }, keys)
@@ -71,7 +71,7 @@ async function makeAuthority(
   return {
     certificate,
     issue: async (request) => issueLeaf(x509, own, request),
-    issueIntermediate: async (below) => makeAuthority(x509, below, own, await generateKeys()),
+    issueIntermediate: async (subject) => makeAuthority(x509, subject, own, await generateKeys()),
   }
 }
 
@@ -113,7 +113,7 @@ async function sign(
     x509.SubjectKeyIdentifierExtension.create(publicKey, false, webcrypto),
     x509.AuthorityKeyIdentifierExtension.create(issuer.keys.publicKey, false, webcrypto),
   ])
-  const made = await x509.X509CertificateGenerator.create(
+  const created = await x509.X509CertificateGenerator.create(
     {
       subject,
       issuer: commonName(issuer.name),
@@ -126,7 +126,7 @@ async function sign(
     },
     webcrypto,
   )
-  return `${made.toString('pem').trim()}\n`
+  return `${created.toString('pem').trim()}\n`
 }
 
 async function generateKeys(): Promise<webcrypto.CryptoKeyPair> {

@@ -2,27 +2,27 @@ import { X509Certificate } from 'node:crypto'
 import { type Authority, createAuthority } from './authority.ts'
 import type { DistinguishedName } from './x509-module.ts'
 
-/** Whom a client certificate is for, and what may be wrong with it on purpose. */
+/** The user and the lifetime of a client certificate, and options that make it invalid. */
 export interface CertificateOptions {
-  /** The common name, which Kubernetes takes as the user name. */
+  /** The common name, which Kubernetes uses as the user name. */
   readonly user: string
-  /** The organisations, which Kubernetes takes as groups. */
+  /** The organisations, which Kubernetes uses as groups. */
   readonly groups?: readonly string[] | undefined
-  /** Counted from `notBefore` if given, else from now; one hour unless told; may be negative. */
+  /** Counted from `notBefore` if it is set, else from now. By default one hour; may be negative. */
   readonly lifetimeMs?: number | undefined
   readonly notBefore?: Date | undefined
-  /** Signs with an intermediate authority, whose certificate follows the leaf. */
+  /** Issues the certificate from an intermediate CA, whose certificate follows the leaf. */
   readonly intermediate?: boolean | undefined
-  /** Signs with an authority that the server does not know. */
+  /** Issues the certificate from a CA that the server does not trust. */
   readonly untrusted?: boolean | undefined
-  /** PEM of a key that is elsewhere, in a token for example: then the certificate comes without one. */
+  /** PEM of the public key to certify, for example of a key in a token. The result then has no private key. */
   readonly publicKey?: string | undefined
 }
 
-/** A client certificate: PEM, leaf first, and the PKCS#8 key that belongs to it. */
+/** A client certificate as PEM, leaf first, and its PKCS#8 key. */
 export interface IssuedCertificate {
   readonly certificate: string
-  /** Empty when it was issued for a key that is elsewhere. */
+  /** Empty if the certificate was issued for a given public key. */
   readonly key: string
   readonly notAfter: Date
 }
@@ -30,14 +30,14 @@ export interface IssuedCertificate {
 const HOUR_MS = 3_600_000
 const BACKDATE_MS = 60_000
 
-/** Issues client certificates and remembers which ones were taken back. */
+/** Issues and revokes client certificates. */
 export class ClientCertificates {
   readonly #authority: Authority
   readonly #now: () => number
   readonly #issued = new Map<string, Set<string>>()
   readonly #revoked = new Set<string>()
   #intermediate: Promise<Authority> | undefined
-  #stranger: Promise<Authority> | undefined
+  #untrusted: Promise<Authority> | undefined
 
   constructor(authority: Authority, now: () => number) {
     this.#authority = authority
@@ -47,9 +47,9 @@ export class ClientCertificates {
   async issue(options: CertificateOptions): Promise<IssuedCertificate> {
     const { user, groups = [], lifetimeMs = HOUR_MS } = options
     const start = options.notBefore?.getTime() ?? this.#now()
-    // X.509 counts whole seconds; rounding up keeps a short life from being over at once.
+    // X.509 has whole seconds; rounding down could make a short-lived certificate expire at once.
     const notAfter = new Date(Math.ceil((start + lifetimeMs) / 1000) * 1000)
-    // TLS looks at the system's clock, which may be behind the sandbox's own.
+    // TLS uses the system clock, which may be behind the sandbox's own.
     const earliest = Math.min(start, start + lifetimeMs, Date.now())
     const notBefore = options.notBefore ?? new Date(earliest - BACKDATE_MS)
     const subject: DistinguishedName = [
@@ -58,13 +58,13 @@ export class ClientCertificates {
     ]
     const signer = await this.#signer(options)
     const { publicKey } = options
-    const made = await signer.issue({ subject, notBefore, notAfter, usage: 'client', publicKey })
-    this.#remember(user, made.certificate)
+    const issued = await signer.issue({ subject, notBefore, notAfter, usage: 'client', publicKey })
+    this.#remember(user, issued.certificate)
     const chain = options.intermediate === true ? signer.certificate : ''
-    return { certificate: made.certificate + chain, key: made.key, notAfter }
+    return { certificate: issued.certificate + chain, key: issued.key, notAfter }
   }
 
-  /** Refuses every certificate issued to this user so far; later ones are good again. */
+  /** Revokes every certificate issued to a user so far; later ones are valid. */
   revoke(user: string): void {
     for (const fingerprint of this.#issued.get(user) ?? []) this.#revoked.add(fingerprint)
     this.#issued.delete(user)
@@ -76,9 +76,11 @@ export class ClientCertificates {
 
   async #signer({ untrusted, intermediate }: CertificateOptions): Promise<Authority> {
     if (untrusted === true) {
-      this.#stranger ??= createAuthority('somebody-else')
-      const stranger = await this.#stranger
-      return intermediate === true ? stranger.issueIntermediate('somebody-else-below') : stranger
+      this.#untrusted ??= createAuthority('untrusted-ca')
+      const untrustedCa = await this.#untrusted
+      return intermediate === true
+        ? untrustedCa.issueIntermediate('untrusted-intermediate')
+        : untrustedCa
     }
     if (intermediate !== true) return this.#authority
     this.#intermediate ??= this.#authority.issueIntermediate('sandbox-intermediate')

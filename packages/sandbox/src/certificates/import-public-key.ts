@@ -1,13 +1,17 @@
 import { createPublicKey, webcrypto } from 'node:crypto'
 
-/** Names of curves: OpenSSL has its own. */
+/** Curves by their OpenSSL names. */
 const CURVES: Readonly<Record<string, string>> = {
   prime256v1: 'P-256',
   secp384r1: 'P-384',
   secp521r1: 'P-521',
 }
 
-/** Reads a public key of any kind that a client certificate may have, as PEM. */
+/**
+ * Imports a PEM public key of any type that a client certificate may have.
+ *
+ * @throws {Error} The type of the key is not supported.
+ */
 export async function importPublicKey(pem: string): Promise<webcrypto.CryptoKey> {
   const key = createPublicKey(pem)
   const { asymmetricKeyType: type = '', asymmetricKeyDetails: details } = key
@@ -18,6 +22,6 @@ export async function importPublicKey(pem: string): Promise<webcrypto.CryptoKey>
   if (type === 'ed25519') return read({ name: 'Ed25519' })
   const namedCurve = CURVES[details?.namedCurve ?? '']
   if (namedCurve === undefined)
-    throw new Error(`no certificate is issued for a key of kind ${type}`)
+    throw new Error(`cannot issue a certificate for a key of type ${type}`)
   return read({ name: 'ECDSA', namedCurve })
 }

@@ -1,7 +1,7 @@
 import type { Authority, KeyedCertificate } from './authority.ts'
 import type { AlternativeName } from './x509-module.ts'
 
-/** The name, besides the addresses, that the server certificate is good for. */
+/** A DNS name that the server certificate is valid for, in addition to `localhost` and the loopback addresses. */
 export const SERVER_NAME = 'sandbox.kubecred.test'
 
 const NAMES: readonly AlternativeName[] = [
@@ -12,7 +12,7 @@ const NAMES: readonly AlternativeName[] = [
 ]
 const DAY_MS = 86_400_000
 
-/** Issues the certificate that the sandbox shows to its clients. */
+/** Issues the certificate of the sandbox's server. */
 export async function issueServerCertificate(authority: Authority): Promise<KeyedCertificate> {
   const now = Date.now()
   return authority.issue({

@@ -4,7 +4,7 @@ import { issueServerCertificate } from './server-certificate.ts'
 
 const NAME = 'sandbox-ca'
 
-/** The authority of the server's certificate, and the certificate; both can be replaced. */
+/** The server's certificate and its CA; both can be rotated. */
 export class ServerIdentity {
   #authority: Authority
   #certificate: KeyedCertificate
@@ -23,12 +23,12 @@ export class ServerIdentity {
     return this.#authority
   }
 
-  /** What a server needs to show itself. */
+  /** The TLS options of the server. */
   get tls(): TlsOptions {
     return { cert: this.#certificate.certificate, key: this.#certificate.key }
   }
 
-  /** Makes another authority of the same name, as tools that renew a cluster do, and a certificate of it. */
+  /** Replaces the CA by a new one with the same name, as cluster tools do, and issues a new certificate from it. */
   async rotate(): Promise<void> {
     const authority = await createAuthority(NAME)
     this.#certificate = await issueServerCertificate(authority)

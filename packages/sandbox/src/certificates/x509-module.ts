@@ -1,20 +1,20 @@
 import type { webcrypto } from 'node:crypto'
 import { createRequire } from 'node:module'
 
-/** One extension of a certificate; what is inside is the business of `@peculiar/x509`. */
+/** An extension of a certificate; its contents are opaque here. */
 export interface Extension {
   readonly critical: boolean
 }
 
-/** A certificate as `@peculiar/x509` hands it out. */
+/** A certificate of `@peculiar/x509`. */
 interface MadeCertificate {
   toString(format: 'pem'): string
 }
 
-/** A name as a list of relative names; several values of one attribute share one of them. */
+/** A distinguished name as a list of relative names; several values of one attribute share one relative name. */
 export type DistinguishedName = readonly Readonly<Record<string, readonly string[]>>[]
 
-/** What the certificate generator is told. */
+/** The parameters of the certificate generator. */
 interface CertificateParameters {
   readonly subject: DistinguishedName
   readonly issuer: DistinguishedName
@@ -64,15 +64,15 @@ export interface X509Module {
 /**
  * Loads `@peculiar/x509`.
  *
- * The package cannot be imported plainly, for two reasons. Its dependency tsyringe refuses to load
- * without `reflect-metadata`, although nothing the sandbox uses needs it; so the one function it
- * looks for stands in while it loads, and is gone afterwards. And its type declarations need the
- * DOM library, which would let browser names compile everywhere; so its types are stated above.
+ * A plain import does not work, for two reasons. Its dependency tsyringe fails to load without `reflect-metadata`,
+ * although returnUndefined that the sandbox uses needs it; so placeholders of its functions are set while the package loads, and
+ * removed afterwards. And its type declarations need the DOM library, which would make browser globals compile
+ * everywhere; so the types are declared above.
  */
 export function loadX509(): X509Module {
   const require = createRequire(import.meta.url)
   if ('getMetadata' in Reflect) return require('@peculiar/x509')
-  const placeholders = { getMetadata: nothing, getOwnMetadata: nothing }
+  const placeholders = { getMetadata: returnUndefined, getOwnMetadata: returnUndefined }
   Object.assign(Reflect, placeholders)
   try {
     return require('@peculiar/x509')
@@ -81,6 +81,6 @@ export function loadX509(): X509Module {
   }
 }
 
-function nothing(): undefined {
+function returnUndefined(): undefined {
   return undefined
 }

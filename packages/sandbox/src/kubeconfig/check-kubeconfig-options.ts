@@ -6,8 +6,8 @@ import type {
   KubeconfigUser,
 } from './kubeconfig-options.ts'
 
-/** Two names for the same field of a kubeconfig. */
-const SAME: readonly (readonly [keyof KubeconfigUser, keyof KubeconfigUser])[] = [
+/** Pairs of names for the same field of a kubeconfig. */
+const ALIASES: readonly (readonly [keyof KubeconfigUser, keyof KubeconfigUser])[] = [
   ['certificate', 'client-certificate-data'],
   ['key', 'client-key-data'],
   ['certificateFile', 'client-certificate'],
@@ -18,16 +18,16 @@ const SAME: readonly (readonly [keyof KubeconfigUser, keyof KubeconfigUser])[] =
   ['impersonateExtra', 'as-user-extra'],
 ]
 
-/** @throws {TypeError} Names a field that does not exist, or is given twice. */
+/** @throws {TypeError} A field is unknown, or set by both of its names. */
 export function checkKubeconfigOptions(options: KubeconfigOptions): void {
   checkOptionNames(options, 'writeKubeconfig()', OPTIONS)
   const { user } = options
   if (user === undefined) return
   checkOptionNames(user, 'the user of writeKubeconfig()', USER)
-  for (const [ours, theirs] of SAME) {
+  for (const [ours, theirs] of ALIASES) {
     if (user[ours] === undefined || user[theirs] === undefined) continue
     throw new TypeError(
-      `the user of writeKubeconfig() has ${ours} and ${theirs}, which mean the same; leave one out`,
+      `the user of writeKubeconfig() has ${ours} and ${theirs}, which are the same field; remove one`,
     )
   }
   if (user.exec !== undefined) checkOptionNames(user.exec, 'the exec of writeKubeconfig()', EXEC)

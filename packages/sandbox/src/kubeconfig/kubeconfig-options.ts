@@ -1,7 +1,7 @@
 /**
- * How the user of a written kubeconfig authenticates; several fields may be given at once.
+ * The user entry of a kubeconfig; several fields may be set.
  *
- * What `issueToken()` and `issueCertificate()` return fits in.
+ * The results of `issueToken()` and `issueCertificate()` can be used as they are.
  */
 export interface KubeconfigUser {
   readonly token?: string | undefined
@@ -15,13 +15,13 @@ export interface KubeconfigUser {
   readonly username?: string | undefined
   readonly password?: string | undefined
   readonly exec?: KubeconfigExec | undefined
-  /** Written as it is: an external signer, or OpenID Connect. */
+  /** Written unchanged: an external signer, or OpenID Connect. */
   readonly 'auth-provider'?: KubeconfigAuthProvider | undefined
   readonly impersonate?: string | undefined
   readonly impersonateUid?: string | undefined
   readonly impersonateGroups?: readonly string[] | undefined
   readonly impersonateExtra?: Readonly<Record<string, readonly string[]>> | undefined
-  // The same by the names that a kubeconfig has, with the values that it has: data is base64.
+  // The same fields under their kubeconfig names, with kubeconfig values: data is base64.
   readonly 'client-certificate-data'?: string | undefined
   readonly 'client-key-data'?: string | undefined
   readonly 'client-certificate'?: string | undefined
@@ -30,17 +30,17 @@ export interface KubeconfigUser {
   readonly 'as-uid'?: string | undefined
   readonly 'as-groups'?: readonly string[] | undefined
   readonly 'as-user-extra'?: Readonly<Record<string, readonly string[]>> | undefined
-  /** When the token ends: not written. */
+  /** The expiry of the token; not written. */
   readonly expirationTimestamp?: string | undefined
-  /** When the certificate ends: not written. */
+  /** The expiry of the certificate; not written. */
   readonly notAfter?: Date | undefined
 }
 
-/** The exec plugin of a kubeconfig user; what `sandbox.plugin()` returns fits in. */
+/** The exec plugin of a kubeconfig user. The result of `sandbox.plugin()` can be used as it is. */
 export interface KubeconfigExec {
   readonly command: string
   readonly args?: readonly string[] | undefined
-  /** By name, or as a kubeconfig has them. */
+  /** An object, or a list of names and values as in a kubeconfig. */
   readonly env?:
     | Readonly<Record<string, string>>
     | readonly { readonly name: string; readonly value: string }[]
@@ -55,13 +55,13 @@ export interface KubeconfigExec {
 
 /** The auth provider of a kubeconfig user. */
 export interface KubeconfigAuthProvider {
-  /** `externalSigner` and `oidc` are those that kubecred has. */
+  /** kubecred supports `externalSigner` and `oidc`. */
   readonly name: string
-  /** What the provider wants to know, such as `pathExec`. */
+  /** The settings of the provider, such as `pathExec`. */
   readonly config?: Readonly<Record<string, string>> | undefined
 }
 
-/** What to write into a kubeconfig. */
+/** The contents of a kubeconfig, and where to write it. */
 export interface KubeconfigOptions {
   /** By default a new file in the sandbox's own folder. */
   readonly path?: string | undefined
@@ -72,8 +72,8 @@ export interface KubeconfigOptions {
   readonly server?: string | undefined
   readonly tlsServerName?: string | undefined
   readonly proxyUrl?: string | undefined
-  /** Leaves the authority out and tells clients not to check the server's certificate. */
+  /** Writes `insecure-skip-tls-verify` instead of the CA. */
   readonly insecureSkipTlsVerify?: boolean | undefined
-  /** Given to plugins as `spec.cluster.config` when they ask for cluster information. */
+  /** Passed to plugins as `spec.cluster.config` if `provideClusterInfo` is set. */
   readonly extension?: unknown
 }

@@ -3,7 +3,7 @@ import type { KubeconfigExec, KubeconfigOptions, KubeconfigUser } from './kubeco
 const NAME = 'sandbox'
 const EXEC_EXTENSION = 'client.authentication.k8s.io/exec'
 
-/** Writes a kubeconfig as JSON, which every YAML parser reads. */
+/** Renders a kubeconfig as JSON, which every YAML parser reads. */
 export function renderKubeconfig(options: KubeconfigOptions, url: string, caPem: string): string {
   const user = options.user ?? {}
   const config = {
@@ -35,7 +35,7 @@ function renderCluster(options: KubeconfigOptions, url: string, caPem: string): 
   }
 }
 
-/** Fields that are `undefined` disappear when the whole becomes JSON. */
+/** Undefined fields are omitted by `JSON.stringify`. */
 function renderUser(user: KubeconfigUser): unknown {
   return {
     token: user.token,

@@ -5,7 +5,7 @@ import { checkKubeconfigOptions } from './check-kubeconfig-options.ts'
 import type { KubeconfigOptions } from './kubeconfig-options.ts'
 import { renderKubeconfig } from './render-kubeconfig.ts'
 
-/** Where a kubeconfig leads, and where it goes if its options do not say. */
+/** The server that a kubeconfig names, and the folder for a kubeconfig without a path. */
 export interface KubeconfigTarget {
   readonly url: string
   readonly caPem: string
@@ -13,9 +13,9 @@ export interface KubeconfigTarget {
 }
 
 /**
- * Writes a kubeconfig that only its owner can read, and returns its path.
+ * Writes a kubeconfig with mode 0600, and returns its path.
  *
- * @throws {TypeError} A field does not exist. Nothing was written.
+ * @throws {TypeError} A field is unknown; nothing is written.
  */
 export function writeKubeconfig(options: KubeconfigOptions, target: KubeconfigTarget): string {
   checkKubeconfigOptions(options)

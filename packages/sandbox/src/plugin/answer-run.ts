@@ -2,15 +2,15 @@ import type { IssuedToken, TokenOptions } from '../authentication/tokens.ts'
 import type { CertificateOptions, IssuedCertificate } from '../certificates/client-certificates.ts'
 import type { PluginOptions, PluginOutput } from './plugin-options.ts'
 
-/** Where a plugin's credentials come from. */
+/** Issues the credentials of plugins. */
 export interface Issuer {
   issueToken(options: TokenOptions): IssuedToken
   issueCertificate(options: CertificateOptions): Promise<IssuedCertificate>
 }
 
-const NEWEST = 'client.authentication.k8s.io/v1'
+const DEFAULT_API_VERSION = 'client.authentication.k8s.io/v1'
 
-/** Decides what one run of a plugin prints. */
+/** Returns the output of one run of a plugin. */
 export async function answerRun(
   options: PluginOptions,
   execInfo: unknown,
@@ -21,7 +21,7 @@ export async function answerRun(
   if (exitCode !== 0) return { stdout: '', stderr, exitCode }
   const credential = {
     kind: 'ExecCredential',
-    apiVersion: options.apiVersion ?? versionOf(execInfo) ?? NEWEST,
+    apiVersion: options.apiVersion ?? versionOf(execInfo) ?? DEFAULT_API_VERSION,
     status: await issueStatus(options, issuer),
   }
   return { stdout: `${JSON.stringify(credential)}\n`, stderr, exitCode }

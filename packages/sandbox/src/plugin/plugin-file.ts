@@ -2,21 +2,21 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pluginScript } from './plugin-script.ts'
 
-// The kernel cuts the first line of a script; older ones do so at 127 bytes.
-const SHEBANG_LIMIT = 125
+// Older kernels truncate the first line of a script at 127 bytes.
+const MAX_INTERPRETER_LENGTH = 125
 
-/** Writes a plugin's executable file and says how to start it. */
+/** Writes the executable file of a plugin, and returns the command that starts it. */
 export function writePluginFile(folder: string, id: string): { command: string; args: string[] } {
   const interpreter = process.execPath
-  // The extension keeps the file CommonJS even below a package.json that says otherwise.
+  // With .cjs the file is CommonJS whatever a package.json above it says.
   const file = join(folder, `plugin-${id}.cjs`)
   writeFileSync(file, pluginScript(interpreter), { mode: 0o700 })
-  return hasShebang(interpreter)
+  return canUseShebang(interpreter)
     ? { command: file, args: [] }
     : { command: interpreter, args: [file] }
 }
 
-function hasShebang(interpreter: string): boolean {
-  const isPlain = !/\s/.test(interpreter) && interpreter.length < SHEBANG_LIMIT
+function canUseShebang(interpreter: string): boolean {
+  const isPlain = !/\s/.test(interpreter) && interpreter.length < MAX_INTERPRETER_LENGTH
   return process.platform !== 'win32' && isPlain
 }

@@ -1,31 +1,31 @@
-/** What a plugin answers with, and how it may misbehave. */
+/** What a plugin prints, and how it fails. */
 export interface PluginOptions {
   readonly user: string
   readonly groups?: readonly string[] | undefined
-  /** `token` unless told. */
+  /** The credential that the plugin prints; by default `token`. */
   readonly answers?: 'token' | 'certificate' | 'both' | undefined
-  /** Life of each credential; without it a token has no expiry, and a certificate one hour. */
+  /** Lifetime of each credential. By default a token does not expire, and a certificate expires after one hour. */
   readonly lifetimeMs?: number | undefined
-  /** How long the plugin takes to answer. */
+  /** How long the plugin waits before it prints. */
   readonly delayMs?: number | undefined
-  /** Answers in this version whatever was asked; otherwise in the version that was asked for. */
+  /** The API version of the output; by default the one that was requested. */
   readonly apiVersion?: string | undefined
-  /** Printed in place of a credential. */
+  /** Printed instead of a credential. */
   readonly stdout?: string | undefined
-  /** Printed on standard error, beside the answer. */
+  /** Printed on standard error, in addition to the output. */
   readonly stderr?: string | undefined
-  /** Exit status, 0 unless told. With another one no credential is printed. */
+  /** By default 0. With any other exit status no credential is printed. */
   readonly exitCode?: number | undefined
 }
 
-/** How to start a plugin; fits the `exec` part of a kubeconfig user. */
+/** How to start a plugin. It can be used as the `exec` field of a kubeconfig user. */
 export interface PluginCommand {
   readonly command: string
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>
 }
 
-/** What one run of a plugin prints, and how it ends. */
+/** The output and exit status of one run of a plugin. */
 export interface PluginOutput {
   readonly stdout: string
   readonly stderr: string

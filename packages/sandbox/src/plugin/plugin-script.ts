@@ -1,8 +1,8 @@
 /**
- * Writes the text of a credential plugin.
+ * Returns the script of a credential plugin.
  *
- * It is plain CommonJS for any Node, with the interpreter's full path in its first line, so that it
- * runs with an empty PATH. It knows nothing itself: it asks the sandbox and prints the answer.
+ * It is CommonJS for any version of Node, with the interpreter's full path in its first line, so that it runs with an
+ * empty PATH. It sends the exec info to the sandbox and prints the response.
  */
 export function pluginScript(interpreter: string): string {
   return `#!${interpreter}
@@ -10,7 +10,7 @@ export function pluginScript(interpreter: string): string {
 const { request } = require('node:http')
 const { env } = process
 
-const asked = request(
+const outgoing = request(
   {
     socketPath: env.KUBECRED_SANDBOX_SOCKET,
     path: '/run/' + env.KUBECRED_SANDBOX_PLUGIN,
@@ -20,15 +20,15 @@ const asked = request(
   async (response) => {
     let text = ''
     for await (const chunk of response.setEncoding('utf8')) text += chunk
-    if (response.statusCode !== 200) fail('the sandbox said ' + response.statusCode)
+    if (response.statusCode !== 200) fail('the sandbox answered ' + response.statusCode)
     const { stdout, stderr, exitCode } = JSON.parse(text)
     process.stderr.write(stderr)
     process.stdout.write(stdout)
     process.exitCode = exitCode
   },
 )
-asked.on('error', (error) => fail(error.message))
-asked.end(env.KUBERNETES_EXEC_INFO ?? '')
+outgoing.on('error', (error) => fail(error.message))
+outgoing.end(env.KUBERNETES_EXEC_INFO ?? '')
 
 function fail(reason) {
   process.stderr.write('sandbox plugin: ' + reason + '\\n')

@@ -7,9 +7,9 @@ import { answerRun, type Issuer } from './answer-run.ts'
 import { writePluginFile } from './plugin-file.ts'
 import type { PluginCommand, PluginOptions } from './plugin-options.ts'
 
-const EXEC_INFO_LIMIT = 1000
+const MAX_EXEC_INFOS = 1000
 
-/** The credential plugins of a sandbox, and the private door through which they ask it. */
+/** The credential plugins of a sandbox, and the private socket through which they request credentials. */
 export class Plugins {
   readonly #folder: string
   readonly #issuer: Issuer
@@ -29,7 +29,7 @@ export class Plugins {
     return this.#runs
   }
 
-  /** What the plugins were given in KUBERNETES_EXEC_INFO, oldest first; the last 1,000. */
+  /** The values of KUBERNETES_EXEC_INFO in the last 1,000 runs, oldest first. */
   get execInfos(): readonly unknown[] {
     return [...this.#execInfos]
   }
@@ -78,20 +78,20 @@ export class Plugins {
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const options = this.#plugins.get(request.url?.replace('/run/', '') ?? '')
-    const isOurs = request.headers.authorization === `Bearer ${this.#secret}`
-    if (!isOurs || options === undefined) {
-      response.writeHead(isOurs ? 404 : 403).end()
+    const isAuthorized = request.headers.authorization === `Bearer ${this.#secret}`
+    if (!isAuthorized || options === undefined) {
+      response.writeHead(isAuthorized ? 404 : 403).end()
       return
     }
     const execInfo = parseExecInfo((await readBody(request)).toString())
     this.#runs += 1
-    this.#execInfos = [...this.#execInfos, execInfo].slice(-EXEC_INFO_LIMIT)
+    this.#execInfos = [...this.#execInfos, execInfo].slice(-MAX_EXEC_INFOS)
     await delay(options.delayMs ?? 0, undefined, { signal: this.#closing.signal })
     response.end(JSON.stringify(await answerRun(options, execInfo, this.#issuer)))
   }
 }
 
-/** Keeps what is not JSON as text: seeing what a client really sent is the point. */
+/** Parses an exec info. Invalid JSON is kept as text, so that tests see what the client sent. */
 function parseExecInfo(text: string): unknown {
   if (text === '') return undefined
   try {

@@ -1,9 +1,9 @@
 import type { RawData, WebSocket } from 'ws'
 
-/** Who is told what a client sends. */
+/** Receives what a client sends. */
 export interface Receiver {
   onData(channel: number, data: Buffer): void
-  /** Called once for a channel that the client will not send on again. */
+  /** Called once when the client has ended a channel. */
   onEnd(channel: number): void
 }
 
@@ -12,27 +12,27 @@ const CLOSABLE = 'v5.channel.k8s.io'
 const CLOSE_SIGNAL = 255
 const NORMAL_CLOSURE = 1000
 
-/** A WebSocket with channels: the first byte of every message says to which one it belongs. */
+/** A WebSocket with channels: the first byte of every message is the number of its channel. */
 export class Channels {
   readonly #socket: WebSocket
 
   constructor(socket: WebSocket) {
     this.#socket = socket
-    // A client that breaks the rules of WebSocket has its connection closed by `ws`; that is all.
+    // After a protocol error `ws` closes the connection; nothing else is needed.
     socket.on('error', () => {})
   }
 
-  /** What was agreed on; empty if the client asked for nothing. */
+  /** The negotiated subprotocol; empty if the client offered none. */
   get protocol(): string {
     return this.#socket.protocol
   }
 
-  /** Sends on a channel. What comes too late for the client is dropped. */
+  /** Sends on a channel. After the connection has closed, data is dropped. */
   send(channel: number, data: string | Uint8Array): void {
     this.#socket.send(Buffer.concat([Buffer.of(channel), Buffer.from(data)]))
   }
 
-  /** Starts to listen; `input` is the channel that ends when the client leaves without a signal. */
+  /** Starts to receive. `input` is the channel that ends if the client disconnects without a close signal. */
   receive(input: number, receiver: Receiver): void {
     const ended = new Set<number>()
     const end = (channel: number): void => {

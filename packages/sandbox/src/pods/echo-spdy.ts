@@ -5,9 +5,9 @@ const VERSION_HEADER = 'X-Stream-Protocol-Version'
 const PREFERRED = 'v4.channel.k8s.io'
 
 /**
- * Switches to what calls itself SPDY and sends back every byte.
+ * Answers an upgrade to SPDY and echoes every byte.
  *
- * Enough to see whether an upgrade gets through with its credential; there are no SPDY frames in it.
+ * That is enough to test whether an upgrade gets through with its credential; SPDY framing is not implemented.
  */
 export function echoSpdy(request: IncomingMessage, { head, take }: Upgrade): void {
   const offered = headerValues(request).get(VERSION_HEADER.toLowerCase()) ?? []

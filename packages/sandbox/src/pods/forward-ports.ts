@@ -4,24 +4,28 @@ import type { Channels } from './channels.ts'
 /** The subprotocols of `portforward`. */
 export const FORWARD_PROTOCOLS = ['v4.channel.k8s.io']
 
-const LAST_PORT = 65_535
+const MAX_PORT = 65_535
 
-/** Reads which ports a client wants; throws 400 unless there is one and all are good. */
+/**
+ * Parses the ports of a port-forward request.
+ *
+ * @throws {StatusError} 400 if there is no port or one is invalid.
+ */
 export function readPorts(query: URLSearchParams): readonly number[] {
   const texts = query.getAll('ports').flatMap((value) => value.split(','))
   if (texts.length === 0) throw new StatusError('BadRequest', 'query parameter "ports" is required')
   return texts.map((text) => {
     const port = Number(text)
-    if (/^\d+$/.test(text) && port >= 1 && port <= LAST_PORT) return port
+    if (/^\d+$/.test(text) && port >= 1 && port <= MAX_PORT) return port
     throw new StatusError('BadRequest', `unable to parse "${text}" as a port`)
   })
 }
 
 /**
- * Sends back what arrives for each port.
+ * Echoes the data of each port.
  *
- * Every port has a channel for data and one for errors, and each of them begins with the number of
- * the port in two bytes, the lower one first, as with the kubelet.
+ * Every port has a data channel and an error channel. Each begins with the port number as two bytes, little-endian, as
+ * with the kubelet.
  */
 export function forwardPorts(ports: readonly number[], channels: Channels): void {
   for (const [index, port] of ports.entries()) {

@@ -1,9 +1,9 @@
 type Follower = (line: string) => void
 
-// A pod that has said something is a better one to test with.
+// Every pod has some log lines, so that tests need not add them.
 const FIRST_LINES = ['line 1', 'line 2', 'line 3']
 
-/** What pods have logged, by their uid, and who waits for more. */
+/** The log lines of pods by uid, and their followers. */
 export class PodLogs {
   readonly #lines = new Map<string, string[]>()
   readonly #followers = new Map<string, Set<Follower>>()
@@ -17,7 +17,7 @@ export class PodLogs {
     for (const follower of this.#followers.get(uid) ?? []) follower(line)
   }
 
-  /** Calls back for every later line, until the returned function is called. */
+  /** Calls `follower` for every later line, until the returned function is called. */
   follow(uid: string, follower: Follower): () => void {
     const followers = this.#followers.get(uid) ?? new Set()
     this.#followers.set(uid, followers.add(follower))

@@ -5,7 +5,7 @@ import { beginStream } from '../server/send.ts'
 import { StatusError } from '../server/status.ts'
 import type { PodLogs } from './pod-logs.ts'
 
-/** Answers with the lines of a pod; with `follow=true` until the client or the pod is gone. */
+/** Answers with the log of a pod; with `follow=true` until the client disconnects or the pod is deleted. */
 export function readLog(
   { response, url }: ResourceCall,
   { metadata: { uid } }: KubeObject,

@@ -1,36 +1,35 @@
 import { gzipSync } from 'node:zlib'
 import type { StandardStreams } from './standard-streams.ts'
 
-/** Where and by whom a command is run. */
-export interface Place {
+/** The user and the pod of a command. */
+export interface CommandContext {
   readonly username: string
-  /** The last archive that was unpacked in the pod. */
+  /** Returns the last archive that was unpacked in the pod. */
   archive(): Buffer | undefined
   keepArchive(bytes: Buffer): void
 }
 
 /**
- * Runs what a pod of the sandbox knows to run: `whoami`, `tar`, and for everything else an echo
- * of standard input, which ends with it.
+ * Simulates a command in a pod: `whoami`, `tar`, and for every other command an echo of standard input.
  *
- * `tar x` keeps the archive as it came, and `tar c` sends the last one back, whatever the paths: that
- * is what copying into a pod and out of it needs.
+ * `tar x` stores the archive, and `tar c` returns the last one, whatever the paths. That is enough for `kubectl cp` in
+ * both directions.
  */
 export function runCommand(
   [program, mode = '']: readonly string[],
   streams: StandardStreams,
-  place: Place,
+  context: CommandContext,
 ): void {
   if (program === 'whoami') {
-    streams.writeOutput(place.username)
+    streams.writeOutput(context.username)
     streams.exit(0)
-  } else if (program === 'tar' && mode.includes('c')) pack(mode, streams, place)
+  } else if (program === 'tar' && mode.includes('c')) pack(mode, streams, context)
   else if (!streams.hasInput) streams.exit(0)
-  else if (program === 'tar') unpack(streams, place)
+  else if (program === 'tar') unpack(streams, context)
   else echo(streams)
 }
 
-/** Sends back what arrives, as `cat` does. */
+/** Echoes standard input, as `cat` does. */
 export function echo(streams: StandardStreams): void {
   streams.read({
     onData: (data) => streams.writeOutput(data),
@@ -38,19 +37,19 @@ export function echo(streams: StandardStreams): void {
   })
 }
 
-function unpack(streams: StandardStreams, place: Place): void {
+function unpack(streams: StandardStreams, context: CommandContext): void {
   const chunks: Buffer[] = []
   streams.read({
     onData: (data) => chunks.push(data),
     onEnd: () => {
-      place.keepArchive(Buffer.concat(chunks))
+      context.keepArchive(Buffer.concat(chunks))
       streams.exit(0)
     },
   })
 }
 
-function pack(mode: string, streams: StandardStreams, place: Place): void {
-  const archive = place.archive()
+function pack(mode: string, streams: StandardStreams, context: CommandContext): void {
+  const archive = context.archive()
   if (archive === undefined) {
     streams.writeError('tar: nothing has been copied to this pod\n')
     streams.exit(2)

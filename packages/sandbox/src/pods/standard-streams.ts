@@ -1,6 +1,6 @@
 import type { Channels } from './channels.ts'
 
-/** The subprotocols of `exec` and `attach`, the best first. */
+/** The subprotocols of `exec` and `attach`, best first. */
 export const STREAM_PROTOCOLS = ['v5.channel.k8s.io', 'v4.channel.k8s.io', 'channel.k8s.io']
 
 const STDIN = 0
@@ -10,8 +10,8 @@ const STATUS = 3
 const FLAGS = ['stdin', 'stdout', 'stderr']
 const CHUNK_BYTES = 32 * 1024
 
-/** Who is told what arrives on standard input. */
-export interface Input {
+/** Receives standard input. */
+export interface InputReceiver {
   onData(data: Buffer): void
   onEnd(): void
 }
@@ -24,19 +24,19 @@ export class StandardStreams {
   constructor(channels: Channels, query: URLSearchParams) {
     this.#channels = channels
     this.#query = query
-    // The kubelet's way to say that the process runs: nothing, on the first channel it may write to.
+    // Like the kubelet, signal the start of the process with an empty message on the first output channel.
     this.#channels.send([STDOUT, STDERR].find((channel) => this.#has(channel)) ?? STATUS, '')
   }
 
-  /** Whether there is a standard input; without one a process finds its end at once. */
+  /** Whether the client has attached standard input; without it a process sees the end of input immediately. */
   get hasInput(): boolean {
     return this.#has(STDIN)
   }
 
-  read(input: Input): void {
+  read(receiver: InputReceiver): void {
     this.#channels.receive(STDIN, {
-      onData: (channel, data) => channel === STDIN && input.onData(data),
-      onEnd: (channel) => channel === STDIN && input.onEnd(),
+      onData: (channel, data) => channel === STDIN && receiver.onData(data),
+      onEnd: (channel) => channel === STDIN && receiver.onEnd(),
     })
   }
 
@@ -48,10 +48,10 @@ export class StandardStreams {
     this.#write(STDERR, Buffer.from(text))
   }
 
-  /** Says how the process ended, and ends the connection. */
+  /** Sends the exit status of the process, and closes the connection. */
   exit(code: number): void {
     const status = code === 0 ? { metadata: {}, status: 'Success' } : failed(code)
-    // Before v4 there was no word for success.
+    // Before v4 the protocol had no status for success.
     const isOld = !/^v[45]\./.test(this.#channels.protocol)
     if (!isOld) this.#channels.send(STATUS, JSON.stringify(status))
     else if (code !== 0) this.#channels.send(STATUS, failed(code).message)
@@ -65,7 +65,7 @@ export class StandardStreams {
     }
   }
 
-  /** A request that names none of the streams, which the kubelet would refuse, has them all. */
+  /** Whether the client wants a stream. A request that names none, which the kubelet rejects, has all of them. */
   #has(channel: number): boolean {
     const flag = FLAGS[channel] ?? ''
     if (!FLAGS.some((name) => this.#query.has(name))) return true

@@ -1,21 +1,21 @@
 import { type IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { type Handling, handle } from './handle.ts'
+import { type HandlerContext, handle } from './handle.ts'
 
 /**
- * Takes a request that asks for another protocol through the same steps as every other.
+ * Handles an upgrade request in the same way as any other.
  *
- * Node hands out the bare socket, so the answer to a refusal, or to a request whose wish is ignored,
- * is put on it by hand; then the connection ends.
+ * Node passes the raw socket. If the upgrade is rejected or ignored, the response is written to that socket, and then
+ * the connection is closed.
  */
 export function answerUpgrade(
   request: IncomingMessage,
   socket: Duplex,
   head: Buffer,
-  handling: Handling,
+  context: HandlerContext,
 ): void {
-  if (!(socket instanceof Socket)) throw new TypeError('a server of TCP connections has sockets')
+  if (!(socket instanceof Socket)) throw new TypeError('an upgrade must arrive on a TCP socket')
   socket.on('error', () => socket.destroy())
   const response = new ServerResponse(request)
   response.shouldKeepAlive = false
@@ -26,5 +26,5 @@ export function answerUpgrade(
     response.statusCode = 101
     return socket
   }
-  handle({ request, response, upgrade: { head, take } }, handling).catch(() => socket.destroy())
+  handle({ request, response, upgrade: { head, take } }, context).catch(() => socket.destroy())
 }

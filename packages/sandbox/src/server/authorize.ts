@@ -2,12 +2,12 @@ import { ANONYMOUS, type UserInfo } from '../authentication/user-info.ts'
 import type { RequestInfo, ResourceRequest } from './request-info.ts'
 import { StatusError } from './status.ts'
 
-/** Says of a request whether it is to be refused with 403. */
+/** Returns whether a request is answered with 403. */
 export type Forbid = (user: UserInfo, method: string, path: string) => boolean
 
 const PUBLIC_PATHS = /^\/(version|healthz|livez|readyz)\/?$/
 
-/** A request whose sender is known. */
+/** A request and its user. */
 export interface AuthorizedRequest {
   readonly user: UserInfo
   readonly method: string
@@ -15,12 +15,16 @@ export interface AuthorizedRequest {
   readonly info: RequestInfo
 }
 
-/** Throws the 403 of kube-apiserver unless the user may do this. */
+/**
+ * Checks that the user may make a request.
+ *
+ * @throws {StatusError} 403, as kube-apiserver.
+ */
 export function authorize({ user, method, path, info }: AuthorizedRequest, forbid?: Forbid): void {
   const isPublic = info.kind === 'path' && info.verb === 'get' && PUBLIC_PATHS.test(info.path)
   const isAnonymous = user.username === ANONYMOUS.username
-  const isRefused = (isAnonymous && !isPublic) || forbid?.(user, method, path) === true
-  if (!isRefused) return
+  const isForbidden = (isAnonymous && !isPublic) || forbid?.(user, method, path) === true
+  if (!isForbidden) return
   if (info.kind === 'path') {
     const what = `cannot ${info.verb} path "${info.path}"`
     throw new StatusError('Forbidden', `forbidden: User "${user.username}" ${what}`, {})

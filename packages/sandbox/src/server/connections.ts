@@ -1,15 +1,15 @@
 import type { Socket } from 'node:net'
 
-/** How many connections there have been, and how many there are. */
+/** The number of connections since the start, and of those that are open. */
 export interface ConnectionCounts {
   readonly opened: number
   readonly open: number
 }
 
-/** The TCP connections of a server, numbered from 1; a restart does not begin again. */
+/** The TCP connections of a server, numbered from 1. A restart does not reset the numbers. */
 export class Connections {
   readonly #sockets = new Map<number, Socket>()
-  // A TLS socket and the TCP socket below it are two objects; the client's port is the same.
+  // By remote port, because a TLS socket and the TCP socket below it are different objects.
   readonly #numbers = new Map<number, number>()
   #opened = 0
 
@@ -30,12 +30,12 @@ export class Connections {
     socket.on('error', () => {})
   }
 
-  /** The number of a connection, be it the TCP or the TLS socket; 0 if it is not known. */
+  /** Returns the number of a connection by its TCP or TLS socket; 0 if it is unknown. */
   numberOf(socket: Pick<Socket, 'remotePort'>): number {
     return this.#numbers.get(socket.remotePort ?? 0) ?? 0
   }
 
-  /** Ends all connections at once, whatever they carry. */
+  /** Destroys all connections. */
   destroyAll(): void {
     for (const socket of this.#sockets.values()) socket.destroy()
     this.#sockets.clear()

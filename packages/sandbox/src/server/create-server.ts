@@ -6,25 +6,25 @@ import type { Duplex } from 'node:stream'
 import type { TlsOptions } from 'node:tls'
 import type { Incoming, Outgoing } from './exchange.ts'
 
-/** Which protocols a server speaks. Without `tls` it is plain HTTP/1.1. */
+/** The protocols of a server. Without `tls` it is plain HTTP/1.1. */
 export interface Protocols {
   readonly tls?: TlsOptions
-  /** Offers HTTP/2 beside HTTP/1.1; only over TLS, as kube-apiserver. */
+  /** Offers HTTP/2 in addition to HTTP/1.1; only over TLS, as kube-apiserver. */
   readonly http2: boolean
 }
 
-/** Who is called when a client wants something. */
+/** The listeners of a server. */
 export interface Listeners {
   readonly onRequest: (request: Incoming, response: Outgoing) => void
   readonly onUpgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
 }
 
-// Slow clients are something to test with, not something to defend against.
-const PATIENCE = { requestTimeout: 0, headersTimeout: 0, keepAliveTimeout: 0 }
-// What kube-apiserver allows at the same time on one connection.
+// Tests may use slow clients, so there are no timeouts.
+const NO_TIMEOUTS = { requestTimeout: 0, headersTimeout: 0, keepAliveTimeout: 0 }
+// The limit of kube-apiserver for one connection.
 const MAX_STREAMS = 100
 
-/** Makes a server that does not listen yet. */
+/** Creates a server that does not listen yet. */
 export function createServer(protocols: Protocols, listeners: Listeners): Server {
   const server = create(protocols)
   server.on('request', listeners.onRequest)
@@ -33,10 +33,10 @@ export function createServer(protocols: Protocols, listeners: Listeners): Server
 }
 
 function create({ tls, http2 }: Protocols): Server {
-  if (tls === undefined) return createHttpServer(PATIENCE)
-  if (!http2) return createHttpsServer({ ...tls, ...PATIENCE })
+  if (tls === undefined) return createHttpServer(NO_TIMEOUTS)
+  if (!http2) return createHttpsServer({ ...tls, ...NO_TIMEOUTS })
   const settings = { maxConcurrentStreams: MAX_STREAMS }
   const server = createSecureServer({ ...tls, allowHTTP1: true, settings })
-  // The options of HTTP/1.1 are not options here, but the fields work.
-  return Object.assign(server, PATIENCE, { requireHostHeader: true })
+  // The HTTP/2 server has no such options, but it honours the fields.
+  return Object.assign(server, NO_TIMEOUTS, { requireHostHeader: true })
 }

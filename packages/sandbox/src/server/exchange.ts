@@ -2,13 +2,13 @@ import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from '
 import type { Http2ServerRequest, ServerHttp2Session } from 'node:http2'
 import type { Duplex } from 'node:stream'
 
-/** A request as it arrives, over HTTP/1.1 or HTTP/2. */
+/** A request over HTTP/1.1 or HTTP/2. */
 export type Incoming = IncomingMessage | Http2ServerRequest
 
 /**
- * The answer to a request, over HTTP/1.1 or HTTP/2.
+ * A response over HTTP/1.1 or HTTP/2.
  *
- * Node's two classes have overloads that TypeScript cannot call as a union; this is what they share.
+ * Node's two classes have overloads that TypeScript cannot call as a union; this is their common part.
  */
 export interface Outgoing {
   statusCode: number
@@ -22,27 +22,27 @@ export interface Outgoing {
   once(event: 'close' | 'error', listener: () => void): unknown
 }
 
-/** A client's wish to use its connection for something else than HTTP. */
+/** A client's request to switch its connection to another protocol. */
 export interface Upgrade {
-  /** What the client sent behind its request already. */
+  /** The bytes that the client has sent after its request. */
   readonly head: Buffer
-  /** Grants the wish: the answer is 101, and writing it is the taker's business. */
+  /** Accepts the upgrade and returns the socket. The caller must write the 101 response. */
   take(): Duplex
 }
 
-/** One request and what becomes of it. */
+/** A request with its response. */
 export interface Exchange {
   readonly request: Incoming
   readonly response: Outgoing
   readonly upgrade?: Upgrade
 }
 
-/** The HTTP/2 session that carries a request; none for HTTP/1.1. */
+/** Returns the HTTP/2 session of a request; undefined for HTTP/1.1. */
 export function sessionOf(request: Incoming): ServerHttp2Session | undefined {
   return 'stream' in request ? (request.stream.session as ServerHttp2Session) : undefined
 }
 
-/** The headers of a request, in the words of HTTP/1.1: `host`, and nothing that begins with a colon. */
+/** Returns the headers of a request as in HTTP/1.1: with `host` and without pseudo-headers. */
 export function headersOf(request: Incoming): IncomingHttpHeaders {
   if (!('stream' in request)) return request.headers
   const { authority } = request
@@ -50,7 +50,7 @@ export function headersOf(request: Incoming): IncomingHttpHeaders {
   return { ...(authority === '' ? {} : { host: authority }), ...Object.fromEntries(named) }
 }
 
-/** Every value of every header as a client sent it, by lower-case name. */
+/** Returns all values of all headers as the client sent them, by lower-case name. */
 export function headerValues(request: Incoming): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, string[]>()
   const raw = request.rawHeaders

@@ -16,21 +16,21 @@ import { retireSession } from './retire-session.ts'
 import { type Answer, send, setCommonHeaders } from './send.ts'
 import { failure, StatusError } from './status.ts'
 
-/** What a `respondWith` hook is told. The headers are as received, credentials included. */
+/** What a `respondWith` hook receives. The headers are unchanged and include credentials. */
 export interface RequestFacts {
   readonly method: string
   /** The path with its query. */
   readonly path: string
   readonly headers: IncomingHttpHeaders
-  /** Who the sender is, before impersonation; absent if the credential is no good. */
+  /** The user before impersonation; absent if the credential is invalid. */
   readonly user?: UserInfo
 }
 
-/** Answers a request in the sandbox's place, or leaves it alone with `undefined`. */
+/** Answers a request instead of the sandbox, or returns undefined to let the sandbox answer. */
 export type Responder = (facts: RequestFacts) => Answer | undefined | Promise<Answer | undefined>
 
-/** What handling a request needs. */
-export interface Handling {
+/** What {@link handle} needs. */
+export interface HandlerContext {
   readonly authenticators: Authenticators
   readonly forbid?: Forbid
   readonly log: RequestLog
@@ -39,16 +39,16 @@ export interface Handling {
   readonly route: (call: Call) => Promise<Outcome>
 }
 
-/** Takes one request from its first byte to its answer. Rejects only if a hook's answer cannot be sent. */
-export async function handle(exchange: Exchange, handling: Handling): Promise<void> {
+/** Handles one request: authenticates, logs, authorises and answers it. Rejects only if a hook's answer cannot be sent. */
+export async function handle(exchange: Exchange, context: HandlerContext): Promise<void> {
   const { request, response } = exchange
-  const now = handling.authenticators.now()
-  const shown = authenticate(request, handling.authenticators)
-  const record = openRecord(request, shown, {
+  const now = context.authenticators.now()
+  const authentication = authenticate(request, context.authenticators)
+  const record = openRecord(request, authentication, {
     time: now,
-    connection: handling.connectionOf(request),
+    connection: context.connectionOf(request),
   })
-  handling.log.add(record)
+  context.log.add(record)
   response.once('error', () => {})
   response.once('close', () => {
     record.hasEnded = true
@@ -56,7 +56,7 @@ export async function handle(exchange: Exchange, handling: Handling): Promise<vo
   setCommonHeaders(response, now)
   let outcome: Outcome
   try {
-    outcome = await decide(exchange, shown, record, handling)
+    outcome = await decide(exchange, authentication, record, context)
   } catch (error) {
     outcome = explain(error)
   }
@@ -70,27 +70,28 @@ export async function handle(exchange: Exchange, handling: Handling): Promise<vo
 
 async function decide(
   exchange: Exchange,
-  shown: Authentication,
+  authentication: Authentication,
   record: OpenRecord,
-  handling: Handling,
+  context: HandlerContext,
 ): Promise<Outcome> {
   const { request } = exchange
   const method = request.method ?? 'GET'
   const path = request.url ?? '/'
-  const sender = shown.user
+  const authenticated = authentication.user
   const facts = { method, path, headers: headersOf(request) }
-  const override = await handling.responder()?.(
-    sender === undefined ? facts : { ...facts, user: sender },
+  const override = await context.responder()?.(
+    authenticated === undefined ? facts : { ...facts, user: authenticated },
   )
   if (override !== undefined) return override
-  if (sender === undefined || sender.username === ANONYMOUS.username) retireSession(request)
-  if (sender === undefined) throw new StatusError('Unauthorized', 'Unauthorized')
-  const user = impersonate(request, sender)
+  if (authenticated === undefined || authenticated.username === ANONYMOUS.username)
+    retireSession(request)
+  if (authenticated === undefined) throw new StatusError('Unauthorized', 'Unauthorized')
+  const user = impersonate(request, authenticated)
   record.user = user.username
   const url = new URL(`https://sandbox${path}`)
   const info = parseRequestInfo(method, url)
-  authorize({ user, method, path, info }, handling.forbid)
-  return handling.route({ ...exchange, method, url, user, info })
+  authorize({ user, method, path, info }, context.forbid)
+  return context.route({ ...exchange, method, url, user, info })
 }
 
 function explain(error: unknown): Answer {

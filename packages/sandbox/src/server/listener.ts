@@ -3,45 +3,45 @@ import type { AddressInfo, Server, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connections } from './connections.ts'
 
-/** How long a server stays away before it listens again. */
+/** Options of a restart. */
 export interface RestartOptions {
-  /** 0 unless told. */
+  /** How long the server does not listen; by default 0. */
   readonly downMs?: number | undefined
 }
 
 /** A server that listens on the loopback address. */
 export interface Listener {
   readonly port: number
-  /** The server of the moment; a restart makes a new one. */
+  /** The current server; a restart creates a new one. */
   readonly server: Server
-  /** Ends every connection, stays away, and listens at the same port again. */
+  /** Closes every connection, waits, and listens at the same port again. */
   restart(options?: RestartOptions): Promise<void>
-  /** Ends every connection at once and stops listening. */
+  /** Closes every connection and stops listening. */
   close(): Promise<void>
 }
 
-/** Where to listen, and with what. */
+/** The port and the server of a listener. */
 export interface ListenerOptions {
   readonly port: number
   readonly connections: Connections
   readonly createServer: () => Server
 }
 
-/** The only address that a sandbox listens at. */
+/** The address that every sandbox listens at. */
 export const LOOPBACK = '127.0.0.1'
 
-// Between two servers a client's outgoing connection may happen to be given our port.
+// During a restart the system may assign the port to an outgoing connection.
 const BIND_ATTEMPTS = 20
 const BIND_PAUSE_MS = 50
 
-/** Starts to listen; resolves when connections are accepted. */
+/** Starts a listener. Resolves when connections are accepted. */
 export async function listen({
-  port: wanted,
+  port: requestedPort,
   connections,
   createServer,
 }: ListenerOptions): Promise<Listener> {
   const start = async (port: number): Promise<Server> => bind(createServer(), port, connections)
-  let server = await start(wanted)
+  let server = await start(requestedPort)
   const { port } = server.address() as AddressInfo
   const closing = new AbortController()
   let restarting: Promise<void> | undefined
@@ -93,7 +93,7 @@ async function stop(server: Server, connections: Connections): Promise<void> {
   await closed
 }
 
-/** Waits, or not to the end if the sandbox is closed meanwhile. */
+/** Waits for a time, or until the sandbox is closed. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   if (ms > 0) await sleep(ms, undefined, { signal }).catch(() => {})
 }

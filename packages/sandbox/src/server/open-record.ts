@@ -3,10 +3,10 @@ import type { Authentication } from '../authentication/authenticate.ts'
 import type { Incoming } from './exchange.ts'
 import type { HttpVersion, OpenRecord } from './request-log.ts'
 
-/** Begins the record of a request: everything that is known before it is answered. */
+/** Creates the record of a request with everything that is known before it is answered. */
 export function openRecord(
   request: Incoming,
-  { user, ...shown }: Authentication,
+  { user, ...credentials }: Authentication,
   { time, connection }: Pick<OpenRecord, 'time' | 'connection'>,
 ): OpenRecord {
   const { socket } = request
@@ -18,6 +18,6 @@ export function openRecord(
     connection,
     tlsSessionReused: socket instanceof TLSSocket && socket.isSessionReused(),
     ...(user === undefined ? {} : { user: user.username }),
-    ...shown,
+    ...credentials,
   }
 }

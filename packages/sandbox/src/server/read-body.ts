@@ -1,19 +1,23 @@
 import type { Incoming } from './exchange.ts'
 import { StatusError } from './status.ts'
 
-/** The largest body that kube-apiserver reads. */
-const BODY_LIMIT_BYTES = 3 * 1024 * 1024
+/** The limit of kube-apiserver. */
+const MAX_BODY_BYTES = 3 * 1024 * 1024
 
-/** Reads a body up to the limit of kube-apiserver; throws a 413 `StatusError` beyond it. */
+/**
+ * Reads a body.
+ *
+ * @throws {StatusError} 413 if it is larger than kube-apiserver's limit.
+ */
 export async function readBody(request: Incoming): Promise<Buffer> {
   const chunks: Buffer[] = []
   let bytes = 0
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     bytes += chunk.length
-    if (bytes > BODY_LIMIT_BYTES) {
+    if (bytes > MAX_BODY_BYTES) {
       throw new StatusError(
         'RequestEntityTooLarge',
-        `Request entity too large: limit is ${BODY_LIMIT_BYTES}`,
+        `Request entity too large: limit is ${MAX_BODY_BYTES}`,
       )
     }
     chunks.push(chunk)
@@ -21,7 +25,11 @@ export async function readBody(request: Incoming): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-/** Reads the body as a JSON object; throws a `StatusError` for a wrong type or wrong JSON. */
+/**
+ * Reads a body as a JSON object.
+ *
+ * @throws {StatusError} 415 for another media type, 400 for invalid JSON.
+ */
 export async function readJson(
   request: Incoming,
   mediaTypes: readonly string[] = ['application/json'],
@@ -41,7 +49,7 @@ function parseObject(bytes: Buffer): Record<string, unknown> {
   try {
     value = JSON.parse(bytes.toString())
   } catch {
-    // The reason could quote the body, which may hold what a test wants to keep to itself.
+    // The parser's message could quote the body, which may contain secrets.
     throw new StatusError('BadRequest', 'the object provided is unrecognized: invalid JSON')
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

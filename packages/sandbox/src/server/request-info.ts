@@ -1,7 +1,7 @@
-/** What a request is about, as kube-apiserver's RequestInfo has it. */
+/** What a request is about, as in kube-apiserver's RequestInfo. */
 export type RequestInfo = ResourceRequest | PathRequest
 
-/** A request about an object or a list of objects. */
+/** A request for an object or a list of objects. */
 export interface ResourceRequest {
   readonly kind: 'resource'
   readonly verb: string
@@ -13,7 +13,7 @@ export interface ResourceRequest {
   readonly subresource?: string
 }
 
-/** A request about anything else. */
+/** A request for any other path. */
 interface PathRequest {
   readonly kind: 'path'
   readonly verb: string
@@ -26,10 +26,10 @@ const VERBS: Readonly<Record<string, string>> = {
   PATCH: 'patch',
   DELETE: 'delete',
 }
-// Everything else behind a namespace's name is a resource inside that namespace.
+// Any other segment after the name of a namespace is a resource in that namespace.
 const NAMESPACE_SUBRESOURCES = new Set(['status', 'finalize'])
 
-/** Reads from method and address what a request is about. */
+/** Derives what a request is about from its method and URL. */
 export function parseRequestInfo(method: string, url: URL): RequestInfo {
   const parts = url.pathname.split('/').slice(1)
   const head = parts[0] === 'api' ? ['', ...parts.slice(1, 2)] : parts.slice(1, 3)

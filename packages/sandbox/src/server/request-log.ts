@@ -1,45 +1,44 @@
-/** The versions of HTTP that a request can come in. */
+/** The HTTP version of a request, as Node names it. */
 export type HttpVersion = '1.0' | '1.1' | '2.0'
 
-/** What the sandbox remembers of a request. Credentials are never in it. */
+/** The log entry of a request. It never contains credentials. */
 export interface RequestRecord {
-  /** Milliseconds since the epoch, on the server's clock. */
+  /** Milliseconds since the epoch, by the server's clock. */
   readonly time: number
   readonly method: string
   /** The path with its query. */
   readonly path: string
-  /** As Node names it. */
   readonly httpVersion: HttpVersion
-  /** The connection that carried it, counted from 1. */
+  /** The number of its connection, counted from 1. */
   readonly connection: number
-  /** Whether the connection began by resuming a TLS session, and so with that session's client. */
+  /** Whether the connection resumed a TLS session, and so has that session's client certificate. */
   readonly tlsSessionReused: boolean
-  /** Who the server took the sender for, impersonation included; absent with a 401. */
+  /** The user name after impersonation; absent for a 401. */
   readonly user?: string
   readonly hasAuthorization: boolean
   readonly hasClientCertificate: boolean
-  /** Whom the bearer token was issued to, even if it is not good any more, or did not win. */
+  /** The user that the bearer token was issued to, even if the token is invalid or the certificate took precedence. */
   readonly tokenUser?: string
-  /** Whom the client certificate of the connection names, good or not, whether or not it won. */
+  /** The user that the client certificate names, even if the certificate is invalid. */
   readonly certificateUser?: string
-  /** Absent until the answer begins. */
+  /** Absent until the response begins. */
   readonly status?: number
-  /** Present when the answer is over: all of it was sent, or the client left. */
+  /** Present when the response has ended: it was sent completely, or the client disconnected. */
   readonly hasEnded?: true
 }
 
 /** A record that is still being written. */
 export type OpenRecord = { -readonly [K in keyof RequestRecord]: RequestRecord[K] }
 
-const LIMIT = 10_000
+const MAX_RECORDS = 10_000
 
 /** The last requests, oldest first. */
 export class RequestLog {
   #records: OpenRecord[] = []
 
   add(record: OpenRecord): void {
-    // Dropping half at once keeps the cost of adding constant.
-    if (this.#records.length >= LIMIT) this.#records = this.#records.slice(LIMIT / 2)
+    // Dropping half of them at a time keeps the amortised cost constant.
+    if (this.#records.length >= MAX_RECORDS) this.#records = this.#records.slice(MAX_RECORDS / 2)
     this.#records.push(record)
   }
 

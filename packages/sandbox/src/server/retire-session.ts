@@ -1,17 +1,17 @@
 import { constants, type ServerHttp2Session } from 'node:http2'
 import { type Incoming, sessionOf } from './exchange.ts'
 
-/** The sessions that end, and the last stream of each that is still looked at. */
+/** The sessions that are closing, and the last stream of each that is still handled. */
 const retired = new WeakMap<ServerHttp2Session, number>()
 
 /**
- * Lets the connection of a request end when its streams have; nothing new begins on it.
+ * Closes the HTTP/2 connection of a request once its streams have ended; no new stream is accepted.
  *
- * What kube-apiserver does with HTTP/2 connections of clients that it does not know, since
- * CVE-2023-44487. As there, the GOAWAY may arrive before the answer.
+ * kube-apiserver does this with connections of unauthenticated clients since CVE-2023-44487. As there, the GOAWAY may
+ * arrive before the response.
  *
- * Not with `close()` at once: Node then refuses streams that arrive before the GOAWAY has left, and does
- * so while it reads, which frees memory in use (nodejs/node#64113: the process is aborted, or worse).
+ * `close()` is not called immediately: Node would then reject streams that arrive before the GOAWAY is sent, and does so
+ * while it reads, which frees memory in use (nodejs/node#64113: the process is aborted, or worse).
  */
 export function retireSession(request: Incoming): void {
   const session = sessionOf(request)
@@ -19,11 +19,11 @@ export function retireSession(request: Incoming): void {
   const last = session.state.lastProcStreamID ?? 0
   retired.set(session, last)
   session.goaway(constants.NGHTTP2_NO_ERROR, last)
-  // With the end of the answer the GOAWAY has left too.
+  // When the response has ended, the GOAWAY has been sent.
   request.stream.once('close', () => setImmediate(() => session.close()))
 }
 
-/** Whether a request came after the client was told that its connection ends; it sends it again elsewhere. */
+/** Whether a request came after the GOAWAY, and so must not be handled: the client sends it again on another connection. */
 export function isTooLate(request: Incoming): boolean {
   const session = sessionOf(request)
   const last = session && retired.get(session)

@@ -3,19 +3,19 @@ import { gzipSync } from 'node:zlib'
 import { type Incoming, type Outgoing, sessionOf } from './exchange.ts'
 import { retireSession } from './retire-session.ts'
 
-/** An answer to a request. A body that is neither text nor bytes is sent as JSON. */
+/** The answer to a request. A body that is neither a string nor bytes is sent as JSON. */
 export interface Answer {
   readonly status: number
   readonly headers?: Readonly<Record<string, string | readonly string[]>> | undefined
   readonly body?: unknown
 }
 
-// The threshold of kube-apiserver, below which compression costs more than it saves.
+// The threshold of kube-apiserver.
 const GZIP_FROM_BYTES = 128 * 1024
-// RFC 9113 section 8.2.2: these belong to a connection, and HTTP/2 has no place for them.
+// RFC 9113 section 8.2.2: connection-specific headers are not allowed in HTTP/2.
 const CONNECTION_HEADERS = /^(connection|keep-alive|proxy-connection|transfer-encoding|upgrade)$/i
 
-/** Sets the headers that kube-apiserver gives every answer. */
+/** Sets the headers of every kube-apiserver response. */
 export function setCommonHeaders(response: Outgoing, now: number): void {
   response.sendDate = false
   response.setHeader('Date', new Date(now).toUTCString())
@@ -28,27 +28,27 @@ export function send(request: Incoming, response: Outgoing, answer: Answer): voi
   const { bytes, type } = encode(answer.body)
   response.statusCode = answer.status
   response.setHeader('Content-Type', type)
-  const packed = maySendGzip(request, bytes) ? gzipSync(bytes, { level: 1 }) : bytes
-  if (packed !== bytes) {
+  const encoded = maySendGzip(request, bytes) ? gzipSync(bytes, { level: 1 }) : bytes
+  if (encoded !== bytes) {
     response.setHeader('Content-Encoding', 'gzip')
     response.setHeader('Vary', 'Accept-Encoding')
   }
-  response.setHeader('Content-Length', packed.length)
+  response.setHeader('Content-Length', encoded.length)
   for (const [name, value] of Object.entries(answer.headers ?? {})) {
     setHeader(request, response, name, typeof value === 'string' ? value : [...value])
   }
-  response.end(packed)
-  // What is left of a body that nobody wanted would keep an HTTP/2 stream open for ever.
+  response.end(encoded)
+  // An unread request body would keep an HTTP/2 stream open.
   request.resume()
 }
 
-/** Begins an answer that goes on; its headers leave at once, not with the first bytes. */
+/** Begins a streaming response. Its headers are sent immediately, not with the first bytes. */
 export function beginStream(response: Outgoing, contentType: string): void {
   response.writeHead(200, { 'Content-Type': contentType })
   response.flushHeaders()
 }
 
-/** Go's server takes `Connection: close` on HTTP/2 as the wish to end the connection, and so do we. */
+/** Sets a header. On HTTP/2, `Connection: close` closes the connection, as in Go's server. */
 function setHeader(
   request: Incoming,
   response: Outgoing,

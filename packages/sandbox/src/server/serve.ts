@@ -2,46 +2,46 @@ import { type TlsOptions, Server as TlsServer } from 'node:tls'
 import { answerUpgrade } from './answer-upgrade.ts'
 import { type ConnectionCounts, Connections } from './connections.ts'
 import { createServer, type Listeners } from './create-server.ts'
-import { type Handling, handle } from './handle.ts'
+import { type HandlerContext, handle } from './handle.ts'
 import { LOOPBACK, listen, type RestartOptions } from './listener.ts'
 import { isTooLate } from './retire-session.ts'
 
-/** Where and how to serve. Without `tls` the server speaks plain HTTP. */
+/** The port and the protocols to serve. Without `tls` it is plain HTTP. */
 export interface ServeOptions {
   readonly port: number
   readonly http2: boolean
-  /** Asked at every start and for every renewal. */
+  /** Called at every start and by `renewTls`. */
   readonly tls?: () => TlsOptions
 }
 
-/** A server that answers requests. */
-export interface Served {
+/** A running server. */
+export interface RunningServer {
   readonly url: string
   readonly connections: ConnectionCounts
   restart(options?: RestartOptions): Promise<void>
-  /** Ends all connections and goes on listening. */
+  /** Closes all connections, and continues to listen. */
   dropConnections(): void
-  /** Uses other TLS options for new connections; those that are open go on. */
+  /** Applies new TLS options to new connections; open ones stay open. */
   renewTls(): void
   close(): Promise<void>
 }
 
-/** Puts the handling of requests behind a listener. */
+/** Starts a server. */
 export async function serve(
-  handling: Omit<Handling, 'connectionOf'>,
+  handlerOptions: Omit<HandlerContext, 'connectionOf'>,
   { port, http2, tls }: ServeOptions,
-): Promise<Served> {
+): Promise<RunningServer> {
   const connections = new Connections()
-  const using: Handling = {
-    ...handling,
+  const context: HandlerContext = {
+    ...handlerOptions,
     connectionOf: ({ socket }) => connections.numberOf(socket),
   }
   const listeners: Listeners = {
     onRequest: (request, response) => {
       if (isTooLate(request)) return
-      handle({ request, response }, using).catch(() => response.destroy())
+      handle({ request, response }, context).catch(() => response.destroy())
     },
-    onUpgrade: (request, socket, head) => answerUpgrade(request, socket, head, using),
+    onUpgrade: (request, socket, head) => answerUpgrade(request, socket, head, context),
   }
   const listener = await listen({
     port,

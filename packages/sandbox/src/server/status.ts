@@ -1,4 +1,4 @@
-/** A Kubernetes `Status`, the body of every answer that is not an object. */
+/** A Kubernetes `Status`, the body of every error response. */
 export interface Status {
   readonly kind: 'Status'
   readonly apiVersion: 'v1'
@@ -34,10 +34,10 @@ const CODES = {
   InternalError: 500,
 } as const
 
-/** Why a request failed, in the words of Kubernetes. */
+/** The Kubernetes reason of a failed request. */
 export type Reason = keyof typeof CODES
 
-/** Describes a failure as Kubernetes writes it, with its fields in the same order. */
+/** Creates the `Status` of a failure, with its fields in the order of Kubernetes. */
 export function failure(reason: Reason, message: string, details?: StatusDetails): Status {
   return {
     kind: 'Status',
@@ -51,7 +51,7 @@ export function failure(reason: Reason, message: string, details?: StatusDetails
   }
 }
 
-/** An error that ends a request with a `Status`. */
+/** An error that is answered with a `Status`. */
 export class StatusError extends Error {
   readonly status: Status
 

@@ -21,7 +21,7 @@ async function create(name: string, labels = {}): Promise<Received> {
 }
 
 describe('an object', () => {
-  it('is created with an identity and a version of its own', async () => {
+  it('is created with a uid and a resourceVersion', async () => {
     const { status, json } = await create('one')
     expect(status).toBe(201)
     expect(json).toMatchObject({ kind: 'ConfigMap', apiVersion: 'v1', data: { a: '1' } })
@@ -33,7 +33,7 @@ describe('an object', () => {
     )
   })
 
-  it('is not replaced by one that was made from an older version', async () => {
+  it('is not replaced by an update of an older version', async () => {
     const { json: first } = await create('one')
     const json = { ...first, data: { a: '2' } }
     expect((await ask('PUT', `${configmaps}/one`, { json })).json.data).toEqual({ a: '2' })
@@ -73,7 +73,7 @@ describe('an object', () => {
     expect((await patch(type, '[]')).status).toBe(415)
   })
 
-  it('is gone with its namespace', async () => {
+  it('is deleted with its namespace', async () => {
     await create('one')
     await ask('DELETE', '/api/v1/namespaces/default')
     const { status, json } = await ask('GET', `${configmaps}/one`)
@@ -81,7 +81,7 @@ describe('an object', () => {
     expect(json).toMatchObject({ reason: 'NotFound', details: { name: 'one', kind: 'configmaps' } })
   })
 
-  it('that is a pod runs at once, and is gone with its namespace', async () => {
+  it('is running immediately if it is a pod, and deleted with its namespace', async () => {
     const pods = '/api/v1/namespaces/default/pods'
     const { json } = await ask('POST', pods, { json: { metadata: { name: 'web' } } })
     expect(json).toMatchObject({ kind: 'Pod', status: { phase: 'Running' } })
@@ -97,7 +97,7 @@ describe('an object', () => {
   })
 })
 
-describe('a wrong request', () => {
+describe('an invalid request', () => {
   const good = { metadata: { name: 'one' } }
   const text = { 'content-type': 'text/plain' }
   it.each([
@@ -132,7 +132,7 @@ describe('a wrong request', () => {
     expect(answer.json).toMatchObject({ kind: 'Status', status: 'Failure', code: status })
   })
 
-  it('for a name that is taken is answered with AlreadyExists', async () => {
+  it('for an existing name is answered with AlreadyExists', async () => {
     await create('one')
     expect((await create('one')).json).toMatchObject({ reason: 'AlreadyExists', code: 409 })
   })
@@ -142,14 +142,14 @@ describe('a list', () => {
   const names = ({ json }: Received): string[] =>
     json.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name)
 
-  it('holds the namespaces that every cluster has', async () => {
+  it('contains the namespaces of every cluster', async () => {
     const list = await ask('GET', '/api/v1/namespaces')
     expect(list.json).toMatchObject({ kind: 'NamespaceList', apiVersion: 'v1' })
     expect(names(list)).toEqual(['default', 'kube-public', 'kube-system'])
     expect(list.json.metadata.resourceVersion).toBe('3')
   })
 
-  it('comes in pages', async () => {
+  it('is returned in pages', async () => {
     const first = await ask('GET', '/api/v1/namespaces?limit=2')
     expect(names(first)).toEqual(['default', 'kube-public'])
     const more = first.json.metadata.continue
@@ -175,7 +175,7 @@ describe('a list', () => {
   })
 
   it.each(['labelSelector=a in (b)', 'fieldSelector=spec.x=y'])(
-    'refuses %s rather than select everything',
+    'rejects %s instead of selecting everything',
     async (query) => {
       const path = `/api/v1/configmaps?${encodeURI(query)}`
       expect((await ask('GET', path)).status).toBe(400)

@@ -4,7 +4,7 @@ import { call } from '../client.ts'
 
 const path = '/api/v1/namespaces/default/pods/web/proxy/admin/proxy?x=1'
 
-it('what is behind a pod answers for itself, with a 401 of its own', async () => {
+it('the proxied option answers for a pod, with its own 401', async () => {
   await using sandbox = await startSandbox({
     proxied: (request) => ({
       status: 401,
@@ -18,7 +18,7 @@ it('what is behind a pod answers for itself, with a 401 of its own', async () =>
   expect((await call(sandbox, path)).json.reason).toBe('Forbidden')
 })
 
-it('nothing is behind a pod unless the test says so', async () => {
+it('a proxy request is answered with 404 by default', async () => {
   await using sandbox = await startSandbox()
   const { token } = sandbox.issueToken({ user: 'jane' })
   expect((await call(sandbox, path, { token })).json.message).toBe('pods "web" not found')

@@ -53,7 +53,7 @@ async function take(lines: AsyncIterator<string>, count: number): Promise<string
 }
 
 describe('a watch', () => {
-  it('begins with what is there and goes on with what changes', async () => {
+  it('begins with the existing objects and continues with changes', async () => {
     await start()
     await write('POST', 'one')
     const [lines] = await watch('')
@@ -64,7 +64,7 @@ describe('a watch', () => {
     expect(await take(lines, 3)).toEqual(['MODIFIED one', 'ADDED two', 'DELETED one'])
   })
 
-  it('begins after a version', async () => {
+  it('begins after a resourceVersion', async () => {
     await start()
     const version = await write('POST', 'one')
     await write('POST', 'two')
@@ -72,7 +72,7 @@ describe('a watch', () => {
     expect(await take(lines, 1)).toEqual(['ADDED two'])
   })
 
-  it('is told that its version is too old', async () => {
+  it('gets an Expired error if its resourceVersion is too old', async () => {
     await start({ watchWindow: 2 })
     for (const name of ['one', 'two', 'three']) await write('POST', name)
     const [lines] = await watch('resourceVersion=3')
@@ -83,7 +83,7 @@ describe('a watch', () => {
     expect((await lines.next()).done).toBe(true)
   })
 
-  it('sees objects come and go as they match its selector', async () => {
+  it('gets ADDED and DELETED when objects begin or cease to match its selector', async () => {
     await start()
     const [lines] = await watch('labelSelector=tier=web')
     await write('POST', 'one', { tier: 'db' })
@@ -94,7 +94,7 @@ describe('a watch', () => {
     expect(await take(lines, 3)).toEqual(['ADDED one', 'DELETED one', 'ADDED two'])
   })
 
-  it('outlives the token that began it', async () => {
+  it('continues after its token has expired', async () => {
     await start()
     const [lines] = await watch('')
     const old = token
@@ -104,7 +104,7 @@ describe('a watch', () => {
     expect(await take(lines, 1)).toEqual(['ADDED one'])
   })
 
-  it('gets bookmarks if it asks, and one more at its end', async () => {
+  it('gets bookmarks on request, and one more at its end', async () => {
     await start({ bookmarkIntervalMs: 5 })
     const [lines] = await watch('allowWatchBookmarks=true&timeoutSeconds=1')
     const version = await write('POST', 'one')
@@ -117,7 +117,7 @@ describe('a watch', () => {
     expect(seen.at(-1)?.object.metadata.resourceVersion).toBe(version)
   })
 
-  it('marks the end of the initial events if it is asked to send them', async () => {
+  it('marks the end of the initial events with sendInitialEvents', async () => {
     await start()
     await write('POST', 'one')
     const [lines] = await watch('sendInitialEvents=true&resourceVersionMatch=NotOlderThan')
@@ -127,7 +127,7 @@ describe('a watch', () => {
     expect(object.metadata.annotations).toEqual({ 'k8s.io/initial-events-end': 'true' })
   })
 
-  it('leaves no connection behind when its client goes away', async () => {
+  it('closes its connection when the client disconnects', async () => {
     await start()
     const [, response] = await watch('')
     expect(sandbox.connections.open).toBe(1)
@@ -136,7 +136,7 @@ describe('a watch', () => {
     await write('POST', 'one')
   })
 
-  it('refuses a version that is none', async () => {
+  it('rejects an invalid resourceVersion', async () => {
     await start()
     const answer = await call(sandbox, `${configmaps}?watch=1&resourceVersion=x`, { token })
     expect(answer.status).toBe(400)

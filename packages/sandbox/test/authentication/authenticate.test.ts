@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(async () => sandbox.close())
 
 describe('a token', () => {
-  it('says who its user is', async () => {
+  it('authenticates its user', async () => {
     const { token } = sandbox.issueToken({ user: 'jane', groups: ['dev'], uid: '7' })
     const { status, json } = await whoAmI(sandbox, { token })
     expect(status).toBe(201)
@@ -26,7 +26,7 @@ describe('a token', () => {
     })
   })
 
-  it('is good until it expires and not after', async () => {
+  it('is valid until it expires', async () => {
     const { token, expirationTimestamp } = sandbox.issueToken({ user: 'jane', lifetimeMs: MINUTE })
     expect(expirationTimestamp).toBe(new Date(time + MINUTE).toISOString())
     expect((await whoAmI(sandbox, { token })).status).toBe(201)
@@ -36,7 +36,7 @@ describe('a token', () => {
     expect(refused.text).toBe(UNAUTHORIZED)
   })
 
-  it('can be revoked alone, or with all others of its user', async () => {
+  it('can be revoked alone, or with all tokens of its user', async () => {
     const [first, second, other] = ['kim', 'kim', 'lee'].map((user) => sandbox.issueToken({ user }))
     sandbox.revoke(String(first?.token))
     expect((await whoAmI(sandbox, { ...first })).status).toBe(401)
@@ -46,19 +46,19 @@ describe('a token', () => {
     expect((await whoAmI(sandbox, { ...other })).status).toBe(201)
   })
 
-  it('that nobody issued is refused even where anybody may go', async () => {
+  it('gets a 401 if it is unknown, even for public paths', async () => {
     expect((await call(sandbox, '/version', { token: 'made-up' })).status).toBe(401)
   })
 })
 
 describe('a certificate', () => {
   it.each([
-    { name: 'is good', options: {}, status: 201 },
-    { name: 'below an intermediate is good', options: { intermediate: true }, status: 201 },
-    { name: 'of another authority is refused', options: { untrusted: true }, status: 401 },
-    { name: 'that has expired is refused', options: { lifetimeMs: -5 * MINUTE }, status: 401 },
+    { name: 'is accepted', options: {}, status: 201 },
+    { name: 'of an intermediate CA is accepted', options: { intermediate: true }, status: 201 },
+    { name: 'of another CA gets a 401', options: { untrusted: true }, status: 401 },
+    { name: 'that has expired gets a 401', options: { lifetimeMs: -5 * MINUTE }, status: 401 },
     {
-      name: 'that is not yet good is refused',
+      name: 'that is not valid yet gets a 401',
       options: { notBefore: new Date(Date.now() + 5 * MINUTE) },
       status: 401,
     },
@@ -72,7 +72,7 @@ describe('a certificate', () => {
     }
   })
 
-  it('does not outlive its end on a connection that was opened in time', async () => {
+  it('gets a 401 after its expiry on a connection that was opened before', async () => {
     const { certificate: cert, key, notAfter } = await sandbox.issueCertificate({ user: 'max' })
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     const good = await whoAmI(sandbox, { cert, key, agent })
@@ -86,7 +86,7 @@ describe('a certificate', () => {
     expect(first?.connection).toBe(second?.connection)
   })
 
-  it('can be revoked, and a later one for the same user is good', async () => {
+  it('can be revoked, and a later one for the same user is accepted', async () => {
     const old = await sandbox.issueCertificate({ user: 'max' })
     sandbox.revokeCertificates('max')
     const fresh = await sandbox.issueCertificate({ user: 'max' })
@@ -96,25 +96,40 @@ describe('a certificate', () => {
 })
 
 describe('a server whose clock is wrong', () => {
-  it('still takes the certificates it issues', async () => {
+  it('accepts the certificates that it issues', async () => {
     await using ahead = await startSandbox({ clockSkewMs: 60 * MINUTE })
     const made = await ahead.issueCertificate({ user: 'max' })
     expect((await whoAmI(ahead, { cert: made.certificate, key: made.key })).status).toBe(201)
   })
 
-  it('ends tokens by its own time', async () => {
+  it('expires tokens by its own clock', async () => {
     await using ahead = await startSandbox({ clockSkewMs: 60 * MINUTE, now: () => 0 })
     const { expirationTimestamp } = ahead.issueToken({ user: 'max', lifetimeMs: MINUTE })
     expect(expirationTimestamp).toBe('1970-01-01T01:01:00.000Z')
   })
 })
 
-describe('a certificate beside a token', () => {
+describe('a certificate together with a token', () => {
   it.each([
-    { name: 'wins when both are good', untrusted: false, isKnown: true, user: 'by-certificate' },
-    { name: 'wins over a bad token', untrusted: false, isKnown: false, user: 'by-certificate' },
-    { name: 'does no harm when it is bad', untrusted: true, isKnown: true, user: 'by-token' },
-    { name: 'is refused when both are bad', untrusted: true, isKnown: false, user: undefined },
+    {
+      name: 'takes precedence if both are valid',
+      untrusted: false,
+      isKnown: true,
+      user: 'by-certificate',
+    },
+    {
+      name: 'takes precedence over an invalid token',
+      untrusted: false,
+      isKnown: false,
+      user: 'by-certificate',
+    },
+    {
+      name: 'does not affect a valid token if it is invalid',
+      untrusted: true,
+      isKnown: true,
+      user: 'by-token',
+    },
+    { name: 'gets a 401 if both are invalid', untrusted: true, isKnown: false, user: undefined },
   ])('$name', async ({ untrusted, isKnown, user }) => {
     const made = await sandbox.issueCertificate({ user: 'by-certificate', untrusted })
     const token = isKnown ? sandbox.issueToken({ user: 'by-token' }).token : 'made-up'
@@ -137,7 +152,7 @@ describe('a password', () => {
 })
 
 describe('a request without a credential', () => {
-  it('may see the version and nothing else', async () => {
+  it('may read the version and nothing else', async () => {
     expect((await call(sandbox, '/version')).json.gitVersion).toBe('v1.36.0+sandbox')
     const refused = await call(sandbox, '/api/v1/namespaces')
     expect(refused.status).toBe(403)
@@ -149,12 +164,12 @@ describe('a request without a credential', () => {
     )
   })
 
-  it('is refused altogether when nobody may be anonymous', async () => {
+  it('gets a 401 if anonymous requests are not allowed', async () => {
     await using strict = await startSandbox({ anonymous: false })
     expect((await call(strict, '/version')).status).toBe(401)
   })
 
-  it('counts an authorization of an unknown kind as none', async () => {
+  it('may have an authorization of an unknown scheme, which is ignored', async () => {
     const headers = { authorization: 'Negotiate abc' }
     expect((await call(sandbox, '/version', { headers })).status).toBe(200)
   })

@@ -8,7 +8,7 @@ beforeAll(async () => {
 })
 afterAll(async () => sandbox.close())
 
-it('a master can be somebody else, with groups, uid and extra fields', async () => {
+it('a member of system:masters can impersonate a user with groups, uid and extra fields', async () => {
   const { token } = sandbox.issueToken({ user: 'root', groups: ['system:masters'] })
   const headers = {
     'Impersonate-User': 'jane',
@@ -26,14 +26,14 @@ it('a master can be somebody else, with groups, uid and extra fields', async () 
   expect(sandbox.requests.at(-1)?.user).toBe('jane')
 })
 
-it('anybody else cannot', async () => {
+it('other users cannot impersonate', async () => {
   const { token } = sandbox.issueToken({ user: 'kim', groups: ['dev'] })
   const { status, json } = await whoAmI(sandbox, { token, headers: { 'Impersonate-User': 'jane' } })
   expect(status).toBe(403)
   expect(json.message).toContain('User "kim" cannot impersonate resource "users"')
 })
 
-it('groups without a user are an error', async () => {
+it('impersonated groups without a user are an error', async () => {
   const { token } = sandbox.issueToken({ user: 'root', groups: ['system:masters'] })
   const headers = { 'Impersonate-Group': 'dev' }
   expect((await whoAmI(sandbox, { token, headers })).status).toBe(500)

@@ -11,7 +11,7 @@ afterAll(() => sandbox.close())
 const pemOf = ({ publicKey }: { publicKey: KeyObject }): string =>
   publicKey.export({ type: 'spki', format: 'pem' }).toString()
 
-describe('a certificate for a key that is elsewhere', () => {
+describe('a certificate for a given public key', () => {
   it.each([
     ['RSA', generateKeyPairSync('rsa', { modulusLength: 2048 })],
     ['P-256', generateKeyPairSync('ec', { namedCurve: 'P-256' })],
@@ -28,10 +28,10 @@ describe('a certificate for a key that is elsewhere', () => {
     expect(certificate.verify(new X509Certificate(sandbox.clientCaPem).publicKey)).toBe(true)
   })
 
-  it('is not issued for something else', async () => {
+  it('is not issued for an unsupported key', async () => {
     const other = pemOf(generateKeyPairSync('ec', { namedCurve: 'secp256k1' }))
     await expect(sandbox.issueCertificate({ user: 'jane', publicKey: other })).rejects.toThrow(
-      'no certificate is issued for a key of kind ec',
+      'cannot issue a certificate for a key of type ec',
     )
     await expect(sandbox.issueCertificate({ user: 'jane', publicKey: 'x' })).rejects.toThrow()
   })

@@ -8,9 +8,9 @@ import { connectH2 } from '../h2-client.ts'
 let sandbox: Sandbox
 afterEach(async () => sandbox.close())
 
-describe('a new authority of the server', () => {
+describe('a new server CA', () => {
   it.each([true, false])(
-    'is used at once for new connections (HTTP/2 offered: %s)',
+    'is used immediately for new connections (HTTP/2 offered: %s)',
     async (http2) => {
       sandbox = await startSandbox({ http2 })
       const before = sandbox.caPem
@@ -19,12 +19,12 @@ describe('a new authority of the server', () => {
       expect(sandbox.caPem).toBe(after)
       expect((await call(sandbox, '/livez')).text).toBe('ok')
       await expect(call({ ...sandbox, caPem: before }, '/livez')).rejects.toThrow(/certificate/)
-      // Both, as a client has it while a cluster is renewed.
+      // Both, as a client has them during a rotation.
       expect((await call({ ...sandbox, caPem: before + after }, '/livez')).text).toBe('ok')
     },
   )
 
-  it('lets open connections go on', async () => {
+  it('does not close open connections', async () => {
     sandbox = await startSandbox()
     const { token } = sandbox.issueToken({ user: 'jane' })
     const agent = new Agent({ keepAlive: true, maxSockets: 1, ca: sandbox.caPem })
@@ -41,7 +41,7 @@ describe('a new authority of the server', () => {
   })
 
   it.each([true, false])(
-    'changes nothing for client certificates (an authority of their own: %s)',
+    'does not affect client certificates (separate CA: %s)',
     async (separateClientAuthority) => {
       sandbox = await startSandbox({ separateClientAuthority })
       const { clientCaPem } = sandbox

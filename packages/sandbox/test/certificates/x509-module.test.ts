@@ -2,13 +2,13 @@ import { X509Certificate } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { createAuthority } from '../../src/certificates/authority.ts'
 
-it('leaves nothing behind on Reflect', async () => {
+it('loading @peculiar/x509 leaves Reflect unchanged', async () => {
   const before = Reflect.ownKeys(Reflect)
   await createAuthority('test')
   expect(Reflect.ownKeys(Reflect)).toEqual(before)
 })
 
-it('makes a chain that holds together', async () => {
+it('the certificates of a chain verify each other', async () => {
   const root = await createAuthority('root')
   const below = await root.issueIntermediate('below')
   const made = await below.issue({

@@ -14,7 +14,7 @@ function write(options?: KubeconfigOptions) {
   return { config, user: config.users[0].user, cluster: config.clusters[0].cluster }
 }
 
-it('leads to the sandbox and trusts its authority', () => {
+it('a kubeconfig names the sandbox and trusts its CA', () => {
   const { config, cluster, user } = write()
   expect(config).toMatchObject({ apiVersion: 'v1', kind: 'Config', 'current-context': 'sandbox' })
   expect(config.contexts[0].context).toEqual({
@@ -29,13 +29,13 @@ it('leads to the sandbox and trusts its authority', () => {
   expect(user).toEqual({})
 })
 
-it('is readable only by its owner, at the path that was given', () => {
+it('a kubeconfig is written to the given path, readable only by its owner', () => {
   const path = join(sandbox.folder, 'config')
   expect(sandbox.writeKubeconfig({ path })).toBe(path)
   if (process.platform !== 'win32') expect(statSync(path).mode & 0o777).toBe(0o600)
 })
 
-it('does not overwrite an earlier one unless told', () => {
+it('a kubeconfig has a new path by default', () => {
   expect(sandbox.writeKubeconfig()).not.toBe(sandbox.writeKubeconfig())
 })
 
@@ -73,7 +73,7 @@ it.each([
   expect(write({ user: given }).user).toEqual(written)
 })
 
-it('has a user with a plugin', async () => {
+it('a kubeconfig can have a user with a plugin', async () => {
   const exec = await sandbox.plugin({ user: 'jane' })
   const { user } = write({ user: { exec: { ...exec, provideClusterInfo: true } } })
   expect(user.exec).toMatchObject({
@@ -85,7 +85,7 @@ it('has a user with a plugin', async () => {
   expect(user.exec.env).toContainEqual({ name: 'KUBECRED_SANDBOX_PLUGIN', value: '1' })
 })
 
-it('has a cluster with what plugins and TLS tests need', () => {
+it('a kubeconfig can have cluster fields for plugins and TLS tests', () => {
   const { cluster } = write({
     extension: { a: 1 },
     tlsServerName: 'x',
@@ -99,12 +99,12 @@ it('has a cluster with what plugins and TLS tests need', () => {
   })
 })
 
-it('takes the environment of a plugin as a kubeconfig has it, too', () => {
+it('the environment of a plugin may be a list of names and values', () => {
   const env = [{ name: 'A', value: 'b' }]
   expect(write({ user: { exec: { command: 'x', env } } }).user.exec.env).toEqual(env)
 })
 
-describe('a field that does not exist is an error', () => {
+describe('writeKubeconfig() rejects', () => {
   it.each<{ options: object; says: string }>([
     { options: { user: { tokn: 't' } }, says: 'has no "tokn"; did you mean token?' },
     { options: { user: { tokne: 't' } }, says: 'did you mean token?' },
@@ -113,9 +113,9 @@ describe('a field that does not exist is an error', () => {
       options: { user: { clientCertificateData: '' } },
       says: 'did you mean client-certificate-data?',
     },
-    { options: { user: { zzzzzz: 1 } }, says: 'it has token, tokenFile, certificate' },
+    { options: { user: { zzzzzz: 1 } }, says: 'valid names: token, tokenFile, certificate' },
     { options: { usr: {} }, says: 'writeKubeconfig() has no "usr"; did you mean user?' },
-    { options: { insecure: true }, says: 'it has path, user, namespace' },
+    { options: { insecure: true }, says: 'valid names: path, user, namespace' },
     {
       options: { user: { exec: { command: 'x', arg: [] } } },
       says: 'the exec of writeKubeconfig() has no "arg"; did you mean args?',
@@ -126,7 +126,7 @@ describe('a field that does not exist is an error', () => {
     },
     { options: { user: 'jane' }, says: 'the user of writeKubeconfig() must be an object' },
     { options: { user: { toString: 1 } }, says: 'has no "toString"' },
-  ])('$says', ({ options, says }) => {
+  ])('unknown or invalid fields: $says', ({ options, says }) => {
     const path = join(sandbox.folder, 'never')
     const error = thrownBy(() => sandbox.writeKubeconfig({ path, ...options } as KubeconfigOptions))
     expect(error).toBeInstanceOf(TypeError)
@@ -134,9 +134,9 @@ describe('a field that does not exist is an error', () => {
     expect(existsSync(path)).toBe(false)
   })
 
-  it('and so is one that is given twice, by two names', () => {
+  it('a field that is set by both of its names', () => {
     expect(() => write({ user: { certificate: 'c', 'client-certificate-data': 'Yw==' } })).toThrow(
-      'has certificate and client-certificate-data, which mean the same',
+      'has certificate and client-certificate-data, which are the same field',
     )
   })
 })

@@ -13,7 +13,7 @@ beforeEach(async () => {
 })
 afterEach(async () => sandbox.close())
 
-// The environment holds nothing else: a plugin must not need PATH.
+// The environment has nothing else: a plugin must not need PATH.
 async function start({ command, args, env }: PluginCommand, apiVersion = 'v1') {
   const execInfo = {
     kind: 'ExecCredential',
@@ -24,7 +24,7 @@ async function start({ command, args, env }: PluginCommand, apiVersion = 'v1') {
   })
 }
 
-it('a plugin prints a token that the server takes', async () => {
+it('a plugin prints a token that the server accepts', async () => {
   const plugin = await sandbox.plugin({ user: 'jane', groups: ['dev'], lifetimeMs: 60_000 })
   const { kind, status } = JSON.parse((await start(plugin)).stdout)
   expect(kind).toBe('ExecCredential')
@@ -33,7 +33,7 @@ it('a plugin prints a token that the server takes', async () => {
   expect(answer.json.status.userInfo.groups).toEqual(['dev', 'system:authenticated'])
 })
 
-it('a plugin prints a certificate that the server takes', async () => {
+it('a plugin prints a certificate that the server accepts', async () => {
   const plugin = await sandbox.plugin({ user: 'max', answers: 'certificate' })
   const { status } = JSON.parse((await start(plugin)).stdout)
   expect(status).not.toHaveProperty('token')
@@ -42,7 +42,7 @@ it('a plugin prints a certificate that the server takes', async () => {
 })
 
 it.each(['v1alpha1', 'v1beta1', 'v1'])(
-  'a plugin that is asked in %s answers in it',
+  'a plugin answers in the requested version %s',
   async (version) => {
     const plugin = await sandbox.plugin({ user: 'jane', answers: 'both' })
     const { apiVersion, status } = JSON.parse((await start(plugin, version)).stdout)
@@ -56,7 +56,7 @@ it.each(['v1alpha1', 'v1beta1', 'v1'])(
   },
 )
 
-it('runs are counted, with what each was told', async () => {
+it('runs are counted, and their exec info is recorded', async () => {
   const plugin = await sandbox.plugin({ user: 'jane' })
   await start(plugin)
   await start(plugin, 'v1beta1')
@@ -75,19 +75,19 @@ it('a plugin can fail', async () => {
   await expect(start(plugin)).rejects.toMatchObject(failed)
 })
 
-it('a plugin can talk nonsense', async () => {
+it('a plugin can print invalid output', async () => {
   const plugin = await sandbox.plugin({ user: 'jane', stdout: 'nonsense' })
   expect((await start(plugin)).stdout).toBe('nonsense')
 })
 
-it('a stranger gets nothing from the door that plugins use', async () => {
+it('the socket of plugins rejects requests without the secret', async () => {
   const plugin = await sandbox.plugin({ user: 'jane' })
   const env = { ...plugin.env, KUBECRED_SANDBOX_SECRET: 'guessed' }
   await expect(start({ ...plugin, env })).rejects.toMatchObject({ code: 1, stdout: '' })
   expect(sandbox.pluginRuns).toBe(0)
 })
 
-it('plugins are private files that are gone when the sandbox is closed', async () => {
+it('plugin files are private, and removed when the sandbox is closed', async () => {
   const { command, args } = await sandbox.plugin({ user: 'jane' })
   const file = args[0] ?? command
   if (process.platform !== 'win32') expect(statSync(file).mode & 0o777).toBe(0o700)
@@ -95,7 +95,7 @@ it('plugins are private files that are gone when the sandbox is closed', async (
   expect(existsSync(sandbox.folder)).toBe(false)
 })
 
-it('closing does not wait for a plugin that takes its time', async () => {
+it('closing does not wait for a slow plugin', async () => {
   const plugin = await sandbox.plugin({ user: 'jane', delayMs: 3_600_000 })
   const slow = expect(start(plugin)).rejects.toMatchObject({ code: 1 })
   await expect.poll(() => sandbox.pluginRuns).toBe(1)

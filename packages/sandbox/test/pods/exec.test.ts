@@ -43,7 +43,7 @@ describe('exec', () => {
     expect(JSON.parse(bytes(3).toString())).toEqual(SUCCESS)
   })
 
-  it('does not take the signal of v5 for one in v4', async () => {
+  it('ignores the close signal of v5 in v4', async () => {
     const pod = await attach(sandbox, exec('cat'), token, ['v4.channel.k8s.io'])
     pod.socket.send(END_OF_INPUT)
     pod.send(0, 'still here')
@@ -51,7 +51,7 @@ describe('exec', () => {
     pod.socket.terminate()
   })
 
-  it('says who is asking', async () => {
+  it('runs whoami as the user of the request', async () => {
     const pod = await attach(sandbox, exec('whoami'), token)
     const { code, bytes } = await pod.ended()
     expect(code).toBe(1000)
@@ -60,7 +60,7 @@ describe('exec', () => {
     expect(sandbox.requests.at(-1)).toMatchObject({ status: 101, user: 'jane', method: 'GET' })
   })
 
-  it('begins with an empty message, as with the kubelet', async () => {
+  it('begins with an empty message, like the kubelet', async () => {
     const pod = await attach(sandbox, exec('whoami'), token)
     await pod.ended()
     expect(pod.messages[0]).toEqual(Buffer.of(1))
@@ -69,33 +69,33 @@ describe('exec', () => {
     expect(silent.messages[0]).toEqual(Buffer.of(2))
   })
 
-  it('has no word for success in the first version of the protocol', async () => {
+  it('sends no status for success in the first version of the protocol', async () => {
     const pod = await attach(sandbox, exec('whoami'), token, ['channel.k8s.io'])
     const { code, bytes } = await pod.ended()
     expect(code).toBe(1000)
     expect(bytes(3)).toHaveLength(0)
   })
 
-  it('says who is impersonated', async () => {
+  it('runs whoami as the impersonated user', async () => {
     const headers = { 'impersonate-user': 'kim' }
     const pod = await attach(sandbox, exec('whoami'), token, [], { headers })
     expect((await pod.ended()).bytes(1).toString()).toBe('kim')
   })
 
-  it('sees the client certificate of the connection', async () => {
+  it('authenticates the client certificate of the connection', async () => {
     const { certificate: cert, key } = await sandbox.issueCertificate({ user: 'max' })
     const pod = await attach(sandbox, exec('whoami'), token, [], { cert, key })
     expect((await pod.ended()).bytes(1).toString()).toBe('max')
   })
 
-  it('writes nothing to a client that does not want to hear it', async () => {
+  it('does not send a stream that the client has not requested', async () => {
     const pod = await attach(sandbox, `${exec('whoami')}&stderr=true`, token)
     const { bytes } = await pod.ended()
     expect(bytes(1)).toHaveLength(0)
     expect(JSON.parse(bytes(3).toString())).toEqual(SUCCESS)
   })
 
-  it('without standard input ends at once', async () => {
+  it('ends immediately without standard input', async () => {
     const pod = await attach(sandbox, `${exec('test', '-d', '/tmp')}&stdout=true`, token)
     expect(JSON.parse((await pod.ended()).bytes(3).toString())).toEqual(SUCCESS)
   })
@@ -110,7 +110,7 @@ describe('exec', () => {
 })
 
 describe('tar', () => {
-  it('keeps what is copied in, and gives it back, compressed or not', async () => {
+  it('stores an archive and returns it, compressed or not', async () => {
     const archive = randomBytes(100_000)
     const into = await attach(
       sandbox,
@@ -128,7 +128,7 @@ describe('tar', () => {
     expect(gunzipSync(packed.bytes(1)).equals(archive)).toBe(true)
   })
 
-  it('keeps what a client without the signal of v5 sent before it left', async () => {
+  it('stores what a client without the v5 close signal sent before it disconnected', async () => {
     const into = await attach(sandbox, exec('tar', 'xf', '-'), token, ['v4.channel.k8s.io'])
     into.send(0, 'archive')
     into.socket.close()
@@ -137,7 +137,7 @@ describe('tar', () => {
     expect(out.bytes(1).toString()).toBe('archive')
   })
 
-  it('fails in a pod that nothing was copied to', async () => {
+  it('fails in a pod without an archive', async () => {
     const json = { metadata: { name: 'empty' } }
     await call(sandbox, '/api/v1/namespaces/default/pods', { method: 'POST', token, json })
     const path = exec('tar', 'cf', '-', 'x').replace('/web/', '/empty/')
@@ -152,7 +152,7 @@ describe('tar', () => {
 })
 
 describe('attach', () => {
-  it('is an echo', async () => {
+  it('echoes standard input', async () => {
     const pod = await attach(sandbox, `${POD}/attach?stdin=true&stdout=true`, token)
     pod.send(0, 'hello')
     await pod.until(1, 'hello')
@@ -161,7 +161,7 @@ describe('attach', () => {
 })
 
 describe('portforward', () => {
-  it('has two channels for each port, which begin with its number', async () => {
+  it('has two channels for each port, which begin with the port number', async () => {
     const pod = await attach(sandbox, `${POD}/portforward?ports=80&ports=8443`, token, [
       'v5.channel.k8s.io',
       'v4.channel.k8s.io',

@@ -16,7 +16,7 @@ beforeEach(async () => {
 afterEach(async () => sandbox.close())
 
 describe('the log of a pod', () => {
-  it('begins with three lines, and gets those that the test gives it', async () => {
+  it('begins with three lines, followed by those of sandbox.log()', async () => {
     sandbox.log('default', 'web', 'hello')
     const { text, headers } = await call(sandbox, `${POD}/log`, { token })
     expect(text).toBe('line 1\nline 2\nline 3\nhello\n')
@@ -43,7 +43,7 @@ describe('the log of a pod', () => {
     expect((await call(sandbox, `${POD}/log`, { method: 'POST', token })).status).toBe(405)
   })
 
-  it('can be followed until the pod is gone', async () => {
+  it('can be followed until the pod is deleted', async () => {
     const response = await open(sandbox, `${POD}/log?follow=true&tailLines=1`, { token })
     const lines = createInterface(response)
     expect(await once(lines, 'line')).toEqual(['line 3'])
@@ -64,7 +64,7 @@ describe('the log of a pod', () => {
     expect(await line).toEqual(['hello'])
   })
 
-  it('of a pod that is not there cannot be written', () => {
+  it('cannot be appended to if the pod does not exist', () => {
     expect(() => sandbox.log('default', 'gone', 'hello')).toThrow('no pod "gone"')
   })
 })

@@ -3,29 +3,29 @@ import { type ClientOptions, WebSocket } from 'ws'
 import type { Sandbox } from '../../src/index.ts'
 import { call } from '../client.ts'
 
-/** Where a pod named `web` is. */
+/** The path of the pod `web`. */
 export const POD = '/api/v1/namespaces/default/pods/web'
 
-/** Makes a pod named `web` in the namespace `default`. */
+/** Creates the pod `web` in the namespace `default`. */
 export async function createPod(sandbox: Sandbox, token: string): Promise<void> {
   const json = { metadata: { name: 'web' } }
   await call(sandbox, '/api/v1/namespaces/default/pods', { method: 'POST', token, json })
 }
 
-/** A WebSocket to a pod, and what has come over it. */
+/** A WebSocket to a pod, and the messages received over it. */
 export interface Attached {
   readonly socket: WebSocket
-  /** Every message so far, channel included. */
+  /** Every message so far, including its channel byte. */
   readonly messages: readonly Buffer[]
   /** Sends on a channel. */
   send(channel: number, data: string | Buffer): void
-  /** Resolves when a channel has brought exactly these bytes. */
+  /** Resolves when exactly these bytes have arrived on a channel. */
   until(channel: number, text: string): Promise<void>
-  /** Resolves to the close code and all that came, by channel. */
+  /** Resolves to the close code and the received bytes by channel. */
   ended(): Promise<{ code: number; bytes: (channel: number) => Buffer }>
 }
 
-/** Connects with a pod; rejects if the server does not switch protocols. */
+/** Connects to a pod; rejects if the server does not switch protocols. */
 export async function attach(
   sandbox: Sandbox,
   path: string,

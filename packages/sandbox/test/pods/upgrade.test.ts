@@ -20,7 +20,7 @@ afterEach(async () => sandbox.close())
 
 const CAT = `${POD}/exec?command=cat`
 
-/** Sends a handshake and reads the answer to the end of the connection. */
+/** Sends a handshake and reads the response until the connection ends. */
 async function refused(
   path: string,
   headers: Record<string, string>,
@@ -72,18 +72,18 @@ describe('an upgrade', () => {
     expect(sandbox.requests.at(-1)).toMatchObject({ status: row.status, httpVersion: '1.1' })
   })
 
-  it('without a credential is that of an anonymous user', async () => {
+  it('without a credential is anonymous', async () => {
     const { status, json } = await refused(CAT, {})
     expect(status).toBe(403)
     expect(json.message).toContain('User "system:anonymous" cannot get resource "pods/exec"')
   })
 
-  it('of an impersonator who may not is refused', async () => {
+  it('is forbidden if its user may not impersonate', async () => {
     const headers = { authorization: `Bearer ${token}`, 'impersonate-user': 'root' }
     expect((await refused(CAT, headers)).status).toBe(403)
   })
 
-  it('passes the hook, which can refuse it', async () => {
+  it('passes the hook, which can reject it', async () => {
     sandbox.respondWith(({ user, headers }) => ({
       status: 429,
       body: { for: user?.username, upgrade: headers.upgrade },
@@ -92,7 +92,7 @@ describe('an upgrade', () => {
     expect(answer).toMatchObject({ status: 429, json: { for: 'jane', upgrade: 'websocket' } })
   })
 
-  it('to a protocol that nobody speaks is refused as the kubelet does', async () => {
+  it('to an unknown protocol is rejected like by the kubelet', async () => {
     const answer = await refused(CAT, { authorization: `Bearer ${token}` }, ['chat'])
     expect(answer.status).toBe(403)
     expect(answer.json.message).toContain('not supported: [chat]')
@@ -107,7 +107,7 @@ describe('an upgrade', () => {
     expect((await h2.call(CAT, { method: 'POST', token })).status).toBe(400)
   })
 
-  it('of something else than a pod is ignored', async () => {
+  it('is ignored for other resources than pods', async () => {
     const headers = { connection: 'Upgrade', upgrade: 'websocket' }
     const answer = await call(sandbox, '/api/v1/namespaces', { token, headers })
     expect(answer).toMatchObject({ status: 200, json: { kind: 'NamespaceList' } })
@@ -143,7 +143,7 @@ describe('an upgraded connection', () => {
     expect(sandbox.connections.open).toBe(0)
   })
 
-  it('survives the token that opened it', async () => {
+  it('stays open after its token is revoked', async () => {
     const pod = await attach(sandbox, CAT, token)
     sandbox.revoke(token)
     pod.send(0, 'still here')
@@ -166,12 +166,12 @@ describe('SPDY', () => {
       'X-Stream-Protocol-Version: v5.channel.k8s.io',
       'X-Stream-Protocol-Version: v4.channel.k8s.io',
     ]
-    // The first bytes of the new protocol may follow at once.
+    // The first bytes of the new protocol may follow immediately.
     socket.write(`${lines.join('\r\n')}\r\n\r\n\x01\x02`)
     return socket
   }
 
-  it('is an echo behind the same door', async () => {
+  it('echoes after the same checks as a WebSocket', async () => {
     const socket = await ask(token)
     let text = ''
     socket.on('data', (chunk) => {
@@ -188,7 +188,7 @@ describe('SPDY', () => {
     expect(sandbox.requests.at(-1)).toMatchObject({ method: 'POST', status: 101, user: 'jane' })
   })
 
-  it('is refused to those who are not known', async () => {
+  it('is rejected without a valid credential', async () => {
     const socket = await ask('made-up')
     let text = ''
     for await (const chunk of socket) text += chunk

@@ -13,22 +13,22 @@ afterEach(async () => sandbox.close())
 
 const configmaps = '/api/v1/namespaces/default/configmaps'
 
-describe('every answer', () => {
-  it('carries the headers of kube-apiserver', async () => {
+describe('every response', () => {
+  it('has the headers of kube-apiserver', async () => {
     const { headers } = await call(sandbox, '/version')
     expect(headers['audit-id']).toMatch(/^[0-9a-f-]{36}$/)
     expect(headers['cache-control']).toBe('no-cache, private')
     expect(headers['content-type']).toBe('application/json')
   })
 
-  it('carries the time of a server whose clock is wrong', async () => {
+  it('has the time of a server whose clock is wrong', async () => {
     const time = Date.UTC(2030, 0, 1)
     await using wrong = await startSandbox({ now: () => time, clockSkewMs: -3_600_000 })
     const { headers } = await call(wrong, '/version')
     expect(headers.date).toBe('Mon, 31 Dec 2029 23:00:00 GMT')
   })
 
-  it('is compressed when it is large and the client can read that', async () => {
+  it('is compressed if it is large and the client accepts gzip', async () => {
     const { token } = sandbox.issueToken({ user: 'jane' })
     const json = { metadata: { name: 'large' }, data: { text: 'x'.repeat(200_000) } }
     await call(sandbox, configmaps, { method: 'POST', token, json })
@@ -44,7 +44,7 @@ describe('every answer', () => {
 })
 
 describe('a request', () => {
-  it('is remembered without its credential', async () => {
+  it('is logged without its credential', async () => {
     const { token } = sandbox.issueToken({ user: 'jane' })
     await call(sandbox, '/api/v1/namespaces?limit=1', { token })
     await call(sandbox, '/version', { token: 'made-up' })
@@ -62,7 +62,7 @@ describe('a request', () => {
     expect(sandbox.requests[1]).not.toHaveProperty('user')
   })
 
-  it('is refused when an option forbids it', async () => {
+  it('gets a 403 if the forbid option says so', async () => {
     const { token } = sandbox.issueToken({ user: 'kim' })
     const { status, json } = await call(sandbox, '/api/v1/namespaces/default', {
       method: 'DELETE',
@@ -83,7 +83,7 @@ describe('a request', () => {
 })
 
 describe('a hook', () => {
-  it('answers in place of the server, until it is removed', async () => {
+  it('answers instead of the server until it is removed', async () => {
     const { token } = sandbox.issueToken({ user: 'jane' })
     sandbox.respondWith(({ user }) => ({
       status: 429,
@@ -97,13 +97,13 @@ describe('a hook', () => {
     expect((await whoAmI(sandbox, { token })).status).toBe(201)
   })
 
-  it('can leave a request alone', async () => {
+  it('can leave a request to the server', async () => {
     sandbox.respondWith(({ path }) => (path === '/livez' ? { status: 503, body: 'no' } : undefined))
     expect((await call(sandbox, '/livez')).status).toBe(503)
     expect((await call(sandbox, '/readyz')).text).toBe('ok')
   })
 
-  it('can let a request hang, and closing ends it', async () => {
+  it('can let a request hang until the sandbox is closed', async () => {
     const arrived = new Promise<void>((resolve) => {
       sandbox.respondWith(async () => {
         resolve()

@@ -44,7 +44,7 @@ describe('the protocol', () => {
     expect(await negotiate(sandbox, offered)).toBe(chosen)
   })
 
-  it('is HTTP/1.1 when the option says so', async () => {
+  it('is HTTP/1.1 if the option says so', async () => {
     await using old = await startSandbox({ http2: false })
     expect(await negotiate(old, ['h2', 'http/1.1'])).toBe('http/1.1')
   })
@@ -65,7 +65,7 @@ describe('over HTTP/2', () => {
     expect(numbers).toEqual([1, 1, 1, 1])
   })
 
-  it('a watch begins before there is anything to see, and ends with the connection', async () => {
+  it('the headers of a watch arrive before its first event, and it ends with the connection', async () => {
     const { status, stream } = await h2.open(`${configmaps}?watch=1&resourceVersion=3`, { token })
     expect(status).toBe(200)
     const ended = once(stream, 'close')
@@ -80,7 +80,7 @@ describe('over HTTP/2', () => {
     expect(text).toBe('')
   })
 
-  it('a body over the limit is answered with 413, and neither stream nor connection hang', async () => {
+  it('a body over the limit is answered with 413, and neither its stream nor its connection hangs', async () => {
     const body = Buffer.alloc(8 * 1024 * 1024, ' ')
     const { status, stream } = await h2.open(configmaps, { method: 'POST', token, body })
     expect(status).toBe(413)
@@ -90,7 +90,7 @@ describe('over HTTP/2', () => {
     await ended
   })
 
-  it('the client certificate of the connection counts', async () => {
+  it('the client certificate of the connection is authenticated', async () => {
     const { certificate, key } = await sandbox.issueCertificate({ user: 'max', groups: ['a', 'b'] })
     await using secured = connectH2(sandbox, { cert: certificate, key })
     expect((await secured.call(reviews, review)).json.status.userInfo).toEqual({
@@ -100,7 +100,7 @@ describe('over HTTP/2', () => {
     expect(sandbox.requests.at(-1)).toMatchObject({ certificateUser: 'max', httpVersion: '2.0' })
   })
 
-  it('impersonation takes every group', async () => {
+  it('all impersonated groups are used', async () => {
     const master = sandbox.issueToken({ user: 'root', groups: ['system:masters'] }).token
     const headers = { 'impersonate-user': 'kim', 'impersonate-group': ['a', 'b'] }
     const { json } = await h2.call(reviews, { ...review, token: master, headers })
@@ -114,24 +114,24 @@ describe('over HTTP/2', () => {
   })
 })
 
-describe('a client that nobody knows', () => {
+describe('the connection after a failed authentication', () => {
   it.each([
     { who: 'a bad token', sent: { token: 'made-up' }, status: 401 },
     { who: 'no credential', sent: {}, status: 200 },
-  ])('with $who is answered, and its connection ends', async ({ sent, status }) => {
+  ])('is closed after the response, with $who', async ({ sent, status }) => {
     const { stream } = await h2.open(`${configmaps}?watch=1`, { token })
     const leaving = once(h2.session, 'goaway')
     expect((await h2.call('/livez', sent)).status).toBe(status)
     const [code] = await leaving
     expect(code).toBe(0)
-    // What had begun goes on.
+    // Open streams continue.
     expect(stream.closed).toBe(false)
     const ended = once(h2.session, 'close')
     stream.close()
     await ended
   })
 
-  it('and sends many requests at once is told which of them nobody looked at', async () => {
+  it('ends with a GOAWAY that names the last handled request', async () => {
     let last = 0
     h2.session.once('goaway', (_code, stream: number) => {
       last = stream
@@ -149,15 +149,15 @@ describe('a client that nobody knows', () => {
         return { id: Number(stream.id), outcome }
       }),
     )
-    const looked = outcomes.filter(({ id }) => id <= last)
-    expect(new Set(looked.map(({ outcome }) => outcome))).toEqual(new Set([401]))
-    expect(sandbox.requests.length - before).toBe(looked.length)
+    const handled = outcomes.filter(({ id }) => id <= last)
+    expect(new Set(handled.map(({ outcome }) => outcome))).toEqual(new Set([401]))
+    expect(sandbox.requests.length - before).toBe(handled.length)
     const missed = outcomes.filter(({ id }) => id > last)
     expect(missed.length).toBeGreaterThan(0)
     expect(new Set(missed.map(({ outcome }) => outcome))).toEqual(new Set(['closed']))
   })
 
-  it('is not the one whom a hook refuses, unless the hook says so', async () => {
+  it('stays open after a 401 of a hook, unless the hook closes it', async () => {
     sandbox.respondWith(() => ({ status: 401, body: {} }))
     await h2.call('/livez', { token })
     expect((await h2.call('/livez', { token })).status).toBe(401)

@@ -19,12 +19,12 @@ describe('the server', () => {
     },
   )
 
-  it('has a certificate for its test name and not for others', async () => {
+  it('has a certificate for its test name, and not for others', async () => {
     expect((await call(sandbox, '/livez', { servername: SERVER_NAME })).text).toBe('ok')
     await expect(call(sandbox, '/livez', { servername: 'other.test' })).rejects.toThrow('altnames')
   })
 
-  it('tells requests on one connection from requests on several', async () => {
+  it('distinguishes requests on one connection from requests on several', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     await call(sandbox, '/livez', { agent })
     await call(sandbox, '/livez', { agent })
@@ -42,7 +42,7 @@ describe('the server', () => {
     expect((await whoAmI(plain, { token })).json.status.userInfo.username).toBe('jane')
   })
 
-  it('can end the handshake of a client without a good certificate', async () => {
+  it('can fail the handshake of a client without a valid certificate', async () => {
     await using strict = await startSandbox({ requireClientCertificate: true })
     const good = await strict.issueCertificate({ user: 'max' })
     const bad = await strict.issueCertificate({ user: 'max', untrusted: true })
@@ -51,7 +51,7 @@ describe('the server', () => {
     await expect(whoAmI(strict, {})).rejects.toThrow()
   })
 
-  it('can keep the authority of clients apart from its own', async () => {
+  it('can use a separate CA for clients', async () => {
     await using apart = await startSandbox({ separateClientAuthority: true })
     expect(apart.clientCaPem).not.toBe(apart.caPem)
     const made = await apart.issueCertificate({ user: 'max' })

@@ -14,14 +14,14 @@ beforeAll(async () => {
 afterAll(async () => sandbox.close())
 
 describe('the record of a request', () => {
-  it('names the version of HTTP', async () => {
+  it('has the HTTP version', async () => {
     await call(sandbox, '/livez')
     await using h2 = connectH2(sandbox)
     await h2.call('/livez')
     expect(sandbox.requests.slice(-2).map(({ httpVersion }) => httpVersion)).toEqual(['1.1', '2.0'])
   })
 
-  it('names whom the certificate and the token speak of, whoever won', async () => {
+  it('has the users of the certificate and of the token, whichever took precedence', async () => {
     const { token } = sandbox.issueToken({ user: 'jane' })
     await call(sandbox, '/livez', { token, cert: max.certificate, key: max.key })
     const both = { certificateUser: 'max', tokenUser: 'jane' }
@@ -33,7 +33,7 @@ describe('the record of a request', () => {
     expect(sandbox.requests.at(-1)).not.toHaveProperty('user')
   })
 
-  it('names nobody who was not spoken of', async () => {
+  it('has no users without credentials', async () => {
     await call(sandbox, '/livez', { token: 'made-up' })
     expect(sandbox.requests.at(-1)).not.toHaveProperty('tokenUser')
     expect(sandbox.requests.at(-1)).not.toHaveProperty('certificateUser')
@@ -41,7 +41,7 @@ describe('the record of a request', () => {
 })
 
 describe.each(['TLSv1.2', 'TLSv1.3'] as const)('a TLS session of %s', (version) => {
-  it('can be resumed, and keeps the client of its beginning', async () => {
+  it('can be resumed, and keeps its client certificate', async () => {
     const session = await firstSession(version)
     expect(sandbox.requests.at(-1)).toMatchObject({ user: 'max', tlsSessionReused: false })
     const lena = await sandbox.issueCertificate({ user: 'lena' })
@@ -70,7 +70,7 @@ function dial(
   return connect({ ...options, ...versions, host: '127.0.0.1', port, ca: sandbox.caPem })
 }
 
-/** One request on a connection of its own; the session comes before the answer, or with it. */
+/** Sends one request on a new connection; the session arrives before the response, or with it. */
 async function firstSession(version: 'TLSv1.2' | 'TLSv1.3'): Promise<Buffer> {
   const socket = dial(version, { cert: max.certificate, key: max.key })
   const offered = once(socket, 'session')

@@ -31,7 +31,7 @@ const next = async (response: IncomingMessage): Promise<string> => {
 }
 
 describe('a restart', () => {
-  it('ends every connection and keeps address, objects, tokens and authority', async () => {
+  it('closes every connection and keeps the address, objects, tokens and CA', async () => {
     const { url, caPem } = sandbox
     await create('one')
     const watching = await watch('0')
@@ -44,14 +44,14 @@ describe('a restart', () => {
     expect(sandbox.requests.at(-1)).toMatchObject({ connection: 3, user: 'jane' })
   })
 
-  it('lets a watch go on where it was', async () => {
+  it('lets a watch resume where it was', async () => {
     const seen = await create('one')
     await sandbox.restart()
     await create('two')
     expect(await next(await watch(seen))).toBe('two')
   })
 
-  it('accepts nobody while it is down', async () => {
+  it('accepts no connection while it is down', async () => {
     const restarting = sandbox.restart({ downMs: 60_000 })
     await expect(call(sandbox, '/livez')).rejects.toThrow(/ECONNRE/)
     await sandbox.close()
@@ -59,7 +59,7 @@ describe('a restart', () => {
     await expect(call(sandbox, '/livez')).rejects.toThrow('ECONNREFUSED')
   })
 
-  it('waits for a port that somebody else has taken meanwhile', async () => {
+  it('waits for a port that another process has taken meanwhile', async () => {
     const port = Number(new URL(sandbox.url).port)
     const restarting = sandbox.restart({ downMs: 50 })
     const thief = createServer()
@@ -70,19 +70,19 @@ describe('a restart', () => {
     expect((await call(sandbox, '/livez')).text).toBe('ok')
   })
 
-  it('asked for twice happens once', async () => {
+  it('happens once if it is requested twice', async () => {
     await Promise.all([sandbox.restart(), sandbox.restart()])
     expect((await call(sandbox, '/livez')).text).toBe('ok')
   })
 
-  it('of a closed sandbox is refused', async () => {
+  it('rejects after the sandbox is closed', async () => {
     await sandbox.close()
     await expect(sandbox.restart()).rejects.toThrow('the sandbox is closed')
   })
 })
 
 describe('dropping connections', () => {
-  it('ends them all and goes on listening', async () => {
+  it('closes them all and continues to listen', async () => {
     const watching = await watch('0')
     const ended = once(watching, 'error')
     sandbox.dropConnections()
@@ -92,7 +92,7 @@ describe('dropping connections', () => {
   })
 })
 
-/** The port is free only when the sandbox has left it. */
+/** Waits until the sandbox has released the port. */
 async function untilListening(server: ReturnType<typeof createServer>, port: number) {
   for (;;) {
     server.listen(port, '127.0.0.1')

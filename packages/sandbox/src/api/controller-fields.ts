@@ -1,7 +1,7 @@
 import { fields } from './kube-object.ts'
 
-/** What controllers would fill in: a namespace is active at once, and a pod runs. */
-export function observed(
+/** Returns the fields that controllers would set: namespaces are active and pods are running immediately. */
+export function controllerFields(
   kind: string,
   body: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> {

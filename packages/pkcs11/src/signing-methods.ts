@@ -16,15 +16,15 @@ import { pssEncode } from './pss-encode.ts'
 import type { KeyKind } from './public-key.ts'
 import { TokenError } from './token-error.ts'
 
-/** One way to let a token sign: what it is told, what it gets, and what its answer becomes. */
-export interface Way {
+/** One way to sign with a token: the mechanism, its input, and what turns its output into a TLS signature. */
+export interface SigningMethod {
   readonly mechanism: Mechanism
   readonly prepare: (digest: Uint8Array) => Buffer
   readonly finish: (signature: Buffer) => Uint8Array
 }
 
 const asIs = (bytes: Uint8Array): Buffer => Buffer.from(bytes)
-/** pkcs11js's CK_PARAMS_RSA_PSS: which of its structures the parameter is. */
+/** pkcs11js's CK_PARAMS_RSA_PSS, which names the structure of the parameter. */
 const PARAMS_RSA_PSS = 5
 
 const PSS = {
@@ -44,40 +44,40 @@ const KINDS: Readonly<Record<SignatureScheme, KeyKind>> = {
 }
 
 /**
- * Lists the ways in which a token can make a signature, best first.
+ * Lists the methods by which a token can make a signature, best first.
  *
- * @param mechanisms Those that the token knows.
- * @param modulusBits The length of an RSA key, where it can be read.
- * @throws {TokenError} When the key cannot make such a signature, or the token knows no way.
+ * @param mechanisms The mechanisms that the token lists.
+ * @param modulusBits The length of an RSA key, or 0 if it cannot be read.
+ * @throws {TokenError} The key cannot make such a signature, or the token supports none of the mechanisms.
  */
-export function waysToSign(
+export function signingMethods(
   scheme: SignatureScheme,
   kind: KeyKind,
   { mechanisms, modulusBits }: { mechanisms: readonly number[]; modulusBits: number },
-): Way[] {
+): SigningMethod[] {
   if (kind === 'RSA' && KINDS[scheme] !== 'RSA') {
     // The same options mean ECDSA for a key on an elliptic curve, and PKCS#1 v1.5 for an RSA key.
     throw new TokenError(
-      'the client asks for a PKCS#1 v1.5 signature of the RSA key in the token, and TLS 1.3 does not allow it',
-      { hint: 'Connect to a server that speaks TLS 1.3: then clients ask for RSASSA-PSS.' },
+      'the client requested a PKCS#1 v1.5 signature with the RSA key in the token, which TLS 1.3 does not allow',
+      { hint: 'Connect to a server that supports TLS 1.3: then clients request RSASSA-PSS.' },
     )
   }
   if (KINDS[scheme] !== kind) {
     throw new TokenError(
-      `the key in the token (${kind ?? 'of an unknown kind'}) cannot make a signature ${scheme}`,
-      { hint: 'Check that the certificate belongs to the key: kubecred-pkcs11 list shows it.' },
+      `the key in the token (${kind ?? 'unknown type'}) cannot sign with ${scheme}`,
+      { hint: 'Check that the certificate belongs to the key: kubecred-pkcs11 list' },
     )
   }
-  const ways = allWays(scheme, modulusBits).filter(({ mechanism }) =>
+  const methods = methodsFor(scheme, modulusBits).filter(({ mechanism }) =>
     mechanisms.includes(mechanism.mechanism),
   )
-  if (ways.length > 0) return ways
-  throw new TokenError(`the token knows no way to make a signature ${scheme}`, {
-    hint: 'Use a key on an elliptic curve, or a device that knows RSA-PSS: TLS 1.3 needs it.',
+  if (methods.length > 0) return methods
+  throw new TokenError(`the token does not support ${scheme}`, {
+    hint: 'Use an elliptic-curve key, or a device that supports RSA-PSS: TLS 1.3 requires it.',
   })
 }
 
-function allWays(scheme: SignatureScheme, modulusBits: number): Way[] {
+function methodsFor(scheme: SignatureScheme, modulusBits: number): SigningMethod[] {
   if (scheme === 'ed25519') {
     return [{ mechanism: { mechanism: CKM_EDDSA }, prepare: asIs, finish: asIs }]
   }
@@ -85,7 +85,7 @@ function allWays(scheme: SignatureScheme, modulusBits: number): Way[] {
     return [{ mechanism: { mechanism: CKM_ECDSA }, prepare: asIs, finish: ecdsaToDer }]
   }
   const { hash, ...parameter } = PSS[scheme]
-  const padded: Way = {
+  const withPss: SigningMethod = {
     mechanism: {
       mechanism: CKM_RSA_PKCS_PSS,
       parameter: { type: PARAMS_RSA_PSS, ...parameter },
@@ -93,14 +93,14 @@ function allWays(scheme: SignatureScheme, modulusBits: number): Way[] {
     prepare: asIs,
     finish: asIs,
   }
-  // Without its modulus we do not know how long the padding has to be.
-  if (modulusBits === 0) return [padded]
-  const bare: Way = {
+  // The length of the padding depends on the modulus.
+  if (modulusBits === 0) return [withPss]
+  const withRawRsa: SigningMethod = {
     mechanism: { mechanism: CKM_RSA_X_509 },
     prepare: (digest) => pssEncode(digest, hash, modulusBits),
     finish: asIs,
   }
-  return [padded, bare]
+  return [withPss, withRawRsa]
 }
 
 function isPss(scheme: SignatureScheme): scheme is keyof typeof PSS {

@@ -1,24 +1,26 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DemoRun, hasSoftHsm } from './demo-run.ts'
 
-describe.skipIf(process.platform !== 'linux')('a demo at four times its speed', () => {
+describe.skipIf(process.platform !== 'linux')('a demo at speed 4', () => {
   let demo: DemoRun
   beforeAll(() => {
     demo = new DemoRun({ args: ['--speed', '4'] })
   })
   afterAll(() => demo.dispose())
 
-  it('says who takes part, and where the page is', async () => {
+  it('introduces its users and names the page', async () => {
     await demo.until(/The page: http:\/\/127\.0\.0\.1:\d+\/#\S+/)
-    expect(demo.story).toMatch(/jane +logs in with a plugin, whose tokens live for 5 s/)
-    expect(demo.out).toMatch(/robot +has certificates from another plugin, each good for 8\.8 s/)
+    expect(demo.unwrapped).toMatch(/jane +logs in with a plugin; its tokens expire after 5 s/)
+    expect(demo.out).toMatch(
+      /robot +gets certificates from another plugin; they expire after 8\.8 s/,
+    )
     expect(demo.out).toContain(
       hasSoftHsm ? 'kim    has a key in a SoftHSM token' : 'kim    has a key in another process',
     )
-    expect(demo.out).toContain('No browser is opened: standard output is no terminal.')
+    expect(demo.out).toContain('No browser is opened: standard output is not a terminal.')
   })
 
-  it('shows everybody on the page, to those who know the secret', async () => {
+  it('shows all users on the page, if the request has the secret', async () => {
     const [, origin = '', secret = ''] = await demo.until(/(http:\/\/127\.0\.0\.1:\d+)\/#(\S+)/)
     expect((await fetch(`${origin}/state`)).status).toBe(401)
     await demo.until(/jane needs a token/)
@@ -39,7 +41,7 @@ describe.skipIf(process.platform !== 'linux')('a demo at four times its speed', 
     expect(traffic.total).toBeGreaterThan(0)
   })
 
-  it('begins with one run for all who wait', async () => {
+  it('runs the plugin once for all waiting requests', async () => {
     await demo.until(
       /jane needs a token: one plugin run \([^)]+\), \d+ requests waited [^,]+, none/,
     )
@@ -47,21 +49,21 @@ describe.skipIf(process.platform !== 'linux')('a demo at four times its speed', 
     await demo.until(/kim's key signed a TLS handshake/)
   })
 
-  it('recovers when a token is revoked, and no request fails', async () => {
-    await demo.until(/ s {2}Somebody revokes jane's token/)
+  it('recovers from a revoked token without a failed request', async () => {
+    await demo.until(/ s {2}jane's token is revoked/)
     await demo.until(
       /The server refused jane's token: one plugin run \([^)]+\), \d+ requests waited up to [^,]+, none failed\./,
     )
   })
 
-  it('renews ahead of time', async () => {
-    await demo.until(/robot has a new certificate, \d+ s before the old one ends/)
-    await demo.until(/jane's token had \d s left, so the plugin fetched the next one/)
+  it('renews credentials ahead of time', async () => {
+    await demo.until(/robot has a new certificate, \d+ s before the old one expires/)
+    await demo.until(/jane's token had \d s left, so the plugin was run ahead of time/)
     await demo.until(/kim has a new certificate, and its key in .+ signed the next handshake/)
   })
 
-  it('recovers when a certificate is revoked, and nothing has failed in the end', async () => {
-    await demo.until(/ s {2}Somebody revokes robot's certificate/)
+  it('recovers from a revoked certificate, and no request has failed in the end', async () => {
+    await demo.until(/ s {2}robot's certificate is revoked/)
     await demo.until(/The server refused robot's certificate: one plugin run/)
     demo.child.kill('SIGTERM')
     expect(await demo.end()).toBe(0)
@@ -80,7 +82,7 @@ describe.skipIf(process.platform !== 'linux')('a demo at four times its speed', 
     expect(demo.err).toBe('')
   })
 
-  it('was plain text, because nobody looked at it', () => {
+  it('prints plain text if standard output is not a terminal', () => {
     expect(demo.out).not.toContain('\u001b')
     expect(demo.out).not.toContain('\r')
   })

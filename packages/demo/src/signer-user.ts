@@ -5,73 +5,74 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Environment } from '@kubecred/cli/internal'
 import type { Sandbox } from '@kubecred/sandbox'
-import { type Character, READS } from './character.ts'
-import { environmentOf } from './characters.ts'
+import { type DemoUser, READS } from './demo-user.ts'
 import { openIssuer } from './issuer.ts'
-import type { Rhythm } from './rhythm.ts'
+import type { Pacing } from './pacing.ts'
+import { environmentOf } from './plugin-users.ts'
 import { SoftToken, type TokenTools } from './soft-token.ts'
 import { signerUser, writeKubeconfig } from './write-kubeconfig.ts'
 
 const ID = 'kim'
-/** In a token there is always one with most of its life before it: a new one is made after this part of it. */
-const NEW_IN_TOKEN = 0.25
-/** The compiled file: a signer is a program, and no program can be started from what is not compiled. */
+/** After this part of its lifetime the certificate in a token is replaced, so that the token always has a fresh one. */
+const RENEW_AFTER = 0.25
+/** The compiled file, because the signer runs as a program of its own. */
 const PROGRAM = fileURLToPath(new URL('signer-program.js', import.meta.url))
 
-/** Kim, whose key nobody can read, and how to end what was started for it. */
-export interface Kim {
-  readonly character: Character
+/** Kim, whose key cannot be read, and a function that stops what was started for it. */
+export interface SignerUser {
+  readonly user: DemoUser
   readonly close: () => Promise<void>
 }
 
-/** Kim with a key that was made in a token of SoftHSM and stays there. */
-export async function makeKimWithToken(
+/** Creates Kim with a key that was generated in a SoftHSM token and stays there. */
+export async function createKimWithToken(
   sandbox: Sandbox,
   tools: TokenTools,
   env: Environment,
-  { signerLifeMs }: Rhythm,
-): Promise<Kim> {
+  { signerLifeMs }: Pacing,
+): Promise<SignerUser> {
   const folder = join(sandbox.folder, 'softhsm')
   mkdirSync(folder, { mode: 0o700 })
   const token = await SoftToken.create(tools, folder)
   const certify = async (): Promise<void> => {
-    const wanted = { user: ID, groups: ['operators'], lifetimeMs: signerLifeMs }
-    const issued = await sandbox.issueCertificate({ ...wanted, publicKey: token.publicKey })
+    const request = { user: ID, groups: ['operators'], lifetimeMs: signerLifeMs }
+    const issued = await sandbox.issueCertificate({ ...request, publicKey: token.publicKey })
     await token.addCertificate(issued.certificate)
   }
   await certify()
-  const ending = new AbortController()
-  const renewal = keepCertified(certify, signerLifeMs * NEW_IN_TOKEN, ending.signal)
+  const closing = new AbortController()
+  const renewal = renewPeriodically(certify, signerLifeMs * RENEW_AFTER, closing.signal)
   return {
-    character: describe('SoftHSM', 'a SoftHSM token', {
+    user: describe('SoftHSM', 'a SoftHSM token', {
       kubeconfig: writeKubeconfig(sandbox, ID, signerUser(token.configuration)),
       env: { ...environmentOf(sandbox, env), ...token.env },
     }),
     async close() {
-      ending.abort()
+      closing.abort()
       await renewal
     },
   }
 }
 
-/** Kim with a key that another process has made, and keeps in its memory. */
-export async function makeKimWithProcess(
+/** Creates Kim with a key that another process has generated and keeps in its memory. */
+export async function createKimWithProcess(
   sandbox: Sandbox,
   env: Environment,
-  { signerLifeMs }: Rhythm,
-): Promise<Kim> {
-  if (process.platform === 'win32') throw new Error('a signer must be an executable file here')
+  { signerLifeMs }: Pacing,
+): Promise<SignerUser> {
+  if (process.platform === 'win32')
+    throw new Error('a signer must be an executable file on Windows')
   const issuer = join(sandbox.folder, 'issuer.sock')
   const server = await openIssuer(issuer, async (publicKey) => {
-    const wanted = { user: ID, groups: ['operators'], lifetimeMs: signerLifeMs, publicKey }
-    const { certificate } = await sandbox.issueCertificate(wanted)
+    const request = { user: ID, groups: ['operators'], lifetimeMs: signerLifeMs, publicKey }
+    const { certificate } = await sandbox.issueCertificate(request)
     return certificate
   })
   const program = join(sandbox.folder, 'demo-signer.mjs')
   const text = `#!${process.execPath}\nimport ${JSON.stringify(PROGRAM)}\n`
   writeFileSync(program, text, { mode: 0o700 })
   return {
-    character: describe('another process', 'another process', {
+    user: describe('another process', 'another process', {
       kubeconfig: writeKubeconfig(sandbox, ID, signerUser({ pathExec: program, issuer })),
       env: environmentOf(sandbox, env),
     }),
@@ -84,27 +85,27 @@ export async function makeKimWithProcess(
 
 function describe(
   where: string,
-  inFull: string,
-  rest: Pick<Character, 'kubeconfig' | 'env'>,
-): Character {
+  article: string,
+  rest: Pick<DemoUser, 'kubeconfig' | 'env'>,
+): DemoUser {
   return {
     ...rest,
     id: ID,
-    introduction: `has a key in ${inFull}: it signs, and nobody can read it`,
-    shows: 'certificate',
-    keyIsIn: where,
-    deeds: READS,
+    description: `has a key in ${article} that signs but cannot be read`,
+    credential: 'certificate',
+    keyLocation: where,
+    requests: READS,
   }
 }
 
-async function keepCertified(
+async function renewPeriodically(
   certify: () => Promise<void>,
   everyMs: number,
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
     await sleep(everyMs, undefined, { signal }).catch(() => {})
-    // What fails now may work the next time; till then the last one is good.
+    // A failure may be temporary, and the last certificate is still valid.
     if (!signal.aborted) await certify().catch(() => {})
   }
 }

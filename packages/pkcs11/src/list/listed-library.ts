@@ -1,6 +1,6 @@
 import type { KeyKind } from '../public-key.ts'
 
-/** A key, a certificate, or both: what has one id. */
+/** The objects of a token that share an id: a key, a certificate, or both. */
 export interface ListedEntry {
   readonly id: string
   readonly labels: readonly string[]
@@ -14,12 +14,13 @@ export interface ListedEntry {
         readonly isExpired: boolean
       }
     | undefined
-  /** Whether key and certificate belong together. Not there when one of them cannot be seen. */
+  /** Whether key and certificate belong together. Absent if one of them is not visible. */
   readonly isMatch?: boolean | undefined
-  /** The `config` map that chooses it. */
+  /** The `config` map that selects it. */
   readonly config: Readonly<Record<string, string>>
 }
 
+/** A token and its entries. */
 export interface ListedToken {
   readonly label: string
   readonly serial: string
@@ -31,7 +32,7 @@ export interface ListedToken {
   readonly entries: readonly ListedEntry[]
 }
 
-/** One library and what it shows: what `list -o json` prints. */
+/** A library and its tokens, as `list -o json` prints them. */
 export interface ListedLibrary {
   readonly library: string
   readonly description?: string | undefined
@@ -40,14 +41,15 @@ export interface ListedLibrary {
   readonly tokens: readonly ListedToken[]
 }
 
-/** What is known about the PIN of a token, in words. */
-export const PIN_WORDS = {
+/** The states of a token's PIN, and how `list` describes them. */
+export const PIN_STATES = {
   'not-needed': 'not needed',
   needed: 'needed',
   'on-device': 'entered on the device',
-  low: 'needed; a wrong one was entered, few tries are left',
-  'last-try': 'needed; ONE TRY LEFT before it locks itself',
-  locked: 'LOCKED after too many wrong ones',
+  low: 'needed; a wrong PIN was entered, few tries left',
+  'last-try': 'needed; ONE TRY LEFT before the token locks',
+  locked: 'LOCKED after too many wrong PINs',
 } as const
 
-export type PinState = keyof typeof PIN_WORDS
+/** The state of a token's PIN. */
+export type PinState = keyof typeof PIN_STATES

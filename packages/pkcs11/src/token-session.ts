@@ -1,6 +1,6 @@
 import type { SignatureScheme } from 'kubecred/signer'
 import { allowLibrary } from './allow-library.ts'
-import type { Wish } from './configuration.ts'
+import type { SignerSettings } from './configuration.ts'
 import {
   CKF_LOGIN_REQUIRED,
   CKF_SERIAL_SESSION,
@@ -20,7 +20,7 @@ import { ckrOf, explained, explainFailure } from './explain-failure.ts'
 import { type FoundCertificate, findCertificate } from './find-certificate.ts'
 import { type FoundKey, findKey } from './find-key.ts'
 import { loadLibrary, restartLibrary } from './load-library.ts'
-import { describeObjectWish, type Session } from './objects.ts'
+import { describeObjectFilter, type Session } from './objects.ts'
 import { type Access, obtainPin } from './obtain-pin.ts'
 import type { Pin } from './pin.ts'
 import type { Environment } from './read-stored-pin.ts'
@@ -28,8 +28,8 @@ import { signWithKey } from './sign-with-key.ts'
 import { TokenError } from './token-error.ts'
 import { chooseToken, describeToken, listTokens, readToken, type Token } from './tokens.ts'
 
-/** The token was pulled out, or its session ended for another reason: a new session may work. */
-const GONE: readonly (number | undefined)[] = [
+/** The token was unplugged, or its session ended for another reason: a new session may work. */
+const SESSION_LOST: readonly (number | undefined)[] = [
   CKR_DEVICE_REMOVED,
   CKR_KEY_HANDLE_INVALID,
   CKR_OBJECT_HANDLE_INVALID,
@@ -40,60 +40,64 @@ const GONE: readonly (number | undefined)[] = [
   CKR_USER_NOT_LOGGED_IN,
 ]
 
-interface Opened extends Session {
+interface OpenSession extends Session {
   readonly token: Token
 }
 
-/** One user's token, kept open between requests, so that the PIN is asked for once. */
-export class HeldToken {
-  readonly #wish: Wish
+/** One user's token, kept open between requests so that the PIN is asked for only once. */
+export class TokenSession {
+  readonly #settings: SignerSettings
   readonly #cryptoki: Cryptoki
-  #opened: Opened | undefined
-  /** Found once somebody is logged in. */
+  #opened: OpenSession | undefined
+  /** Known after the login. */
   #key: FoundKey | undefined
-  /** Kept only while the key wants it for every signature. */
+  /** Kept only for a key that requires it for every signature. */
   #pin: Pin | undefined
-  #wasRefused = false
+  #wasStoredPinRejected = false
   #isSigning = false
-  /** Whether the library was started for this request. */
-  #isFresh = true
+  /** Whether the library has just been initialised: then a restart would not find more tokens. */
+  #isLibraryFresh = true
 
-  private constructor(wish: Wish, cryptoki: Cryptoki) {
-    this.#wish = wish
+  private constructor(settings: SignerSettings, cryptoki: Cryptoki) {
+    this.#settings = settings
     this.#cryptoki = cryptoki
   }
 
-  /** Loads the library. The token is looked for by the first request. */
-  static async open(wish: Wish, environment: Environment): Promise<HeldToken> {
-    return new HeldToken(wish, await loadLibrary(allowLibrary(wish.library, environment)))
+  /** Loads the library. The first request looks for the token. */
+  static async open(settings: SignerSettings, environment: Environment): Promise<TokenSession> {
+    return new TokenSession(
+      settings,
+      await loadLibrary(allowLibrary(settings.library, environment)),
+    )
   }
 
-  /** The certificate: without a PIN where the token shows it to everybody. */
+  /** Returns the certificate. Logs in only if the certificate is not visible without a login. */
   async certificate(access: Access, now: number): Promise<FoundCertificate> {
-    return await this.#again(async () => {
+    return await this.#withSession(async () => {
       const opened = this.#open()
-      const { object } = this.#wish
+      const { object } = this.#settings
       const found = findCertificate(opened, object, now)
       if (found !== undefined) return found
       if (needsLogin(opened.token) && this.#key === undefined) await this.#unlock(opened, access)
       const hidden = findCertificate(opened, object, now)
       if (hidden !== undefined) return hidden
       throw new TokenError(
-        `token ${describeToken(opened.token)} has no certificate${describeObjectWish(object)}`,
+        `token ${describeToken(opened.token)} has no certificate${describeObjectFilter(object)}`,
         {
-          hint: 'Put the certificate beside its key, with the same id: pkcs11-tool --write-object FILE --type cert --id ID',
+          hint: 'Store the certificate with the id of its key: pkcs11-tool --write-object FILE --type cert --id ID',
         },
       )
     })
   }
 
-  /** Logs in, so that the first signature need not wait for a person. */
+  /** Logs in, so that the first signature does not wait for the user to enter the PIN. */
   async unlock(access: Access): Promise<void> {
-    await this.#again(() => this.#unlock(this.#open(), access))
+    await this.#withSession(() => this.#unlock(this.#open(), access))
   }
 
+  /** Signs a digest. Logs in if that has not happened yet. */
   async sign(scheme: SignatureScheme, digest: Uint8Array, access: Access): Promise<Uint8Array> {
-    return await this.#again(async () => {
+    return await this.#withSession(async () => {
       const opened = this.#open()
       const key = this.#key ?? (await this.#unlock(opened, access))
       if (key.isAlwaysAuthenticated) this.#pin ??= await this.#obtainPin(opened, access)
@@ -105,10 +109,10 @@ export class HeldToken {
           pin: this.#pin,
           scheme,
           digest,
-          tell: access.tell,
+          notify: access.notify,
         })
       } catch (error) {
-        if (this.#pin !== undefined && isAboutPin(error)) this.#forget(this.#pin)
+        if (this.#pin !== undefined && isAboutPin(error)) this.#discardPin(this.#pin)
         throw error
       } finally {
         this.#isSigning = false
@@ -116,18 +120,18 @@ export class HeldToken {
     })
   }
 
-  /** Ends the session and the library. While a signature is made it would wait, so then it is left to the system. */
+  /** Finalizes the library, unless it is signing: C_Finalize would block, so that is left to the exit of the process. */
   close(): void {
     this.#pin?.wipe()
     if (this.#isSigning) return
     try {
       this.#cryptoki.C_Finalize()
     } catch {
-      // It ends with the process in any case.
+      // The library ends with the process in any case.
     }
   }
 
-  #open(): Opened {
+  #open(): OpenSession {
     if (this.#opened !== undefined) return this.#opened
     const token = this.#findToken()
     const handle = explained(`use token ${describeToken(token)}`, () =>
@@ -138,28 +142,28 @@ export class HeldToken {
   }
 
   #findToken(): Token {
-    const find = (): Token => chooseToken(listTokens(this.#cryptoki), this.#wish.token)
+    const find = (): Token => chooseToken(listTokens(this.#cryptoki), this.#settings.token)
     try {
       return find()
     } catch (error) {
-      if (this.#isFresh) throw error
-      // Some libraries see only the tokens that were there when they were started.
+      if (this.#isLibraryFresh) throw error
+      // Some libraries see only tokens that were plugged in when they were initialised.
       restartLibrary(this.#cryptoki)
       return find()
     } finally {
-      this.#isFresh = false
+      this.#isLibraryFresh = false
     }
   }
 
-  async #unlock(opened: Opened, access: Access): Promise<FoundKey> {
+  async #unlock(opened: OpenSession, access: Access): Promise<FoundKey> {
     const { token } = opened
     const pin = needsLogin(token) ? await this.#logIn(opened, access) : undefined
     try {
-      const key = findKey(opened, this.#wish.object, token)
+      const key = findKey(opened, this.#settings.object, token)
       if (key === undefined) {
         throw new TokenError(
-          `token ${describeToken(token)} has no private key${describeObjectWish(this.#wish.object)}`,
-          { hint: 'See which keys there are: kubecred-pkcs11 list --login' },
+          `token ${describeToken(token)} has no private key${describeObjectFilter(this.#settings.object)}`,
+          { hint: 'List the keys: kubecred-pkcs11 list --login' },
         )
       }
       if (key.isAlwaysAuthenticated) this.#pin = pin
@@ -170,33 +174,33 @@ export class HeldToken {
     }
   }
 
-  async #logIn(opened: Opened, access: Access): Promise<Pin> {
+  async #logIn(opened: OpenSession, access: Access): Promise<Pin> {
     const pin = await this.#obtainPin(opened, access)
     try {
       opened.cryptoki.C_Login(opened.handle, CKU_USER, pin.expose())
     } catch (error) {
       if (ckrOf(error) === CKR_USER_ALREADY_LOGGED_IN) return pin
-      this.#forget(pin)
+      this.#discardPin(pin)
       throw explainFailure(error, `log in to token ${describeToken(opened.token)}`)
     }
     return pin
   }
 
-  async #obtainPin({ token }: Opened, access: Access): Promise<Pin> {
+  async #obtainPin({ token }: OpenSession, access: Access): Promise<Pin> {
     const current = explained(`use token ${describeToken(token)}`, () =>
       readToken(this.#cryptoki, token.slot),
     )
-    return await obtainPin(current, this.#wish.pin, access, this.#wasRefused)
+    return await obtainPin(current, this.#settings.pin, access, this.#wasStoredPinRejected)
   }
 
-  /** A PIN that was refused is not kept. The session goes with it: the operation it was for may still be open. */
-  #forget(pin: Pin): void {
-    this.#wasRefused ||= pin.from !== 'typed' && pin.from !== 'device'
+  /** Discards a rejected PIN, and the session: an operation that the PIN was for may still be active in it. */
+  #discardPin(pin: Pin): void {
+    this.#wasStoredPinRejected ||= pin.from !== 'typed' && pin.from !== 'device'
     pin.wipe()
-    this.#drop()
+    this.#closeSession()
   }
 
-  #drop(): void {
+  #closeSession(): void {
     const { handle } = this.#opened ?? {}
     this.#opened = undefined
     this.#key = undefined
@@ -205,18 +209,18 @@ export class HeldToken {
     try {
       if (handle !== undefined) this.#cryptoki.C_CloseSession(handle)
     } catch {
-      // It was gone already.
+      // It was closed already.
     }
   }
 
-  /** Begins once more with a new session when an old one turns out to be gone. Never after a wrong PIN. */
-  async #again<T>(work: () => Promise<T>): Promise<T> {
+  /** Runs `work`, and once more with a new session if the old one was lost. Never repeats it after a wrong PIN. */
+  async #withSession<T>(work: () => Promise<T>): Promise<T> {
     const wasOpen = this.#opened !== undefined
     try {
       return await work()
     } catch (error) {
-      if (!GONE.includes(ckrOf(error))) throw error
-      this.#drop()
+      if (!SESSION_LOST.includes(ckrOf(error))) throw error
+      this.#closeSession()
       if (!wasOpen) throw error
       return await work()
     }

@@ -1,11 +1,11 @@
 import { StatusError } from '../server/status.ts'
 
-/** Says that there is nothing at this address. */
+/** Creates the 404 error for an unknown path. */
 export function pathNotFound(): StatusError {
   return new StatusError('NotFound', 'the server could not find the requested resource', {})
 }
 
-/** Says that there is something, but that this cannot be done with it. */
+/** Creates the 405 error. */
 export function methodNotAllowed(): StatusError {
   return new StatusError(
     'MethodNotAllowed',

@@ -3,40 +3,40 @@ import { delimiter, dirname, join } from 'node:path'
 import process from 'node:process'
 import type { Environment } from '@kubecred/cli/internal'
 import type { PluginCommand, Sandbox } from '@kubecred/sandbox'
-import { type Character, READS, WRITES } from './character.ts'
-import { inSeconds, type Rhythm } from './rhythm.ts'
+import { type DemoUser, READS, WRITES } from './demo-user.ts'
+import { inSeconds, type Pacing } from './pacing.ts'
 import { pluginUser, writeKubeconfig } from './write-kubeconfig.ts'
 
-/** As long as a plugin takes that asks somebody over the network. */
+/** Simulates a plugin that talks to a server. */
 const PLUGIN_DELAY_MS = 250
 
-/** Jane, who logs in with a plugin and gets tokens. */
-export async function makeJane(
+/** Creates Jane, whose plugin returns tokens. */
+export async function createJane(
   sandbox: Sandbox,
   env: Environment,
-  { tokenLifeMs }: Rhythm,
-): Promise<Character> {
+  { tokenLifeMs }: Pacing,
+): Promise<DemoUser> {
   const id = 'jane'
   const options = { user: id, groups: ['developers'], lifetimeMs: tokenLifeMs }
   const plugin = await sandbox.plugin({ ...options, delayMs: PLUGIN_DELAY_MS })
-  const command = give(sandbox, plugin, 'corp-login')
+  const command = linkPlugin(sandbox, plugin, 'corp-login')
   return {
     id,
-    introduction: `logs in with a plugin, whose tokens live for ${inSeconds(tokenLifeMs)}`,
+    description: `logs in with a plugin; its tokens expire after ${inSeconds(tokenLifeMs)}`,
     kubeconfig: writeKubeconfig(sandbox, id, pluginUser(command)),
-    shows: 'token',
+    credential: 'token',
     env: environmentOf(sandbox, env),
-    deeds: READS,
+    requests: READS,
     revoke: () => sandbox.revoke(id),
   }
 }
 
-/** A robot, which gets certificates from a plugin. */
-export async function makeRobot(
+/** Creates Robot, whose plugin returns certificates. */
+export async function createRobot(
   sandbox: Sandbox,
   env: Environment,
-  { certificateLifeMs }: Rhythm,
-): Promise<Character> {
+  { certificateLifeMs }: Pacing,
+): Promise<DemoUser> {
   const id = 'robot'
   const options = { user: id, groups: ['robots'], lifetimeMs: certificateLifeMs }
   const plugin = await sandbox.plugin({
@@ -44,22 +44,23 @@ export async function makeRobot(
     answers: 'certificate',
     delayMs: PLUGIN_DELAY_MS,
   })
-  const command = give(sandbox, plugin, 'corp-certificate')
+  const command = linkPlugin(sandbox, plugin, 'corp-certificate')
   return {
     id,
-    introduction: `has certificates from another plugin, each good for ${inSeconds(certificateLifeMs)}`,
+    description: `gets certificates from another plugin; they expire after ${inSeconds(certificateLifeMs)}`,
     kubeconfig: writeKubeconfig(sandbox, id, pluginUser(command)),
-    shows: 'certificate',
+    credential: 'certificate',
     env: environmentOf(sandbox, env),
-    deeds: WRITES,
+    requests: WRITES,
     revoke: () => sandbox.revokeCertificates(id),
   }
 }
 
 /**
- * What programs of the demo find: no proxy, no plugin policy and no home of the person who looks on.
+ * Returns the environment of the demo's plugins and signers: without the proxy, plugin policy and home of the person who
+ * runs the demo.
  *
- * The plugins are the demo's own, so nobody's policy about plugins is gone round.
+ * The plugins are the demo's own, so this does not bypass a plugin policy.
  */
 export function environmentOf({ folder }: Sandbox, env: Environment): Environment {
   const path = [join(folder, 'bin'), dirname(process.execPath), env['PATH'] ?? '']
@@ -67,9 +68,9 @@ export function environmentOf({ folder }: Sandbox, env: Environment): Environmen
   return { TMPDIR, SystemRoot, LANG, HOME: folder, PATH: path.join(delimiter) }
 }
 
-/** Puts a plugin on the demo's PATH under a name that reads well. */
-function give({ folder }: Sandbox, plugin: PluginCommand, name: string): PluginCommand {
-  // There a link needs rights that not everybody has; and a plugin with arguments is an interpreter.
+/** Links a plugin into the demo's PATH under a readable name. */
+function linkPlugin({ folder }: Sandbox, plugin: PluginCommand, name: string): PluginCommand {
+  // On Windows links need special rights; and a plugin with arguments is started through an interpreter.
   if (process.platform === 'win32' || plugin.args.length > 0) return plugin
   mkdirSync(join(folder, 'bin'), { recursive: true, mode: 0o700 })
   symlinkSync(plugin.command, join(folder, 'bin', name))

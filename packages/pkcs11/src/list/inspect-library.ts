@@ -15,32 +15,33 @@ import { type FoundCertificate, listCertificates } from '../find-certificate.ts'
 import { findObjects, type Session, type TokenObject } from '../objects.ts'
 import { keyKindOf, readPublicKey } from '../public-key.ts'
 import { describeToken, listTokens, type Token } from '../tokens.ts'
-import type { ListedEntry, ListedLibrary, ListedToken, PinState } from './listed.ts'
+import type { ListedEntry, ListedLibrary, ListedToken, PinState } from './listed-library.ts'
 import { configurationFor } from './stanza.ts'
 
-export interface Surveying {
-  /** Logs in to a token before it is looked at. */
+/** How to inspect a library. */
+export interface InspectOptions {
+  /** Logs in to a token before its objects are listed. */
   readonly logIn: ((session: Session, token: Token) => Promise<void>) | undefined
   readonly now: number
-  /** What the kubeconfig has to start. */
+  /** The program that the kubeconfig starts. */
   readonly program: string
 }
 
-type Seen = Omit<ListedEntry, 'config'>
+type InspectedEntry = Omit<ListedEntry, 'config'>
 
-/** Looks at all tokens of a library. */
-export async function surveyLibrary(
+/** Lists the tokens of a library with their keys and certificates. */
+export async function inspectLibrary(
   path: string,
   cryptoki: Cryptoki,
-  surveying: Surveying,
+  options: InspectOptions,
 ): Promise<ListedLibrary> {
   const info = explained(`use the library ${path}`, () => cryptoki.C_GetInfo())
   const all = listTokens(cryptoki)
   const tokens: ListedToken[] = []
   for (const token of all) {
-    const { entries, problem } = await surveyToken(cryptoki, token, surveying)
+    const { entries, problem } = await inspectToken(cryptoki, token, options)
     const { label, serial, slotId, manufacturer, model } = token
-    const { program } = surveying
+    const { program } = options
     tokens.push({
       ...{ label, serial, slotId: String(slotId), manufacturer, model },
       pin: pinStateOf(token),
@@ -59,11 +60,11 @@ export async function surveyLibrary(
   }
 }
 
-async function surveyToken(
+async function inspectToken(
   cryptoki: Cryptoki,
   token: Token,
-  { logIn, now }: Surveying,
-): Promise<{ entries: Seen[]; problem: string | undefined }> {
+  { logIn, now }: InspectOptions,
+): Promise<{ entries: InspectedEntry[]; problem: string | undefined }> {
   let problem: string | undefined
   try {
     const handle = explained(`use token ${describeToken(token)}`, () =>
@@ -73,7 +74,7 @@ async function surveyToken(
     try {
       await logIn?.(session, token)
     } catch (error) {
-      // What everybody may see is worth showing all the same.
+      // The public objects can be listed anyway.
       problem = (error as Error).message
     }
     return { entries: readEntries(session, now), problem }
@@ -82,7 +83,7 @@ async function surveyToken(
   }
 }
 
-function readEntries(session: Session, now: number): Seen[] {
+function readEntries(session: Session, now: number): InspectedEntry[] {
   const privates = findObjects(session, CKO_PRIVATE_KEY, {})
   const publics = findObjects(session, CKO_PUBLIC_KEY, {})
   const certificates = listCertificates(session, {})
@@ -100,7 +101,7 @@ function readEntries(session: Session, now: number): Seen[] {
   })
 }
 
-interface Parts {
+interface EntryObjects {
   readonly privateKeys: readonly TokenObject[]
   readonly publicKeys: readonly TokenObject[]
   readonly certificate: FoundCertificate | undefined
@@ -110,8 +111,8 @@ interface Parts {
 function readEntry(
   session: Session,
   id: string,
-  { privateKeys, publicKeys, certificate, now }: Parts,
-): Seen {
+  { privateKeys, publicKeys, certificate, now }: EntryObjects,
+): InspectedEntry {
   const keys = [...privateKeys, ...publicKeys]
   const [key] = keys
   const values = keys.flatMap(({ handle }) => readPublicKey(session, handle) ?? [])
@@ -135,7 +136,7 @@ function readEntry(
   }
 }
 
-/** Node writes one part of a name per line. */
+/** Joins a distinguished name into one line: Node puts each attribute on its own. */
 function oneLine(name: string | undefined): string {
   return (name ?? '').split('\n').join(', ')
 }

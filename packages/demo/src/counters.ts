@@ -1,12 +1,12 @@
 import type { CredentialEvent } from 'kubecred'
 
-/** What has happened so far, in numbers. */
-export class Tally {
+/** Counts what has happened so far. */
+export class Counters {
   requests = 0
   failed = 0
-  /** Events that watches brought. */
+  /** Watch events received. */
   watched = 0
-  /** Watches that ended before they should. */
+  /** Watches that ended too early. */
   interrupted = 0
   pluginRuns = 0
   certificatesRotated = 0
@@ -23,7 +23,7 @@ export class Tally {
   }
 }
 
-/** A number with its word: `1 request`, `1,204 requests`. */
+/** Formats a number with its noun: `1 request`, `1,204 requests`. */
 export function count(number: number, word: string): string {
   return `${number.toLocaleString('en-US')} ${word}${number === 1 ? '' : 's'}`
 }
