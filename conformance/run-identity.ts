@@ -27,7 +27,7 @@ export async function runIdentityCase({
 }: IdentityCase): Promise<void> {
   await using sandbox = await startSandbox()
   // A certificate, because only certificates bind a credential to its connections.
-  const plugin = await sandbox.plugin({ user: 'jane', answers: 'certificate' })
+  const plugin = await sandbox.plugin({ user: 'jane', credential: 'certificate' })
   await using one = await open(sandbox, plugin, first)
   await using two = await open(sandbox, plugin, second)
   for (const cluster of [one, two]) {

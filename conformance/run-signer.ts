@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { SignatureScheme } from '../packages/core/src/credential/signing-key.ts'
-import { decodeBytes } from '../packages/core/src/formats/base64.ts'
+import { decodeBase64Bytes } from '../packages/core/src/formats/base64.ts'
 import { Secret } from '../packages/core/src/secret/secret.ts'
 import { decodeSignRequest } from '../packages/core/src/signer/kit/decode-sign-request.ts'
 import {
@@ -17,7 +17,7 @@ import { attempt, type ExpectedError, expectFailure, Failure } from './outcome.t
 export interface SignerCase extends CaseHead {
   readonly kind: 'signer'
   readonly given: {
-    readonly wish: SignerPayload
+    readonly payload: SignerPayload
     readonly protocol?: SignerProtocol
     /** The config of the auth-provider. */
     readonly configuration?: Readonly<Record<string, string>>
@@ -39,21 +39,21 @@ export async function runSignerCase(data: SignerCase): Promise<void> {
 }
 
 function expectRequest({ given }: SignerCase, request: object): void {
-  const { wish, protocol = 'specification', configuration = {}, scheme, digest = '' } = given
+  const { payload, protocol = 'specification', configuration = {}, scheme, digest = '' } = given
   const parameters = new Map(
     Object.entries(configuration).map(([name, value]) => [name, new Secret(value)]),
   )
   const dialect = { protocol, parameters }
-  const bytes = decodeBytes(digest) ?? new Uint8Array()
+  const bytes = decodeBase64Bytes(digest) ?? new Uint8Array()
   const text =
-    wish === 'certificate' || scheme === undefined
+    payload === 'certificate' || scheme === undefined
       ? encodeCertificateRequest(dialect)
       : encodeSignRequest(dialect, { scheme, digest: bytes, message: bytes })
   expect(text).toBe(JSON.stringify(request))
   // The reverse direction: a signer that uses the kit must understand the request.
   const read = decodeSignRequest(text)
   expect(read.configuration).toEqual(configuration)
-  expect(read.is).toBe(wish === 'certificate' ? 'certificate' : 'sign')
+  expect(read.is).toBe(payload === 'certificate' ? 'certificate' : 'sign')
   if (read.is !== 'certificate') {
     expect([read.scheme, Buffer.from(read.digest).toString('base64')]).toEqual([scheme, digest])
   }
@@ -63,9 +63,9 @@ async function expectAnswer(
   { given }: SignerCase,
   expected: { readonly bytes: string } | ExpectedError,
 ): Promise<void> {
-  const { wish, protocol = 'specification', answer = '' } = given
+  const { payload, protocol = 'specification', answer = '' } = given
   const outcome = await attempt(async () => {
-    const reader = new AnswerReader({ wish, protocol, signer: '"signer"' }, 65_536)
+    const reader = new AnswerReader({ payload, protocol, signer: '"signer"' }, 65_536)
     const text = typeof answer === 'string' ? answer : `${JSON.stringify(answer)}\n`
     const messages = [...reader.push(Buffer.from(text)), ...reader.end()]
     const [message] = messages

@@ -50,8 +50,8 @@ export function errorsPage(codes) {
 
 /** Returns a table with aligned columns, as the formatter expects. */
 function table(rows) {
-  const lines = rows.map(([code, { exit, fault, retryable, means, remedy }]) =>
-    [`\`${code}\``, String(exit), fault, retryable ? 'yes' : 'no', means, remedy].map(escapeCell),
+  const lines = rows.map(([code, { exit, fault, retryable, meaning, remedy }]) =>
+    [`\`${code}\``, String(exit), fault, retryable ? 'yes' : 'no', meaning, remedy].map(escapeCell),
   )
   const head = ['code', 'exit', 'fault', 'retry', 'meaning', 'remedy']
   const widths = head.map((_, at) => Math.max(...[head, ...lines].map((line) => line[at].length)))

@@ -21,19 +21,19 @@ export function playScene(state, clock, { hasTrouble }) {
   const jane = addIdentity(state, 'jane', {
     title: 'jane@production',
     source: { kind: 'exec', name: '/usr/local/bin/aws-iam-authenticator' },
-    holds: ['token'],
+    parts: ['token'],
     lifetimeMs: 48_000,
   })
   const robot = addIdentity(state, 'robot', {
     title: 'build-robot@staging',
     source: { kind: 'exec', name: '/opt/step/bin/step-kubernetes' },
-    holds: ['certificate'],
+    parts: ['certificate'],
     lifetimeMs: 150_000,
   })
   const sam = addIdentity(state, 'sam', {
     title: 'sam@vault',
     source: { kind: 'signer', name: 'kubecred-pkcs11' },
-    holds: ['certificate'],
+    parts: ['certificate'],
     lifetimeMs: 3_600_000,
   })
   const refusals = [112, 236]

@@ -118,7 +118,7 @@ async function death({ command }) {
 
 /** 5 s certificates, one watch, and requests until the first certificate has expired. */
 async function certificate({ command }) {
-  const plugin = { answers: 'certificate', lifetimeMs: LIFE_MS }
+  const plugin = { credential: 'certificate', lifetimeMs: LIFE_MS }
   return await inScene(command, { plugin }, async (client, { createNamespace, runs }) => {
     await client.do('follow', { kind: 'watch' })
     await client.do('saw', { name: 'default', waitMs: 5000 })

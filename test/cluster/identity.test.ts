@@ -34,7 +34,7 @@ describe('the user that a real API server reports', () => {
     const { findings } = JSON.parse(out) as { findings: { step: string; verdict: string }[] }
     expect(findings.filter(({ verdict }) => verdict === 'bad')).toEqual([])
     expect(findings.find(({ step }) => step === 'identity')).toMatchObject({
-      verdict: 'good',
+      verdict: 'ok',
       summary: user,
     })
     expect(status).toBe(0)
@@ -45,7 +45,7 @@ describe('the user that a real API server reports', () => {
     const { status, out } = await runFake(['doctor', '-o', 'json', '--kubeconfig', kubeconfig])
     const { findings } = JSON.parse(out) as { findings: { step: string; remedy?: string }[] }
     const identity = findings.find(({ step }) => step === 'identity')
-    expect(identity).toMatchObject({ verdict: 'bad', remedy: expect.stringMatching(/\w/) })
+    expect(identity).toMatchObject({ verdict: 'error', remedy: expect.stringMatching(/\w/) })
     expect(status).not.toBe(0)
     expect(out).not.toContain('unknown.test.token')
   })

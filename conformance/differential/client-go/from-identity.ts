@@ -9,7 +9,7 @@ export function fromIdentity(id: string, { rule, first, second }: IdentityCase):
     play: async (play) => {
       const { sandbox, client } = play
       // A certificate, because only certificates bind a credential to its connections.
-      const plugin = await sandbox.plugin({ user: 'jane', answers: 'certificate' })
+      const plugin = await sandbox.plugin({ user: 'jane', credential: 'certificate' })
       for (const side of [first, second]) {
         const { args = [], env = {}, provideClusterInfo = false, extension } = side
         const exec = {

@@ -14,7 +14,7 @@ export class Card {
   #chip = element('p', { class: 'chip' })
   #title = element('h3')
   #source = element('p', { class: 'source' })
-  #holds = element('p', { class: 'chip plain', hidden: '' })
+  #parts = element('p', { class: 'chip plain', hidden: '' })
   #facts = element('dl', { class: 'facts' })
   #prompt = element('p', { class: 'prompt', hidden: '' })
   #error = element('div', { class: 'problem', hidden: '' })
@@ -44,7 +44,7 @@ export class Card {
           { class: 'card-name' },
           this.#title,
           this.#source,
-          element('div', { class: 'chips' }, this.#chip, this.#holds),
+          element('div', { class: 'chips' }, this.#chip, this.#parts),
         ),
       ),
       this.#prompt,
@@ -94,7 +94,7 @@ export class Card {
     setText(this.#nextTry, pause > 0 ? `Next try in ${formatTimeLeft(pause).join(' ')}.` : '')
   }
 
-  #write({ title, credential, holds = [], prompt, refusals, retried, signatures, server }) {
+  #write({ title, credential, parts = [], prompt, refusals, retried, signatures, server }) {
     const source = formatSource(credential.source)
     setText(this.#title, title)
     this.#source.replaceChildren(
@@ -102,8 +102,8 @@ export class Card {
       ' ',
       element('b', { text: source.name, title: credential.source.name }),
     )
-    this.#holds.hidden = holds.length === 0
-    setText(this.#holds, holds.join(' and '))
+    this.#parts.hidden = parts.length === 0
+    setText(this.#parts, parts.join(' and '))
     setAttribute(this.#title, 'title', server)
     const facts = [
       ['Runs', String(credential.runs)],

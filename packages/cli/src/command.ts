@@ -40,10 +40,10 @@ export interface Call {
   /** Aborted by `--timeout`, a signal or a closed output. */
   readonly signal: AbortSignal
   /** The only way to write to `stderr`. */
-  readonly words: StderrWriter
-  readonly story: EventLog
+  readonly stderr: StderrWriter
+  readonly log: EventLog
   /** Shows what is being waited for. Must be ended before anything is written to `stdout`. */
-  readonly patience: Progress
+  readonly progress: Progress
 }
 
 /** Runs a command and resolves to the exit status. Rejects only with errors that `program.ts` explains. */

@@ -14,17 +14,17 @@ import { UsageError } from './usage-error.ts'
 
 /** Runs the program with the given arguments and returns the exit status. Does not touch `process`. */
 export async function runProgram(argv: readonly string[], io: Io): Promise<number> {
-  const words = new StderrWriter(
+  const stderr = new StderrWriter(
     io.stderr,
     choosePalette(io.isTerminal.stderr, io.env),
     io.isTerminal.stderr ? io.errorColumns : undefined,
   )
-  const patience = makeProgress(io, words)
-  let story = new EventLog(words, 0, io.now)
+  const progress = makeProgress(io, stderr)
+  let log = new EventLog(stderr, 0, io.now)
   let signal = io.signal
   let name: string | undefined
   if (argv[0] === 'demo') {
-    words.line('kubecred: the demo is a separate package; run: npx @kubecred/demo')
+    stderr.line('kubecred: the demo is a separate package; run: npx @kubecred/demo')
     return EXIT.usage
   }
   try {
@@ -33,7 +33,7 @@ export async function runProgram(argv: readonly string[], io: Io): Promise<numbe
       COMMANDS.map((command) => command.name),
       COMMANDS.filter(({ isForeign }) => isForeign).map((command) => command.name),
     )
-    story = new EventLog(words, line.flags.verbosity, io.now)
+    log = new EventLog(stderr, line.flags.verbosity, io.now)
     const command = chooseCommand(line)
     name = command.name === 'help' ? undefined : command.name
     if (line.flags.isOn('help') || command.name === 'help') return await showHelp(line, command, io)
@@ -41,7 +41,7 @@ export async function runProgram(argv: readonly string[], io: Io): Promise<numbe
     checkLine(line, command)
     signal = await limitTime(io, line)
     const run = await command.load()
-    const call: Call = { args: line.args, flags: line.flags, io, signal, words, story, patience }
+    const call: Call = { args: line.args, flags: line.flags, io, signal, stderr, log, progress }
     const status = await run(call)
     // A command whose output could not be written did not succeed.
     if (status === EXIT.done) io.signal.throwIfAborted()
@@ -50,10 +50,10 @@ export async function runProgram(argv: readonly string[], io: Io): Promise<numbe
     const reason: unknown = signal.aborted ? signal.reason : asInterruption(error)
     if (reason instanceof Interruption) return reason.exitStatus
     const { explainError } = await import('./render/error-text.ts')
-    patience.end()
-    return explainError(withCommand(reason, name), words, story)
+    progress.end()
+    return explainError(withCommand(reason, name), stderr, log)
   } finally {
-    patience.end()
+    progress.end()
   }
 }
 

@@ -12,26 +12,26 @@ import { describeSource, quote } from './render/describe-source.ts'
  * @param options.secrets Further secrets to remove from the output.
  */
 export async function withSession(
-  { flags, io, story, signal, patience, words }: Call,
+  { flags, io, log, signal, progress, stderr }: Call,
   work: (cluster: Cluster) => Promise<number>,
   { stdinUnavailable, secrets = [] }: SessionOptions = {},
 ): Promise<number> {
-  patience.begin('the kubeconfig files')
+  progress.begin('the kubeconfig files')
   const cluster = await connect({
     ...connectOptions(flags, io),
     env: io.env,
     transport: 'https',
     observer: (event) => {
-      patience.observe(event)
-      story.observe(event)
+      progress.observe(event)
+      log.observe(event)
     },
     signal,
     stdinUnavailable,
   })
-  patience.end()
-  words.hideWith((text) => cluster.hideSecrets(text, secrets))
+  progress.end()
+  stderr.hideWith((text) => cluster.hideSecrets(text, secrets))
   try {
-    story.tell(describeConnection(cluster))
+    log.tell(describeConnection(cluster))
     return await work(cluster)
   } catch (error) {
     throw signal.aborted ? signal.reason : error

@@ -41,7 +41,7 @@ export async function createRobot(
   const options = { user: id, groups: ['robots'], lifetimeMs: certificateLifeMs }
   const plugin = await sandbox.plugin({
     ...options,
-    answers: 'certificate',
+    credential: 'certificate',
     delayMs: PLUGIN_DELAY_MS,
   })
   const command = linkPlugin(sandbox, plugin, 'corp-certificate')

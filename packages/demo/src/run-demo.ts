@@ -74,7 +74,7 @@ class Demo {
       traffic: this.#traffic,
       now,
     })
-    state.countOpen(() => this.#traffic.open)
+    state.addOpenCounter(() => this.#traffic.open)
   }
 
   async run(page: StartedPage): Promise<void> {

@@ -16,7 +16,7 @@ export interface SignerDependencies {
 export interface Pkcs11Signer extends SignerHandlers {
   /** Logs in before the first signature. */
   readonly unlock: (
-    context: Pick<SignerContext, 'configuration' | 'ask' | 'prompt'>,
+    context: Pick<SignerContext, 'configuration' | 'notify' | 'prompt'>,
   ) => Promise<void>
   readonly close: () => void
 }
@@ -34,10 +34,10 @@ export function makeSigner({ environment, warn, now }: SignerDependencies): Pkcs
     held = { key, token: await TokenSession.open(settings, environment) }
     return held.token
   }
-  const accessOf = ({ ask, prompt }: Pick<SignerContext, 'ask' | 'prompt'>): Access => ({
+  const accessOf = ({ prompt, notify }: Pick<SignerContext, 'notify' | 'prompt'>): Access => ({
     environment,
-    ask,
-    notify: prompt,
+    ask: prompt,
+    notify,
   })
   return {
     async certificate(context) {

@@ -22,8 +22,8 @@ export interface ServeOptions {
  */
 export async function serve(options: ServeOptions): Promise<void> {
   const { signer, socket, configuration, access, log, onListening, signal } = options
-  const { ask, notify } = access
-  await signer.unlock({ configuration, ask, prompt: notify })
+  const { ask: prompt, notify } = access
+  await signer.unlock({ configuration, prompt, notify })
   const handlers: SignerHandlers = {
     certificate: (context) => signer.certificate({ ...context, configuration }),
     sign: (context) => signer.sign({ ...context, configuration }),

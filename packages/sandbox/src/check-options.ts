@@ -31,10 +31,10 @@ export function checkRestartOptions(options: RestartOptions): void {
 /** @throws {TypeError} An option is unknown. */
 export function checkPluginOptions(options: PluginOptions): void {
   checkOptionNames(options, 'plugin()', PLUGIN)
-  const { answers = 'token' } = options
-  if (!ANSWERS.includes(answers)) {
+  const { credential = 'token' } = options
+  if (!ANSWERS.includes(credential)) {
     throw new TypeError(
-      `option answers of plugin() must be one of ${ANSWERS.join(', ')}, not ${JSON.stringify(answers)}`,
+      `option credential of plugin() must be one of ${ANSWERS.join(', ')}, not ${JSON.stringify(credential)}`,
     )
   }
 }
@@ -50,7 +50,7 @@ const SANDBOX = {
   anonymous: true,
   basic: true,
   forbid: true,
-  proxied: true,
+  onProxyRequest: true,
   clockSkewMs: true,
   now: true,
   bookmarkIntervalMs: true,
@@ -77,7 +77,7 @@ const CERTIFICATE = {
 const PLUGIN = {
   user: true,
   groups: true,
-  answers: true,
+  credential: true,
   lifetimeMs: true,
   delayMs: true,
   apiVersion: true,

@@ -21,7 +21,7 @@ export interface SandboxOptions {
   /** Answers requests with 403 that would otherwise be allowed. */
   readonly forbid?: Forbid | undefined
   /** Answers requests to the proxy subresource of pods, services and nodes. */
-  readonly proxied?: ((request: ProxiedRequest) => Answer | Promise<Answer>) | undefined
+  readonly onProxyRequest?: ((request: ProxiedRequest) => Answer | Promise<Answer>) | undefined
   /** How far the server's clock is ahead, in the Date header and in every expiry. */
   readonly clockSkewMs?: number | undefined
   /** The current time in milliseconds, for tests that control it; by default `Date.now`. */

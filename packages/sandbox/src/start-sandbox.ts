@@ -56,7 +56,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     store,
     pods,
     bookmarkIntervalMs: options.bookmarkIntervalMs ?? BOOKMARK_INTERVAL_MS,
-    ...(options.proxied === undefined ? {} : { proxied: options.proxied }),
+    ...(options.onProxyRequest === undefined ? {} : { proxied: options.onProxyRequest }),
   }
   let responder: Responder | undefined
 

@@ -24,8 +24,8 @@ it('every method of a sandbox rejects an unknown option', async () => {
     'plugin() has no "exitcode"; did you mean exitCode?',
   )
   const answers = 'tokens' as 'token'
-  await expect(sandbox.plugin({ user, answers })).rejects.toThrow(
-    'option answers of plugin() must be one of token, certificate, both, not "tokens"',
+  await expect(sandbox.plugin({ user, credential: answers })).rejects.toThrow(
+    'option credential of plugin() must be one of token, certificate, both, not "tokens"',
   )
   await expect(sandbox.restart({ downMs: undefined, downms: 1 } as object)).rejects.toThrow(
     'restart() has no "downms"; did you mean downMs?',

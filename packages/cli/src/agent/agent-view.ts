@@ -68,7 +68,7 @@ function describeEntry(entry: EntryStatus, now: number): SeenByAgent | undefined
   }
   if (state === 'failed' && lastError !== undefined) {
     return {
-      state: 'broken',
+      state: 'invalid',
       ...ran,
       problem: { message: lastError.message, hint: withFlagNames(lastError.hint) },
     }

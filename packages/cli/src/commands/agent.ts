@@ -23,20 +23,20 @@ type Action = (call: Call, paths: AgentPaths) => Promise<number>
 
 const ACTIONS: Readonly<Record<string, Action>> = {
   async start(call, paths) {
-    const { io, words, patience } = call
+    const { io, stderr, progress } = call
     const { startAgent } = await import('../agent/start-agent.ts')
-    patience.begin('the agent to start')
+    progress.begin('the agent to start')
     await startAgent(paths, io.env, timeoutOf(call))
     // An agent that was running may be locked.
     await send(paths, 'unlock')
-    words.line(`The agent is listening on ${paths.socket}.`)
+    stderr.line(`The agent is listening on ${paths.socket}.`)
     return EXIT.done
   },
-  async status({ io, flags, patience }, paths) {
+  async status({ io, flags, progress }, paths) {
     const isJson = wantsJson(flags)
-    patience.begin('the agent')
+    progress.begin('the agent')
     const status = await lookAt(paths)
-    patience.end()
+    progress.end()
     if (isJson)
       io.stdout.write(printableJson(`${JSON.stringify(status ?? { isRunning: false })}\n`))
     else io.stdout.write(agentTable(status, io.now()))
@@ -51,7 +51,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   async serve(call, paths) {
     const { runAgentProcess } = await import('../agent/agent-process.ts')
     const reason = await runAgentProcess(paths, call.signal, timeoutOf(call))
-    call.words.line(`The agent has ended: ${reason}.`)
+    call.stderr.line(`The agent has ended: ${reason}.`)
     return EXIT.done
   },
 }
@@ -63,10 +63,10 @@ function timeoutOf({ flags, io: { env } }: Call): number | undefined {
 }
 
 function simple(wanted: PlainRequest['do'], done: string): Action {
-  return async ({ words, patience }, paths) => {
-    patience.begin('the agent')
+  return async ({ stderr, progress }, paths) => {
+    progress.begin('the agent')
     const isThere = await send(paths, wanted)
-    words.line(isThere ? done : 'No agent is running.')
+    stderr.line(isThere ? done : 'No agent is running.')
     return EXIT.done
   }
 }

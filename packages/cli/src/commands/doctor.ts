@@ -8,7 +8,7 @@ import { choosePalette } from '../render/colour.ts'
 import { findingText } from '../render/finding-text.ts'
 import { printableJson } from '../render/printable.ts'
 import { withFlagNames } from '../render/with-flag-names.ts'
-import { wrap } from '../render/wrap.ts'
+import { wrapText } from '../render/wrap-text.ts'
 
 const MAX_COLUMNS = 100
 const MIN_COLUMNS = 40
@@ -16,7 +16,7 @@ const MIN_COLUMNS = 40
 /** `doctor`: checks each step of a request and explains what fails. */
 export const doctor: Run = async (call) => {
   const isJson = wantsJson(call.flags)
-  const { io, flags, signal, story, patience } = call
+  const { io, flags, signal, log, progress } = call
   const palette = choosePalette(io.isTerminal.stdout, io.env)
   // Lines for a pipe are not wrapped, so that they can be searched.
   const columns =
@@ -30,26 +30,26 @@ export const doctor: Run = async (call) => {
       env: io.env,
       signal,
       observer: (event) => {
-        patience.observe(event)
+        progress.observe(event)
         // The standard error of a plugin is part of its finding; with -v it is also shown while it runs.
-        if (story.level > 0) story.observe(event)
+        if (log.level > 0) log.observe(event)
       },
-      onStep: (step) => patience.begin(WAITING[step]),
+      onStep: (step) => progress.begin(WAITING[step]),
     })
     for await (const found of looking) {
-      patience.end()
+      progress.end()
       const finding = forProgram(found)
       findings.push(finding)
       if (!isJson) io.stdout.write(findingText(finding, palette, columns))
     }
   } finally {
-    patience.end()
+    progress.end()
   }
   if (isJson)
     io.stdout.write(
       printableJson(`${JSON.stringify({ isHealthy: isHealthy(findings), findings })}\n`),
     )
-  else io.stdout.write(`\n${wrap(verdictOn(findings), columns).join('\n')}\n`)
+  else io.stdout.write(`\n${wrapText(verdictOn(findings), columns).join('\n')}\n`)
   return statusOf(findings)
 }
 
@@ -78,12 +78,12 @@ function forProgram(finding: Finding): Finding {
 }
 
 function isHealthy(findings: readonly Finding[]): boolean {
-  return findings.every(({ verdict }) => verdict !== 'bad')
+  return findings.every(({ verdict }) => verdict !== 'error')
 }
 
 function verdictOn(findings: readonly Finding[]): string {
-  const bad = findings.filter(({ verdict }) => verdict === 'bad')
-  const odd = findings.filter(({ verdict }) => verdict === 'odd')
+  const bad = findings.filter(({ verdict }) => verdict === 'error')
+  const odd = findings.filter(({ verdict }) => verdict === 'warning')
   if (bad.length > 0) {
     const names = bad.map(({ step }) => step).join(', ')
     return `${bad.length === 1 ? 'One step' : `${bad.length} steps`} failed: ${names}. Fix the first problem, then run doctor again.`
@@ -94,7 +94,7 @@ function verdictOn(findings: readonly Finding[]): string {
 }
 
 function statusOf(findings: readonly Finding[]): number {
-  const first = findings.find(({ verdict }) => verdict === 'bad')
+  const first = findings.find(({ verdict }) => verdict === 'error')
   if (first === undefined) return EXIT.done
   const { code } = first
   return code !== undefined && Object.hasOwn(CODES, code) ? CODES[code].exit : EXIT.refused

@@ -57,11 +57,11 @@ function asObject(code: Code): { code: Code } & CodeFacts {
 }
 
 function describe(code: Code): string {
-  const { means, fault, retryable, remedy, exit } = asObject(code)
+  const { meaning, fault, retryable, remedy, exit } = asObject(code)
   return [
     code,
     '',
-    `  meaning:      ${means}`,
+    `  meaning:      ${meaning}`,
     `  caused by:    ${FAULTS[fault]}`,
     `  retryable:    ${retryable ? 'yes' : 'no'}`,
     `  remedy:       ${remedy}`,
@@ -73,7 +73,7 @@ function describe(code: Code): string {
 function table(codes: readonly Code[]): string {
   const width = Math.max(...codes.map((code) => code.length))
   const rows = codes.map(
-    (code) => `${CODES[code].exit}    ${code.padEnd(width)}  ${CODES[code].means}`,
+    (code) => `${CODES[code].exit}    ${code.padEnd(width)}  ${CODES[code].meaning}`,
   )
   return `${[`EXIT  ${'CODE'.padEnd(width)}  MEANING`, ...rows].join('\n')}\n`
 }

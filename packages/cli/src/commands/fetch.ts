@@ -1,7 +1,7 @@
 import type { Cluster } from 'kubecred'
 import type { Call, Run } from '../command.ts'
 import { EXIT } from '../exit-status.ts'
-import { explainRefusal } from '../fetch/explain-error-response.ts'
+import { explainErrorResponse } from '../fetch/explain-error-response.ts'
 import { type RequestDraft, readRequest, readsStdin } from '../fetch/read-request.ts'
 import { secretHeaders, sendLogged, statusLine } from '../fetch/send-logged.ts'
 import { readBody, writeBody } from '../fetch/write-body.ts'
@@ -28,10 +28,10 @@ async function exchange(call: Call, cluster: Cluster, draft: RequestDraft): Prom
   const text = shouldIndent(call, draft, response)
     ? await writeIndented(call, response, reading)
     : await writeBody(response, call.io, reading)
-  call.story.tell('the response is complete', 2)
+  call.log.tell('the response is complete', 2)
   if (response.status >= 400) {
     const { path, hasOwnCredential } = draft
-    return explainRefusal(call, cluster, { response, text, path, hasOwnCredential })
+    return explainErrorResponse(call, cluster, { response, text, path, hasOwnCredential })
   }
   if (response.status >= 300) reportRedirect(call, response)
   return EXIT.done
@@ -56,14 +56,14 @@ async function writeIndented(
   return text
 }
 
-function describeHead({ words }: Call, response: Response): string {
+function describeHead({ stderr }: Call, response: Response): string {
   const headers = [...response.headers].map(([name, value]) => `${name}: ${value}\r\n`)
-  return words.hide(`HTTP/1.1 ${statusLine(response)}\r\n${headers.join('')}\r\n`)
+  return stderr.hide(`HTTP/1.1 ${statusLine(response)}\r\n${headers.join('')}\r\n`)
 }
 
 /** Reports a redirect. It is not followed, because the credential must not be sent to another server. */
-function reportRedirect({ words }: Call, response: Response): void {
+function reportRedirect({ stderr }: Call, response: Response): void {
   const location = response.headers.get('location')
   const where = location === null ? '' : ` to ${printableLine(location)}`
-  words.line(`HTTP ${statusLine(response)}: redirect${where} was not followed`)
+  stderr.line(`HTTP ${statusLine(response)}: redirect${where} was not followed`)
 }

@@ -27,15 +27,15 @@ export const proxy: Run = async (call) => {
   const relayed = await withoutNodeOptions(call)
   if (relayed !== undefined) return relayed
   refuseDebugger()
-  const wish = listenForShutdown(io)
+  const shutdown = listenForShutdown(io)
   const endings = new CleanupStack()
   try {
-    const served = await start(call, settings, endings, wish)
-    await Promise.race([wish.gently, whenAborted(signal)])
-    if (!signal.aborted) await endGently(call, settings, served, wish)
+    const served = await start(call, settings, endings, shutdown)
+    await Promise.race([shutdown.graceful, whenAborted(signal)])
+    if (!signal.aborted) await endGently(call, settings, served, shutdown)
   } finally {
     await endings.run()
-    wish.stop()
+    shutdown.stop()
   }
   signal.throwIfAborted()
   return EXIT.done
@@ -46,11 +46,11 @@ async function start(
   call: Call,
   settings: ProxySettings,
   endings: CleanupStack,
-  wish: ShutdownRequest,
+  shutdown: ShutdownRequest,
 ): Promise<ServedProxy> {
-  const { io, flags, story, patience, words, signal } = call
+  const { io, flags, log, progress, stderr, signal } = call
   const env = userEnvironment(io.env)
-  const unexpected = new UnexpectedErrors(words, io.now)
+  const unexpected = new UnexpectedErrors(stderr, io.now)
   endings.add(() => unexpected.end())
   const state = new LiveState({ title: 'kubecred proxy', now: io.now })
   const identity = state.identity('proxy', 'proxy')
@@ -61,8 +61,8 @@ async function start(
     ...connectOptions(flags, io),
     env,
     observer: combine(
-      patience.observe,
-      story.observe,
+      progress.observe,
+      log.observe,
       reportFailures(call),
       unexpected.observe,
       identity.observer,
@@ -70,21 +70,21 @@ async function start(
     ),
     signal,
   })
-  words.hideWith((text) => cluster.hideSecrets(text))
+  stderr.hideWith((text) => cluster.hideSecrets(text))
   endings.add(() => cluster.close())
   identity.attach(cluster)
-  state.countOpen(countOpen)
+  state.addOpenCounter(countOpen)
   served = await serveProxy(cluster, settings, env, {
     onRequest(note) {
       state.recordRequest(note)
       metrics?.note(note)
     },
-    onProblem: (message) => call.words.line(message),
+    onProblem: (message) => call.stderr.line(message),
   })
   const { listening, header, cleanUp, proxy: running } = served
   endings.add(() => running.close({ graceMs: 0 }))
   endings.add(cleanUp)
-  const health = await openHealth(settings, cluster, wish)
+  const health = await openHealth(settings, cluster, shutdown)
   endings.add(() => health?.close())
   const page = await openPage(state, settings, metrics, unexpected.report)
   endings.add(() => page?.close())
@@ -102,11 +102,11 @@ async function start(
 }
 
 /** Reports failed runs without -v too: clients of the proxy receive the error, and the terminal should show it. */
-function reportFailures({ story, words, io }: Call): Observer {
+function reportFailures({ log, stderr, io }: Call): Observer {
   return (event) => {
-    if (event.type !== 'run-failed' || story.level > 0) return
+    if (event.type !== 'run-failed' || log.level > 0) return
     const text = describeEvent(event, { level: 1, now: io.now() })
-    if (text !== undefined) words.line(text)
+    if (text !== undefined) stderr.line(text)
   }
 }
 
@@ -114,7 +114,7 @@ function reportFailures({ story, words, io }: Call): Observer {
 async function openHealth(
   { healthPort }: ProxySettings,
   cluster: Cluster,
-  { gently }: ShutdownRequest,
+  { graceful: gently }: ShutdownRequest,
 ): Promise<Health | undefined> {
   if (healthPort === undefined) return undefined
   let isEnding = false
@@ -146,15 +146,15 @@ async function loadMetrics(countOpen: () => number): Promise<ProxyMetrics> {
 
 /** Lets open requests finish, until the grace period has passed or a second signal arrives. */
 async function endGently(
-  { words }: Call,
+  { stderr }: Call,
   { graceMs }: ProxySettings,
   { proxy: running }: ServedProxy,
-  { atOnce }: ShutdownRequest,
+  { immediate: atOnce }: ShutdownRequest,
 ): Promise<void> {
   const { open } = running
   if (open > 0) {
     const what = open === 1 ? 'one open request' : `${open} open requests`
-    words.line(`Waiting up to ${graceMs / 1000} s for ${what}. Press Ctrl-C again to end now.`)
+    stderr.line(`Waiting up to ${graceMs / 1000} s for ${what}. Press Ctrl-C again to end now.`)
   }
   const closing = running.close({ graceMs })
   await Promise.race([closing, atOnce])

@@ -26,7 +26,7 @@ const CANNOT_START = 126
 
 /** `run -- COMMAND…`: runs a command with its own local proxy, which has the credential. */
 export const run: Run = async (call) => {
-  const { io, args, words, flags, story, patience, signal } = call
+  const { io, args, stderr, flags, log, progress, signal } = call
   const relayed = await withoutNodeOptions(call)
   if (relayed !== undefined) return relayed
   refuseDebugger()
@@ -34,35 +34,35 @@ export const run: Run = async (call) => {
   const [command = ''] = args
   const found = findCommand(command, env['PATH'])
   if ('fault' in found) {
-    words.line(`${words.palette.red('kubecred:')} ${printableLine(found.fault)}`)
+    stderr.line(`${stderr.palette.red('kubecred:')} ${printableLine(found.fault)}`)
     return found.exitStatus
   }
   let hasStarted = false
-  const unexpected = new UnexpectedErrors(words, io.now)
-  const oneShot = new OneShotSigner(words)
+  const unexpected = new UnexpectedErrors(stderr, io.now)
+  const oneShot = new OneShotSigner(stderr)
   const options = connectOptions(flags, io)
   const cluster = await connect({
     ...options,
     env,
     policy: { ...options.policy, ...POLICY },
     observer(event) {
-      story.observe(event)
-      patience.observe(event)
+      log.observe(event)
+      progress.observe(event)
       oneShot.observe(event)
       // During the login an unexpected error ends the command and is explained there.
       if (hasStarted) unexpected.observe(event)
     },
     signal,
   })
-  words.hideWith((text) => cluster.hideSecrets(text))
+  stderr.hideWith((text) => cluster.hideSecrets(text))
   let ending: Ending
   try {
-    story.tell(describeConnection(cluster))
-    patience.begin('the login')
+    log.tell(describeConnection(cluster))
+    progress.begin('the login')
     await logIn(cluster, signal)
     hasStarted = true
-    patience.end()
-    patience.shareTerminal()
+    progress.end()
+    progress.shareTerminal()
     oneShot.loggedIn()
     ending = await runAgainst(call, cluster, { path: found.path, env })
   } catch (error) {
@@ -75,8 +75,8 @@ export const run: Run = async (call) => {
   if ('status' in ending) return ending.status
   if ('signal' in ending) return exitBySignal(ending.signal)
   const { message } = ending.error
-  words.line(
-    `${words.palette.red('kubecred:')} ${printableLine(command)}: ${printableLine(message)}`,
+  stderr.line(
+    `${stderr.palette.red('kubecred:')} ${printableLine(command)}: ${printableLine(message)}`,
   )
   return CANNOT_START
 }
@@ -89,7 +89,7 @@ interface Started {
 
 /** Runs the command. The proxy and the files are removed when it has ended. */
 async function runAgainst(call: Call, cluster: Cluster, { path, env }: Started): Promise<Ending> {
-  const { io, args, signal, story } = call
+  const { io, args, signal, log } = call
   const [command, ...rest] = args
   const folder = makeProcessFolder('run', env)
   let proxy: LocalProxy | undefined
@@ -97,7 +97,7 @@ async function runAgainst(call: Call, cluster: Cluster, { path, env }: Started):
     proxy = await startLocalProxy(cluster, io.now)
     const access = writeAccess(folder.path, cluster, proxy)
     signal.throwIfAborted()
-    story.tell(`running ${printableLine(command ?? '')} with the proxy ${proxy.url}`)
+    log.tell(`running ${printableLine(command ?? '')} with the proxy ${proxy.url}`)
     const start = (): ChildProcess => {
       const child = spawn(path, rest, {
         argv0: command,

@@ -27,10 +27,10 @@ export const status: Run = async (call) => {
     isJson
       ? printableJson(`${JSON.stringify({ contexts: rows })}\n`)
       : statusTable(rows, palette, { now: io.now(), columns })
-  call.patience.begin('the kubeconfig files and the agent')
+  call.progress.begin('the kubeconfig files and the agent')
   let rows = await look(call)
   if (flags.isOn('run')) rows = await runAll(call, rows)
-  call.patience.end()
+  call.progress.end()
   io.stdout.write(show(rows))
   if (!flags.isOn('watch')) return EXIT.done
   let last = show(rows)
@@ -75,7 +75,7 @@ function merge(
 function runAll(call: Call, rows: readonly ContextStatus[]): Promise<ContextStatus[]> {
   const waiting = new Set(rows.filter(({ state }) => state === 'unknown'))
   const since = performance.now()
-  const showWaiting = (): void => call.patience.begin(describeWaiting([...waiting]), since)
+  const showWaiting = (): void => call.progress.begin(describeWaiting([...waiting]), since)
   showWaiting()
   return Promise.all(
     rows.map(async (row) => {
@@ -124,6 +124,6 @@ async function runOne({ flags, io, signal }: Call, row: ContextStatus): Promise<
     signal.throwIfAborted()
     const message = withFlagNames(error instanceof Error ? error.message : String(error))
     const hint = isCredentialError(error) ? { hint: withFlagNames(error.hint) } : {}
-    return { ...row, state: 'broken', problem: { message, ...hint } }
+    return { ...row, state: 'invalid', problem: { message, ...hint } }
   }
 }

@@ -16,7 +16,7 @@ export const token: Run = async (call) => {
   const apiVersion = readApiVersion(call)
   return withSession(call, async (cluster) => {
     const status = asStatus(await cluster.credential({ signal: call.signal }))
-    call.patience.end()
+    call.progress.end()
     if (status === undefined) {
       const source = describeSource(cluster.status().credential.source)
       throw new UsageError(
@@ -25,7 +25,7 @@ export const token: Run = async (call) => {
       )
     }
     if (call.io.isTerminal.stdout) {
-      call.words.warn('the output is a secret; clear the screen when you are done')
+      call.stderr.warn('the output is a secret; clear the screen when you are done')
     }
     const answer = { kind: 'ExecCredential', apiVersion, spec: { interactive: false }, status }
     call.io.stdout.write(printableJson(`${JSON.stringify(answer, null, 2)}\n`))

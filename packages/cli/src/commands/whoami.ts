@@ -2,7 +2,7 @@ import type { Cluster, SourceLabel } from 'kubecred'
 import { ServerResponseInvalidError } from 'kubecred/internal'
 import type { Call, Run } from '../command.ts'
 import { EXIT } from '../exit-status.ts'
-import { explainRefusal } from '../fetch/explain-error-response.ts'
+import { explainErrorResponse } from '../fetch/explain-error-response.ts'
 import { sendLogged } from '../fetch/send-logged.ts'
 import { withTimeLimit } from '../flags/time-limit.ts'
 import { wantsJson } from '../flags/wants-json.ts'
@@ -31,10 +31,10 @@ export const whoami: Run = async (call) => {
     const response = await ask(call, cluster)
     const text = await response.text()
     if (response.status >= 400) {
-      return explainRefusal(call, cluster, { response, text, path: PATH, remarks: REMARKS })
+      return explainErrorResponse(call, cluster, { response, text, path: PATH, remarks: REMARKS })
     }
     const identity = readIdentity(text, cluster)
-    const shown = call.words.hide(isJson ? `${JSON.stringify(identity)}\n` : describe(identity))
+    const shown = call.stderr.hide(isJson ? `${JSON.stringify(identity)}\n` : describe(identity))
     call.io.stdout.write(isJson ? printableJson(shown) : shown)
     return EXIT.done
   })

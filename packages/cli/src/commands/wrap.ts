@@ -13,21 +13,21 @@ import { planUnwrap, planWrap, type WrapPlan } from '../wrap/plan.ts'
 
 /** `wrap [CONTEXT]`: makes a context use kubecred-token for its plugin, or undoes that. */
 export const wrap: Run = async (call) => {
-  const { flags, io, words } = call
-  call.patience.begin('the kubeconfig files')
+  const { flags, io, stderr } = call
+  call.progress.begin('the kubeconfig files')
   const plan = await makePlan(call)
-  call.patience.end()
-  words.line(`user "${printableLine(plan.user)}" in ${printableLine(plan.file)}:`)
-  words.line(words.palette.red(`- ${printableLine(plan.before)}`))
-  words.line(words.palette.green(`+ ${printableLine(plan.after)}`))
+  call.progress.end()
+  stderr.line(`user "${printableLine(plan.user)}" in ${printableLine(plan.file)}:`)
+  stderr.line(stderr.palette.red(`- ${printableLine(plan.before)}`))
+  stderr.line(stderr.palette.green(`+ ${printableLine(plan.after)}`))
   if (!flags.isOn('yes') && !(await confirm('Apply this change?', io))) {
-    words.line('Nothing was changed.')
+    stderr.line('Nothing was changed.')
     return EXIT.refused
   }
-  call.patience.begin(`the file ${plan.file}`)
+  call.progress.begin(`the file ${plan.file}`)
   const { backup } = await applyWrap(plan)
-  call.patience.end()
-  words.line(backup === undefined ? 'Done.' : `Done. The original file: ${printableLine(backup)}`)
+  call.progress.end()
+  stderr.line(backup === undefined ? 'Done.' : `Done. The original file: ${printableLine(backup)}`)
   return EXIT.done
 }
 

@@ -19,15 +19,15 @@ export interface Refusal {
 }
 
 /** Prints the server's message to standard error and, for a 401, the cause and what to do. Returns the exit status. */
-export function explainRefusal(call: Call, cluster: Cluster, refusal: Refusal): number {
-  const { words } = call
+export function explainErrorResponse(call: Call, cluster: Cluster, refusal: Refusal): number {
+  const { stderr } = call
   const { response, text, remarks } = refusal
   const message = readStatusMessage(text)
   const line = `HTTP ${statusLine(response)}`
-  words.line(words.palette.red(message === undefined ? line : `${line}: ${message}`))
+  stderr.line(stderr.palette.red(message === undefined ? line : `${line}: ${message}`))
   const remark = remarks?.[response.status]
-  if (remark !== undefined) words.line(remark)
-  if (response.status === 401) words.line(explain401(call, cluster, refusal))
+  if (remark !== undefined) stderr.line(remark)
+  if (response.status === 401) stderr.line(explain401(call, cluster, refusal))
   return EXIT.refused
 }
 
@@ -42,7 +42,7 @@ function readStatusMessage(text: string): string | undefined {
   }
 }
 
-function explain401({ story, io }: Call, cluster: Cluster, refusal: Refusal): string {
+function explain401({ log, io }: Call, cluster: Cluster, refusal: Refusal): string {
   if (refusal.hasOwnCredential) {
     return 'The server refused the Authorization header given with -H; no credential of the kubeconfig was sent.'
   }
@@ -52,13 +52,13 @@ function explain401({ story, io }: Call, cluster: Cluster, refusal: Refusal): st
   if (credential.source.kind === 'anonymous') {
     return 'No credential was sent, because the user entry has none, and the server does not allow anonymous requests.'
   }
-  if (story.facts.refusals === 0) {
+  if (log.facts.refusals === 0) {
     return `The 401 came from a service behind the API server (${source} was not refused), so nothing was refreshed.`
   }
   switch (credential.source.kind) {
     case 'exec':
       return explainPlugin(`The server refused the credential of ${source}`, {
-        refresh: story.facts.refresh,
+        refresh: log.facts.refresh,
         pause: describePause(credential.nextTryAt, io.now()),
         lastError: credential.lastError?.message,
       })

@@ -13,27 +13,27 @@ export interface SendOptions {
 
 /** Sends a request and logs it with `-v`: what was sent, the response status, and how long it took. */
 export async function sendLogged(
-  { story, io, patience }: Call,
+  { log, io, progress }: Call,
   cluster: Cluster,
   path: string,
   { method, headers, body, signal }: SendOptions,
 ): Promise<Response> {
-  story.tell(`${method} ${hideQuerySecrets(path)}`)
-  for (const [name, value] of headers) story.tell(`> ${showHeader(name, value)}`, 2)
-  if (body !== undefined) story.tell(`> (${body.length} bytes)`, 2)
+  log.tell(`${method} ${hideQuerySecrets(path)}`)
+  for (const [name, value] of headers) log.tell(`> ${showHeader(name, value)}`, 2)
+  if (body !== undefined) log.tell(`> (${body.length} bytes)`, 2)
   const startedAt = io.now()
-  patience.begin(`the server ${new URL(cluster.server).host}`)
+  progress.begin(`the server ${new URL(cluster.server).host}`)
   const response = await cluster.fetch(path, {
     method,
     headers,
     signal,
     ...(body !== undefined && { body }),
   })
-  patience.end()
+  progress.end()
   const took = formatDuration(io.now() - startedAt)
-  story.tell(`${statusLine(response)} after ${took}`)
-  if (story.level > 1) {
-    for (const [name, value] of response.headers) story.tell(`< ${showHeader(name, value)}`, 2)
+  log.tell(`${statusLine(response)} after ${took}`)
+  if (log.level > 1) {
+    for (const [name, value] of response.headers) log.tell(`< ${showHeader(name, value)}`, 2)
   }
   return response
 }

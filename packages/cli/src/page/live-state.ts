@@ -78,7 +78,7 @@ export class LiveState {
   }
 
   /** Registers a function that returns the number of requests in flight. Several are summed. */
-  countOpen(read: () => number): void {
+  addOpenCounter(read: () => number): void {
     this.#openReaders.push(read)
   }
 

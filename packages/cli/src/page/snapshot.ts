@@ -21,7 +21,7 @@ export interface IdentityView extends ClusterStatus {
   /** A name for people, such as that of the context. */
   readonly title: string
   /** The parts of the credential, such as `token`; undefined before there is one. */
-  readonly holds?: readonly string[]
+  readonly parts?: readonly string[]
   /** What a signer currently asks the user to do. */
   readonly prompt?: string
   /** When the current run of a plugin or signer started; an older credential may still be in use meanwhile. */

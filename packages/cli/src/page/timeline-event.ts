@@ -34,7 +34,7 @@ function classifyEvent(event: CredentialEvent, now: number): TimelineEventDetail
     case 'run-succeeded':
       return {
         kind: event.reason === 'first' ? 'acquired' : 'refreshed',
-        text: describe() || `${event.holds.join(' and ') || 'no credential'} available`,
+        text: describe() || `${event.parts.join(' and ') || 'no credential'} available`,
         tookMs: event.tookMs,
         ...(event.expiresAt !== undefined && { until: event.expiresAt }),
       }

@@ -18,7 +18,7 @@ export class TrackedIdentity {
   readonly title: string
   readonly #options: TrackingOptions
   #cluster: Cluster | undefined
-  #holds: readonly string[] | undefined
+  #parts: readonly string[] | undefined
   #prompt: string | undefined
   #refusals = 0
   #retried = 0
@@ -51,7 +51,7 @@ export class TrackedIdentity {
   /** Drops the credential. */
   forget(): void {
     this.#cluster?.forget()
-    this.#holds = undefined
+    this.#parts = undefined
     this.#options.onChange({
       kind: 'forgotten',
       text: 'forgotten; the next request obtains a new one',
@@ -66,7 +66,7 @@ export class TrackedIdentity {
       ...shortenError(this.#cluster.status()),
       id: this.id,
       title: this.title,
-      ...(this.#holds && { holds: this.#holds }),
+      ...(this.#parts && { parts: this.#parts }),
       ...(this.#prompt !== undefined && { prompt: this.#prompt }),
       ...(runningSince !== undefined && { runningSince }),
       refusals: this.#refusals,
@@ -82,12 +82,12 @@ export class TrackedIdentity {
         break
       case 'run-succeeded':
         this.#running.delete(event.source)
-        this.#holds = event.holds
+        this.#parts = event.parts
         break
       case 'run-failed':
         this.#running.delete(event.source)
         break
-      case 'released':
+      case 'detached':
         this.#running.clear()
         this.#prompt = undefined
         break

@@ -22,12 +22,12 @@ export interface Announcement {
 }
 
 /** Prints where the proxy listens and how to use it: one line of JSON on stdout with `-o json`, else text on stderr. */
-export function announce({ io, words, flags }: Call, announcement: Announcement): void {
+export function announce({ io, stderr, flags }: Call, announcement: Announcement): void {
   if (wantsJson(flags)) {
     io.stdout.write(printableJson(`${JSON.stringify(asData(announcement))}\n`))
     return
   }
-  const { palette } = words
+  const { palette } = stderr
   const { listening, page, metrics, healthPort, header, about, hasOwnSecret } = announcement
   const where = listening.kind === 'port' ? listening.url : listening.path
   const rows: [string, string | undefined][] = [
@@ -37,17 +37,17 @@ export function announce({ io, words, flags }: Call, announcement: Announcement)
     ['health', healthPort === undefined ? undefined : `port ${healthPort}: /livez, /readyz`],
     ['try', header === undefined && hasOwnSecret ? undefined : tryLine(announcement)],
   ]
-  words.line(`Proxy for ${printableLine(about)}`)
-  words.line()
+  stderr.line(`Proxy for ${printableLine(about)}`)
+  stderr.line()
   for (const [name, value] of rows) {
-    if (value !== undefined) words.line(`  ${name.padEnd(9)}${value}`)
+    if (value !== undefined) stderr.line(`  ${name.padEnd(9)}${value}`)
   }
-  words.line()
-  if (hasOwnSecret) words.line('Every request needs the secret from --secret-file.')
+  stderr.line()
+  if (hasOwnSecret) stderr.line('Every request needs the secret from --secret-file.')
   else if (header !== undefined) {
-    words.line('Every request needs the secret. Its file is removed when the proxy ends.')
+    stderr.line('Every request needs the secret. Its file is removed when the proxy ends.')
   }
-  words.line('Ctrl-C ends it.')
+  stderr.line('Ctrl-C ends it.')
 }
 
 /** Returns an example command. It reads the secret from a file, because other users can see command lines. */

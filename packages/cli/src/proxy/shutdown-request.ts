@@ -5,9 +5,9 @@ import { interruptedBy } from '../interruption.ts'
 /** The user's request to stop, by signals. */
 export interface ShutdownRequest {
   /** Resolves on the first signal: finish the requests in flight. */
-  readonly gently: Promise<void>
+  readonly graceful: Promise<void>
   /** Resolves on the second signal: do not wait for them. */
-  readonly atOnce: Promise<void>
+  readonly immediate: Promise<void>
   /** Restores the previous signal handling. */
   stop(): void
 }
@@ -22,5 +22,5 @@ export function listenForShutdown(io: Pick<Io, 'takeSignals'>): ShutdownRequest 
     if (next === undefined) process.exit(interruptedBy(signal).exitStatus)
     next()
   })
-  return { gently, atOnce, stop }
+  return { graceful: gently, immediate: atOnce, stop }
 }

@@ -52,8 +52,8 @@ export function describeEvent(
     case 'plugin-started':
     case 'plugin-stderr':
     case 'plugin-ended':
-    case 'borrowed':
-    case 'released':
+    case 'attached':
+    case 'detached':
     case 'warning':
     // If it fails, a warning gives the reason.
     case 'ca-reload':
@@ -91,12 +91,12 @@ export function describePause(nextTryAt: number | undefined, now: number): strin
 }
 
 function describeSuccess(
-  { source, holds, expiresAt, isSame, tookMs, reason }: Succeeded,
+  { source, parts, expiresAt, isSame, tookMs, reason }: Succeeded,
   name: string,
   now: number,
 ): string | undefined {
   if (source.kind === 'anonymous') return undefined
-  const what = isSame ? 'same credential as before' : holds.join(' and ')
+  const what = isSame ? 'same credential as before' : parts.join(' and ')
   const isExec = isProgram(source)
   if (!isExec && reason === 'first') return undefined
   const verb = isExec ? `answered in ${formatDuration(tookMs)}` : 'reloaded'

@@ -2,7 +2,7 @@ import type { Finding } from 'kubecred/diagnose'
 import type { Palette } from './colour.ts'
 import { formatDuration } from './format-duration.ts'
 import { printableLine } from './printable.ts'
-import { wrap } from './wrap.ts'
+import { wrapText } from './wrap-text.ts'
 
 const NAME_WIDTH = 12
 const MARK_WIDTH = 2
@@ -10,7 +10,7 @@ const INDENT = ' '.repeat(MARK_WIDTH + NAME_WIDTH)
 /** Shorter durations are not shown. */
 const MIN_SHOWN_MS = 100
 
-const MARKS = { good: '✓', odd: '!', bad: '✗', skipped: '-' } as const
+const MARKS = { ok: '✓', warning: '!', error: '✗', skipped: '-' } as const
 
 /** Formats one step of `doctor` for a terminal: mark, name, result, and remedy. */
 export function findingText(finding: Finding, palette: Palette, columns: number): string {
@@ -18,16 +18,16 @@ export function findingText(finding: Finding, palette: Palette, columns: number)
   const width = columns - INDENT.length
   const paint = paintFor(verdict, palette)
   const time = tookMs >= MIN_SHOWN_MS ? ` (${formatDuration(tookMs)})` : ''
-  const [first = '', ...rest] = wrap(printableLine(summary) + time, width)
+  const [first = '', ...rest] = wrapText(printableLine(summary) + time, width)
   const lines = [
     `${paint(MARKS[verdict])} ${palette.bold(step.padEnd(NAME_WIDTH))}${first}`,
     ...rest.map((line) => INDENT + line),
     ...details.flatMap((detail) =>
-      wrap(printableLine(detail), width).map((line) => INDENT + palette.dim(line)),
+      wrapText(printableLine(detail), width).map((line) => INDENT + palette.dim(line)),
     ),
   ]
-  if (remedy !== undefined && verdict !== 'good') {
-    const [begin = '', ...more] = wrap(printableLine(remedy), width - 2)
+  if (remedy !== undefined && verdict !== 'ok') {
+    const [begin = '', ...more] = wrapText(printableLine(remedy), width - 2)
     lines.push(`${INDENT}${paint('→')} ${begin}`, ...more.map((line) => `${INDENT}  ${line}`))
   }
   return `${lines.join('\n')}\n`
@@ -35,5 +35,5 @@ export function findingText(finding: Finding, palette: Palette, columns: number)
 
 function paintFor(verdict: Finding['verdict'], palette: Palette): (text: string) => string {
   const { green, yellow, red, dim } = palette
-  return { good: green, odd: yellow, bad: red, skipped: dim }[verdict]
+  return { ok: green, warning: yellow, error: red, skipped: dim }[verdict]
 }

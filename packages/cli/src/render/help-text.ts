@@ -1,6 +1,6 @@
 import type { Command } from '../command.ts'
 import { type FlagName, flagFacts, GLOBAL_FLAGS } from '../flags/flag-table.ts'
-import { wrap } from './wrap.ts'
+import { wrapText } from './wrap-text.ts'
 
 const FLAG_COLUMN = 36
 const WIDTH = 80
@@ -54,7 +54,10 @@ export function commandHelp(command: Command, columns?: number): string {
     ...fits('', `${summary}.`),
     '',
     `Usage: ${usage}`,
-    ...about.flatMap((paragraph) => ['', ...wrap(paragraph, Math.min(columns ?? WIDTH, WIDTH))]),
+    ...about.flatMap((paragraph) => [
+      '',
+      ...wrapText(paragraph, Math.min(columns ?? WIDTH, WIDTH)),
+    ]),
     '',
     ...(examples.length > 0 ? ['Examples:', ...examples.map((one) => `  ${one}`), ''] : []),
     ...(flags.length > 0 ? ['Flags:', ...[...flags, ...globals].flatMap(flagLines), ''] : []),
@@ -80,8 +83,8 @@ function fitter(columns = Number.POSITIVE_INFINITY): (left: string, text: string
     const room = columns - left.length
     // Too narrow for two columns: the text goes on the next line, indented.
     if (left !== '' && room < MIN_COLUMNS)
-      return [left.trimEnd(), ...wrap(text, columns - 10).map((line) => `          ${line}`)]
-    const [first = '', ...rest] = wrap(text, room)
+      return [left.trimEnd(), ...wrapText(text, columns - 10).map((line) => `          ${line}`)]
+    const [first = '', ...rest] = wrapText(text, room)
     return [`${left}${first}`, ...rest.map((line) => `${' '.repeat(left.length)}${line}`)]
   }
 }

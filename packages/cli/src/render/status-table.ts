@@ -78,7 +78,7 @@ function describeShortly(source: NonNullable<ContextStatus['source']>): string {
  */
 function stateText(row: ContextStatus, { now, width }: { now: number; width: number }): string {
   const { state, expiresAt, problem, ranAt, tookMs } = row
-  if (state === 'broken') return brokenText(printableLine(problem?.message ?? 'unknown'), width)
+  if (state === 'invalid') return invalidText(printableLine(problem?.message ?? 'unknown'), width)
   const ran =
     ranAt === undefined
       ? ''
@@ -87,7 +87,7 @@ function stateText(row: ContextStatus, { now, width }: { now: number; width: num
 }
 
 function expiryText(
-  state: Exclude<ContextStatus['state'], 'broken'>,
+  state: Exclude<ContextStatus['state'], 'invalid'>,
   expiresAt: number | undefined,
   now: number,
 ): string {
@@ -106,15 +106,15 @@ function expiryText(
 }
 
 /** Messages end with the reason. Where they do not fit, it comes first, so that it is not cut off. */
-function brokenText(message: string, width: number): string {
-  const whole = `broken: ${message}`
+function invalidText(message: string, width: number): string {
+  const whole = `invalid: ${message}`
   if (columnsOf(whole) <= width) return whole
   const [, context, reason] = /^(.*?): ((?:[^":]|"(?:[^"\\]|\\.)*"|:(?! ))+)$/s.exec(message) ?? []
-  return cut(reason === undefined ? whole : `broken: ${reason} (${context})`, width)
+  return cut(reason === undefined ? whole : `invalid: ${reason} (${context})`, width)
 }
 
 function paintFor({ state, expiresAt }: ContextStatus, palette: Palette): (text: string) => string {
   const { green, red, yellow, dim } = palette
   if (state === 'valid' && expiresAt === undefined) return dim
-  return { valid: green, expired: red, broken: red, anonymous: yellow, unknown: dim }[state]
+  return { valid: green, expired: red, invalid: red, anonymous: yellow, unknown: dim }[state]
 }

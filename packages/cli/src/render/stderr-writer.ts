@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream'
 import type { Palette } from './colour.ts'
 import { printable, printableOutput } from './printable.ts'
-import { wrap } from './wrap.ts'
+import { wrapText } from './wrap-text.ts'
 
 /** Moves to the first column and erases the line. */
 const CLEAR_LINE = '\r\u001b[2K'
@@ -55,7 +55,7 @@ export class StderrWriter {
     const whole = begin === '' ? shown : `${begin} ${shown}`
     const lines = whole
       .split('\n')
-      .flatMap((line) => (/^[\s-]/.test(line) ? [line] : wrap(line, this.#columns)))
+      .flatMap((line) => (/^[\s-]/.test(line) ? [line] : wrapText(line, this.#columns)))
     const [first = '', ...rest] = lines
     this.line(begin === '' ? first : `${this.palette.red(begin)}${first.slice(begin.length)}`)
     for (const line of rest) this.line(line)

@@ -61,7 +61,7 @@ describe('kubecred status', () => {
     const { kubeconfig, ask } = setUp('echo no >&2; exit 4')
     await ask()
     expect(await statusOf(kubeconfig)).toMatchObject({
-      state: 'broken',
+      state: 'invalid',
       problem: { message: expect.stringContaining('exit code 4') },
     })
     writeFileSync(home.path('account'), 'another')

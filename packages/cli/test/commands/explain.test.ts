@@ -6,7 +6,7 @@ describe('kubecred explain', () => {
   it('shows meaning, cause and remedy of a code, and whether it is retryable', async () => {
     const { status, out } = await runFake(['explain', 'ERR_PLUGIN_EXITED'])
     expect(status).toBe(0)
-    const { means, remedy } = CODES.ERR_PLUGIN_EXITED
+    const { meaning: means, remedy } = CODES.ERR_PLUGIN_EXITED
     for (const part of [means, remedy, 'the credential plugin', 'retryable:    yes', '33']) {
       expect(out).toContain(part)
     }

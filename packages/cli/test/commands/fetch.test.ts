@@ -10,7 +10,7 @@ let kubeconfig: string
 beforeAll(async () => {
   sandbox = await startSandbox({
     forbid: (_user, _method, path) => path.includes('forbidden'),
-    proxied: () => ({ status: 401, body: 'not the API server' }),
+    onProxyRequest: () => ({ status: 401, body: 'not the API server' }),
   })
   const { token } = sandbox.issueToken({ user: 'jane' })
   kubeconfig = sandbox.writeKubeconfig({ user: { token } })

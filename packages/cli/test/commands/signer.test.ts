@@ -71,17 +71,17 @@ describe('kubecred doctor with an external signer', () => {
     expect(status).toBe(0)
     expect(found).toMatchObject({
       method: {
-        verdict: 'good',
+        verdict: 'ok',
         summary: `external signer ${JSON.stringify(signer.program)}`,
         details: ['TLS 1.3 only: a signer cannot sign other handshakes'],
       },
-      policy: { verdict: 'good' },
-      plugin: { verdict: 'good', summary: signer.program },
+      policy: { verdict: 'ok' },
+      plugin: { verdict: 'ok', summary: signer.program },
       credential: {
-        verdict: 'good',
+        verdict: 'ok',
         summary: expect.stringContaining('certificate with an external key'),
       },
-      identity: { verdict: 'good', summary: 'jane' },
+      identity: { verdict: 'ok', summary: 'jane' },
     })
     expect(signer.asked()).toEqual(ONCE)
   })
@@ -97,7 +97,9 @@ describe('kubecred doctor with an external signer', () => {
     const { status, out } = await runFake(['doctor', '--kubeconfig', kubeconfig])
     server.close()
     expect(status).toBe(59)
-    expect(out).toMatch(/✗ tls\s+the server speaks TLS 1\.2, and a signer signs .* TLS 1\.3 only/)
+    expect(out).toMatch(
+      /✗ tls\s+the server negotiated TLS 1\.2, and a signer signs TLS 1\.3 handshakes only/,
+    )
     expect(out).toContain('→ Enable TLS 1.3 on the server')
   })
 
@@ -108,12 +110,12 @@ describe('kubecred doctor with an external signer', () => {
     const { status, found } = await examine({ pathExec }, { env: { PATH: signer.folder } })
     expect(found).toMatchObject({
       plugin: {
-        verdict: 'bad',
+        verdict: 'error',
         code: 'ERR_PLUGIN_NOT_FOUND',
         remedy: expect.stringContaining(remedy),
       },
       credential: { verdict: 'skipped', summary: 'skipped: the signer cannot run' },
-      tls: { verdict: 'good' },
+      tls: { verdict: 'ok' },
       identity: { verdict: 'skipped' },
     })
     expect(status).not.toBe(0)
@@ -126,7 +128,7 @@ describe('kubecred doctor with an external signer', () => {
     writeFileSync(kuberc, JSON.stringify({ ...head, ...policy }))
     const { found } = await examine({}, { env: { KUBERC: kuberc } })
     expect(found).toMatchObject({
-      policy: { verdict: 'bad', code: 'ERR_PLUGIN_DENIED' },
+      policy: { verdict: 'error', code: 'ERR_PLUGIN_DENIED' },
       credential: { verdict: 'skipped' },
     })
     expect(signer.asked()).toEqual([])
@@ -136,7 +138,7 @@ describe('kubecred doctor with an external signer', () => {
     chmodSync(signer.program, 0o644)
     const { found } = await examine()
     expect(found).toMatchObject({
-      plugin: { verdict: 'bad', code: 'ERR_PLUGIN_NOT_EXECUTABLE' },
+      plugin: { verdict: 'error', code: 'ERR_PLUGIN_NOT_EXECUTABLE' },
       credential: { verdict: 'skipped', summary: 'skipped: the signer cannot run' },
     })
   })
@@ -146,7 +148,7 @@ describe('kubecred doctor with an external signer', () => {
     ['signature', 'identity'],
   ])('shows the message of one that fails with the %s', async (only, step) => {
     const { found } = await examine({ behaviour: 'fails', only })
-    expect(found[step]).toMatchObject({ verdict: 'bad', code: 'ERR_SIGNER_FAILED' })
+    expect(found[step]).toMatchObject({ verdict: 'error', code: 'ERR_SIGNER_FAILED' })
     expect(found[step]).toMatchObject({ summary: expect.stringContaining('status 7') })
   })
 })

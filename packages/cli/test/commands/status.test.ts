@@ -58,7 +58,7 @@ describe('kubecred status', () => {
     expect(lines[3]).toMatch(/^ {2}gone +token .* expired 3 h ago$/)
     expect(lines[4]).toMatch(/^ {2}plain +token .* no known expiry \(not checked\)$/)
     expect(lines[5]).toMatch(/^ {2}guest .* anonymous: no credential$/)
-    expect(lines[6]).toMatch(/^ {2}broken +broken: /)
+    expect(lines[6]).toMatch(/^ {2}broken +invalid: /)
     expect(sandbox.pluginRuns).toBe(runs)
   })
 
@@ -70,7 +70,7 @@ describe('kubecred status', () => {
     const failing = sandbox.writeKubeconfig({ user: { exec: { command: 'no-such-plugin' } } })
     const { out: failed, status } = await runFake(['status', '--run', '--kubeconfig', failing])
     expect(status).toBe(0)
-    expect(failed).toMatch(/broken: credential plugin "no-such-plugin" was not found/)
+    expect(failed).toMatch(/invalid: credential plugin "no-such-plugin" was not found/)
   })
 
   it('prints the same as JSON, without secrets', async () => {

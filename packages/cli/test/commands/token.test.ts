@@ -16,7 +16,7 @@ const tokenOf = (user: KubeconfigUser, argv: string[] = [], options: FakeOptions
 
 describe('kubecred token', () => {
   it('prints the credential of a plugin, with its expiry in whole seconds', async () => {
-    const exec = await sandbox.plugin({ user: 'jane', answers: 'both', lifetimeMs: 600_000 })
+    const exec = await sandbox.plugin({ user: 'jane', credential: 'both', lifetimeMs: 600_000 })
     const { status, out, err } = await tokenOf({ exec })
     expect({ status, err }).toEqual({ status: 0, err: '' })
     expect(JSON.parse(out)).toEqual({

@@ -88,6 +88,6 @@ describe('an error names the bad flag, and no kubeconfig entry:', () => {
 
   it('doctor names the flag too', async () => {
     const { out } = await runFake(['doctor', '--kubeconfig', kubeconfig, '--server', 'ftp://host'])
-    expect(out).toMatch(/flag --server is no http or https address/)
+    expect(out).toMatch(/flag --server is not a valid http or https URL/)
   })
 })

@@ -32,7 +32,7 @@ describe('the timeline', () => {
     tookMs: 120,
     isSame: false,
     expiresAt: START + 60_000,
-    holds: ['token'],
+    parts: ['token'],
   } as const
 
   it.each([
@@ -143,8 +143,8 @@ describe('traffic', () => {
     now += 1000
     state.recordRequest(request({ status: 500 }))
     state.recordRequest(request({ status: 0 }))
-    state.countOpen(() => 2)
-    state.countOpen(() => 3)
+    state.addOpenCounter(() => 2)
+    state.addOpenCounter(() => 3)
     const { traffic } = state.snapshot()
     expect(traffic).toMatchObject({ total: 102, failed: 2, open: 5 })
     expect(traffic.seconds).toHaveLength(2)

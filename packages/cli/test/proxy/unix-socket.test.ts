@@ -81,7 +81,7 @@ describe.skipIf(process.platform === 'win32')('kubecred proxy on a unix socket',
     const open = scene.home.makeFolder('open', 0o777)
     mkdirSync(scene.home.path('open/mine'), { mode: 0o700 })
     const path = scene.home.path('open/mine/proxy.sock')
-    expect(await startFailure(path)).toContain(`the folder ${open} can be written to by others`)
+    expect(await startFailure(path)).toContain(`the folder ${open} is writable by other users`)
     // With the sticky bit, as in /tmp, other users cannot move the folder.
     chmodSync(open, 0o1777)
     const proxy = await start(path)

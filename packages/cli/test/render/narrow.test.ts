@@ -20,7 +20,7 @@ const row = (context: string, more: Partial<ContextStatus> = {}): ContextStatus 
 const ROWS = [
   row('staging', { isCurrent: true }),
   row(LONG),
-  row('broken', { state: 'broken', problem: { message: 'it cannot be '.repeat(20) } }),
+  row('broken', { state: 'invalid', problem: { message: 'it cannot be '.repeat(20) } }),
 ]
 
 describe('status', () => {
@@ -59,7 +59,7 @@ describe('status', () => {
 
   it('truncates between characters, never inside a wide one', () => {
     const problem = { message: '证书已过期'.repeat(20) }
-    const table = statusTable([row('a', { state: 'broken', problem })], PLAIN, {
+    const table = statusTable([row('a', { state: 'invalid', problem })], PLAIN, {
       now: 0,
       columns: 60,
     })
@@ -72,8 +72,8 @@ describe('status', () => {
   it('does not split a grapheme cluster', () => {
     const cell = (message: string, columns: number): string => {
       const problem = { message }
-      const rows = [row('a', { state: 'broken', problem })]
-      return statusTable(rows, PLAIN, { now: 0, columns }).split('broken: ')[1] ?? ''
+      const rows = [row('a', { state: 'invalid', problem })]
+      return statusTable(rows, PLAIN, { now: 0, columns }).split('invalid: ')[1] ?? ''
     }
     for (const columns of [60, 61]) {
       expect(cell('🇩🇪'.repeat(40), columns)).toMatch(/^(🇩🇪)+…\n$/u)
@@ -84,12 +84,12 @@ describe('status', () => {
 
   it('puts the reason first where a message is cut', () => {
     const message = `cannot read the token file "/home/jane/${'long: '.repeat(20)}": permission denied`
-    const rows = [row('dev', { state: 'broken', problem: { message } })]
+    const rows = [row('dev', { state: 'invalid', problem: { message } })]
     const wide = statusTable(rows, PLAIN, { now: 0, columns: 300 })
-    expect(wide).toContain(`broken: ${message}`)
+    expect(wide).toContain(`invalid: ${message}`)
     for (const columns of [80, 60]) {
       const narrow = statusTable(rows, PLAIN, { now: 0, columns })
-      expect(narrow).toMatch(/broken: permission denied \(.*…$/m)
+      expect(narrow).toMatch(/invalid: permission denied (?:\(.*)?…$/m)
     }
   })
 

@@ -50,7 +50,7 @@ const succeeded = (source: SourceLabel): CredentialEvent => ({
   tookMs: 1,
   isSame: false,
   expiresAt: undefined,
-  holds: ['token'],
+  parts: ['token'],
 })
 
 describe('the progress line', () => {

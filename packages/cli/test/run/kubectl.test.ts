@@ -113,7 +113,7 @@ describe.skipIf(!hasKubectl)(`kubectl in kubecred run (${NEEDS_KUBECTL})`, () =>
       `#!/bin/sh
 [ -e "${home.folder}/used" ] && { echo 'please log in with corp login' >&2; exit 3; }
 touch "${home.folder}/used"
-echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"nobody-knows-it"}}'
+echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"unknown-token"}}'
 `,
       0o700,
     )

@@ -139,8 +139,8 @@ import { sign } from 'node:crypto'
 import { runSigner } from ${JSON.stringify(pathToFileURL(kit).href)}
 await runSigner({
   certificate: () => ${JSON.stringify(certificate)},
-  async sign({ message, ask }) {
-    await ask('PIN: ', { secret: true })
+  async sign({ message, prompt }) {
+    await prompt('PIN: ', { secret: true })
     return sign('sha256', message, ${JSON.stringify(key)})
   },
 }, { longRunning: false })`

@@ -59,7 +59,7 @@ describe('a change of account is noticed', () => {
     const plugin = home.plugin('p', answers())
     const args = ['--depends-on', 'account', '--', plugin]
     expect((await home.token(args)).token).toBe('1')
-    writeFileSync(home.path('account'), 'somebody')
+    writeFileSync(home.path('account'), 'jane')
     expect((await home.token(args)).token).toBe('2')
     expect((await home.token(args)).token).toBe('2')
   })

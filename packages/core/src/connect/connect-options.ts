@@ -224,7 +224,7 @@ export function promptObserver(onPrompt: (prompt: UserPrompt) => void): Observer
   const shown = new Map<SourceLabel, AbortController>()
   return (event) => {
     const { source, type } = event
-    const isOver = type === 'user-prompt' || type === 'prompt-ended' || type === 'released'
+    const isOver = type === 'user-prompt' || type === 'prompt-ended' || type === 'detached'
     if (!isOver) return undefined
     shown.get(source)?.abort()
     shown.delete(source)

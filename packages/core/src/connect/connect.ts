@@ -1,4 +1,4 @@
-import { proxyFromEnvironment, readProxy } from '../dial/proxy.ts'
+import { parseProxyUrl, proxyFromEnvironment } from '../dial/proxy.ts'
 import { makeTarget, type Target } from '../dial/target.ts'
 import { NotSupportedError } from '../errors/index.ts'
 import {
@@ -120,7 +120,9 @@ async function openVaultCluster(own: Vault, options: ConnectOptions): Promise<Cl
 export function targetOf(cluster: ClusterTarget, ca: string | undefined, env: Environment): Target {
   const { server, proxyUrl, tlsServerName, insecureSkipTlsVerify } = cluster
   const proxy =
-    proxyUrl === undefined ? proxyFromEnvironment(server, env) : readProxy(proxyUrl, 'proxy-url')
+    proxyUrl === undefined
+      ? proxyFromEnvironment(server, env)
+      : parseProxyUrl(proxyUrl, 'proxy-url')
   return makeTarget(
     server,
     { ca, serverName: tlsServerName, insecure: insecureSkipTlsVerify },

@@ -31,11 +31,11 @@ export async function checkFiles(options: ConnectOptions, env: Environment): Pro
   const contexts = new Set(configs.flatMap((config) => [...config.contexts.keys()]))
   const [only] = files
   if (from === 'option') {
-    return { verdict: 'good', summary: `${FROM[from]}, ${count(contexts.size, 'context')}` }
+    return { verdict: 'ok', summary: `${FROM[from]}, ${count(contexts.size, 'context')}` }
   }
   if (files.length === 1 && configs.length === 1) {
     return {
-      verdict: 'good',
+      verdict: 'ok',
       summary: `${only} (${FROM[from]}), ${count(contexts.size, 'context')}`,
     }
   }
@@ -45,11 +45,11 @@ export async function checkFiles(options: ConnectOptions, env: Environment): Pro
   ]
   if (configs.length > 0) {
     const summary = `${count(configs.length, 'file')} ${FROM[from]}, ${count(contexts.size, 'context')}`
-    return { verdict: missing.length > 0 ? 'odd' : 'good', summary, details }
+    return { verdict: missing.length > 0 ? 'warning' : 'ok', summary, details }
   }
-  if (isInPod(env)) return { verdict: 'good', summary: 'none; running in a pod', details }
+  if (isInPod(env)) return { verdict: 'ok', summary: 'none; running in a pod', details }
   return {
-    verdict: options.server === undefined ? 'odd' : 'good',
+    verdict: options.server === undefined ? 'warning' : 'ok',
     summary: files.length === 0 ? 'no file: HOME is not set' : 'no file',
     details,
   }
@@ -65,7 +65,7 @@ export async function checkContext(
   const { context, cluster, user, namespace, warnings } = connection
   const where = context === undefined ? 'no context' : `context ${JSON.stringify(context)}`
   const result: StepResult = {
-    verdict: warnings.length > 0 ? 'odd' : 'good',
+    verdict: warnings.length > 0 ? 'warning' : 'ok',
     summary: `${where}, server ${cluster.server}`,
     details: [
       [
@@ -95,9 +95,9 @@ export function checkMethod(user: UserIdentity): StepResult {
       ? []
       : ['TLS 1.3 only: a signer cannot sign other handshakes']),
   ]
-  if (methods.length > 0) return { verdict: 'good', summary: methods.join(', '), details }
+  if (methods.length > 0) return { verdict: 'ok', summary: methods.join(', '), details }
   return {
-    verdict: 'odd',
+    verdict: 'warning',
     summary: 'none: requests are anonymous',
     details,
     remedy:
@@ -128,14 +128,14 @@ export async function checkPolicy(
   env: Environment,
 ): Promise<StepResult> {
   const rules = await loadPluginPolicy({ kuberc, env, home: env['HOME'] || homedir() })
-  if (rules.type === 'AllowAll') return { verdict: 'good', summary: 'all plugins are allowed' }
+  if (rules.type === 'AllowAll') return { verdict: 'ok', summary: 'all plugins are allowed' }
   const details = [`from: ${rules.origin}`]
   const reason = await denialReason(rules, command, nodePrograms(env, policy?.pluginFolders))
   if (reason === undefined) {
-    return { verdict: 'good', summary: `${JSON.stringify(command)} is allowed`, details }
+    return { verdict: 'ok', summary: `${JSON.stringify(command)} is allowed`, details }
   }
   return {
-    verdict: 'bad',
+    verdict: 'error',
     summary: `${JSON.stringify(command)} is not allowed: ${reason}`,
     details,
     remedy: `Add it to credentialPluginAllowlist in ${rules.origin} if you trust it.`,
@@ -164,7 +164,7 @@ export async function checkPlugin(
   const located = await nodePrograms(env, policy?.pluginFolders).locate(command)
   if (located.is === 'missing') {
     return {
-      verdict: 'bad',
+      verdict: 'error',
       summary: `${JSON.stringify(command)} was not found in PATH`,
       details: [
         located.lookedIn.length === 0
@@ -177,7 +177,7 @@ export async function checkPlugin(
   }
   if (located.is === 'unusable') {
     return {
-      verdict: 'bad',
+      verdict: 'error',
       summary: `${located.path} cannot run: ${located.reason}`,
       remedy: `Make it executable (chmod +x ${located.path}), or install the plugin again.`,
       code: 'ERR_PLUGIN_NOT_EXECUTABLE',
@@ -185,7 +185,7 @@ export async function checkPlugin(
   }
   const { path, realPath, writableByOthers } = located
   return {
-    verdict: writableByOthers === undefined ? 'good' : 'odd',
+    verdict: writableByOthers === undefined ? 'ok' : 'warning',
     summary: path,
     details: [
       ...(realPath === path ? [] : [`resolves to ${realPath}`]),

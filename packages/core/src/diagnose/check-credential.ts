@@ -50,7 +50,7 @@ function describe(
     else warnings.push(`the source reports that it expired ${formatDuration(-left)} ago`)
   }
   return {
-    verdict: warnings.length > 0 ? 'odd' : 'good',
+    verdict: warnings.length > 0 ? 'warning' : 'ok',
     summary: parts.join(', ') || 'none: requests are anonymous',
     details: [...details, ...new Set(warnings)],
     ...(warnings.length > 0 && { remedy: 'Log in again with the tool that issued it.' }),
@@ -129,7 +129,7 @@ function describeIdentity({ username, groups }: Review, skew: string | undefined
   ]
   if (username === undefined) {
     return {
-      verdict: 'bad',
+      verdict: 'error',
       summary: 'the response is not a SelfSubjectReview: this is not a Kubernetes API server',
       details,
       remedy: 'Check the server address of the cluster entry and any proxy in between.',
@@ -137,7 +137,7 @@ function describeIdentity({ username, groups }: Review, skew: string | undefined
   }
   const isAnonymous = username === ANONYMOUS
   return {
-    verdict: isAnonymous || skew !== undefined ? 'odd' : 'good',
+    verdict: isAnonymous || skew !== undefined ? 'warning' : 'ok',
     summary: isAnonymous ? `the server treats the request as ${ANONYMOUS}` : username,
     details,
     ...(isAnonymous && {
@@ -160,7 +160,7 @@ function describeError(
 ): StepResult {
   if (message?.includes(ANONYMOUS)) {
     return {
-      verdict: 'bad',
+      verdict: 'error',
       summary: `the server treats the request as ${ANONYMOUS}`,
       remedy:
         'Add a way to authenticate to the user entry, or choose another one with --user or --context.',
@@ -168,7 +168,7 @@ function describeError(
   }
   return {
     // A 403 or a 404 is only sent after the request was authenticated.
-    verdict: status === 403 || status === 404 ? 'odd' : 'bad',
+    verdict: status === 403 || status === 404 ? 'warning' : 'error',
     summary: `the server answered ${status}${message === undefined ? '' : `: ${message}`}`,
     details: skew === undefined ? [] : [skew],
     remedy: REMEDIES[status] ?? 'Ask the administrator of the server to look at its log.',

@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { dial } from '../dial/dial.ts'
 import { explainNetworkError } from '../dial/network-errors.ts'
-import { opened, startTcp } from '../dial/start-socket.ts'
+import { startTcp, waitForConnect } from '../dial/start-socket.ts'
 import { addressOf, type Target } from '../dial/target.ts'
 import { HandshakeNotSignedError } from '../errors/index.ts'
 import { failure, formatDuration, type StepResult } from './finding.ts'
@@ -12,9 +12,9 @@ const TIMEOUT_MS = 10_000
 
 /** Reports whether requests go through a proxy, and where it is configured. */
 export function checkProxy({ proxy, origin }: Target): StepResult {
-  if (proxy === undefined) return { verdict: 'good', summary: 'none: connecting directly' }
+  if (proxy === undefined) return { verdict: 'ok', summary: 'none: connecting directly' }
   return {
-    verdict: 'good',
+    verdict: 'ok',
     summary: `${proxy.label}, from ${proxy.from}`,
     details: proxy.from.includes('PROXY') ? [`NO_PROXY does not include ${origin}`] : [],
   }
@@ -38,10 +38,10 @@ export async function checkTcp(
     const abort = (): void => void socket.destroy(new Error('aborted'))
     signal?.addEventListener('abort', abort, { once: true })
     try {
-      await opened(socket, 'connect')
+      await waitForConnect(socket, 'connect')
       const { remoteAddress = host, remotePort = port } = socket
       return {
-        verdict: 'good',
+        verdict: 'ok',
         summary: `${who} is reachable at ${remoteAddress} port ${remotePort}`,
         details,
       }
@@ -109,7 +109,7 @@ function describe(socket: TLSSocket, now: number, insecure: boolean): StepResult
   const summary = `${nameVersion(socket)}, ${protocol}`
   if (insecure) {
     return {
-      verdict: 'odd',
+      verdict: 'warning',
       summary: `${summary}; the server's certificate is NOT verified`,
       details,
       remedy:
@@ -117,7 +117,7 @@ function describe(socket: TLSSocket, now: number, insecure: boolean): StepResult
     }
   }
   return {
-    verdict: 'good',
+    verdict: 'ok',
     summary: `${summary}, certificate trusted, valid for ${formatDuration(left)}`,
     details,
   }

@@ -57,7 +57,7 @@ export async function* diagnose({
 
   const files = await run('kubeconfig', () => checkFiles(options, env))
   yield files
-  if (files.verdict === 'bad') return
+  if (files.verdict === 'error') return
   let connection: Connection | undefined
   yield await run('context', async () => {
     const checked = await checkContext(options, env)
@@ -75,7 +75,7 @@ export async function* diagnose({
     yield policy
     const plugin = await run('plugin', () => checkPlugin(program, options, env))
     yield plugin
-    mayRun = policy.verdict !== 'bad' && plugin.verdict !== 'bad'
+    mayRun = policy.verdict !== 'error' && plugin.verdict !== 'error'
   }
 
   const events: CredentialEvent[] = []
@@ -91,13 +91,13 @@ export async function* diagnose({
     yield credential
     let isReached = true
     for await (const finding of checkNetwork(connection, options, run)) {
-      isReached &&= finding.verdict !== 'bad'
+      isReached &&= finding.verdict !== 'error'
       yield finding
     }
     yield await run('identity', () => {
       if (!isReached) return NOT_REACHED
       if (opening === undefined || 'error' in opening) return NO_CREDENTIAL
-      if (credential.verdict === 'bad') return NO_CREDENTIAL
+      if (credential.verdict === 'error') return NO_CREDENTIAL
       return checkIdentity(opening.cluster, times)
     })
   } finally {
@@ -126,7 +126,7 @@ async function* checkNetwork(
   if (reached === undefined) return
   const tcp = await run('network', () => checkTcp(reached, signal))
   yield tcp
-  if (tcp.verdict === 'bad') return
+  if (tcp.verdict === 'error') return
   if (!reached.origin.startsWith('https:')) {
     yield await run('tls', () => PLAIN)
     return
@@ -148,7 +148,7 @@ const NOT_REACHED: StepResult = {
   summary: 'skipped: no connection to the server',
 }
 const PLAIN: StepResult = {
-  verdict: 'odd',
+  verdict: 'warning',
   summary: 'plain http: the connection is not encrypted',
   remedy: 'Use https in the server address; over plain http no credential is sent.',
 }

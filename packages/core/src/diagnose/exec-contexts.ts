@@ -5,7 +5,7 @@ import type { Environment } from '../formats/plain-object.ts'
 import { buildConnection } from '../kubeconfig/build-connection.ts'
 import type { Kubeconfig } from '../kubeconfig/kubeconfig.ts'
 import { loadAuthority } from '../node/certificate-authority.ts'
-import { readKubeconfigs, surroundings } from '../node/load-kubeconfig.ts'
+import { buildContext, readKubeconfigs } from '../node/load-kubeconfig.ts'
 import { nodeFiles } from '../node/node-files.ts'
 import { encodeExecInfo } from '../plugin/exec-info.ts'
 
@@ -49,7 +49,7 @@ async function describeContext(
   context: string,
   isWanted: (command: string) => boolean,
 ): Promise<ExecContext | undefined> {
-  const around = surroundings(process.cwd(), undefined)
+  const around = buildContext(process.cwd(), undefined)
   const { cluster, user } = buildConnection(config, { context }, around)
   const { exec } = user
   if (exec === undefined || !isWanted(exec.command)) return undefined

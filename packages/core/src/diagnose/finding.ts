@@ -26,7 +26,7 @@ export type Step = (typeof STEPS)[number]
  */
 export interface Finding {
   readonly step: Step
-  readonly verdict: 'good' | 'odd' | 'bad' | 'skipped'
+  readonly verdict: 'ok' | 'warning' | 'error' | 'skipped'
   /** The result in one line. */
   readonly summary: string
   readonly details: readonly string[]
@@ -45,10 +45,10 @@ export type StepResult = Omit<Finding, 'step' | 'tookMs' | 'details'> & {
 export function failure(error: unknown, details: readonly string[] = []): StepResult {
   if (!isCredentialError(error)) {
     const summary = error instanceof Error ? error.message : String(error)
-    return { verdict: 'bad', summary, details }
+    return { verdict: 'error', summary, details }
   }
   const { summary, hint, code } = error
-  return { verdict: 'bad', summary, details, remedy: hint, code }
+  return { verdict: 'error', summary, details, remedy: hint, code }
 }
 
 const UNITS = [

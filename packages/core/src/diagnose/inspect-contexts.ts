@@ -6,7 +6,7 @@ import type { UserIdentity } from '../kubeconfig/connection.ts'
 import { signerName } from '../kubeconfig/external-signer-config.ts'
 import type { Kubeconfig } from '../kubeconfig/kubeconfig.ts'
 import { hostEnvironment } from '../node/environment.ts'
-import { readKubeconfigs, surroundings } from '../node/load-kubeconfig.ts'
+import { buildContext, readKubeconfigs } from '../node/load-kubeconfig.ts'
 import { nodeCrypto } from '../node/node-crypto.ts'
 import { nodeFiles } from '../node/node-files.ts'
 import { systemClock } from '../node/system-clock.ts'
@@ -21,7 +21,7 @@ export interface ContextSummary {
   readonly server?: string
   readonly source?: SourceLabel
   /** `unknown` if only the plugin, issuer or signer can tell; `broken` if the entry cannot be used. */
-  readonly state: 'valid' | 'expired' | 'unknown' | 'anonymous' | 'broken'
+  readonly state: 'valid' | 'expired' | 'unknown' | 'anonymous' | 'invalid'
   /** Milliseconds since the epoch; undefined if the credential has no expiry or it is unknown. */
   readonly expiresAt?: number
   /** Why the entry cannot be used, and how to fix it. */
@@ -41,7 +41,7 @@ export type InspectContextsOptions = Pick<ConnectOptions, 'kubeconfig' | 'env'>
  * @example
  * for (const { context, state, expiresAt } of await survey()) console.log(context, state, expiresAt)
  */
-export async function survey({
+export async function inspectContexts({
   kubeconfig,
   env = hostEnvironment(),
 }: InspectContextsOptions = {}): Promise<ContextSummary[]> {
@@ -62,13 +62,13 @@ async function inspect(config: Kubeconfig, context: string, cwd: string): Promis
   const isCurrent = config.currentContext === context
   let known: Pick<ContextSummary, 'server' | 'source'> = {}
   try {
-    const { cluster, user } = buildConnection(config, { context }, surroundings(cwd, undefined))
+    const { cluster, user } = buildConnection(config, { context }, buildContext(cwd, undefined))
     known = { server: cluster.server, source: sourceOf(user) }
     return { context, isCurrent, ...known, ...(await stateOf(user)) }
   } catch (error) {
     const hint = isCredentialError(error) ? { hint: error.hint } : {}
     const message = error instanceof Error ? error.message : String(error)
-    return { context, isCurrent, ...known, state: 'broken', problem: { message, ...hint } }
+    return { context, isCurrent, ...known, state: 'invalid', problem: { message, ...hint } }
   }
 }
 

@@ -8,12 +8,12 @@ import type { ProxyServer } from './proxy.ts'
 import { DialTimeout, startSignedTls } from './signed-tls.ts'
 import {
   type Address,
-  opened,
   serverNameOptions,
   startTcp,
   startTls,
   startTlsOver,
   timeoutError,
+  waitForConnect,
 } from './start-socket.ts'
 import { addressOf, type Target } from './target.ts'
 import { openConnectTunnel, openSocks5Tunnel } from './tunnels.ts'
@@ -77,7 +77,7 @@ async function dialOnce(
   signal?.addEventListener('abort', abort, { once: true })
   try {
     if (proxy === undefined) {
-      const open = await opened(socket, secured && !isSigned ? 'secureConnect' : 'connect')
+      const open = await waitForConnect(socket, secured && !isSigned ? 'secureConnect' : 'connect')
       return secured && isSigned ? await secure(open, secured) : open
     }
     const tunnel = await openTunnel(socket, proxy, server).catch(throwProxyError(proxy))
@@ -109,7 +109,7 @@ export function tlsOptionsFor(
 }
 
 async function openTunnel(socket: Socket, proxy: ProxyServer, server: Address): Promise<Socket> {
-  await opened(socket, 'connect')
+  await waitForConnect(socket, 'connect')
   if (proxy.scheme === 'socks5') {
     await openSocks5Tunnel(socket, proxy, server)
     return socket

@@ -40,7 +40,7 @@ const MAX_SOCKS_FIELD_BYTES = 255
  * @param from Where it is configured; errors name it instead of the URL, which may contain a password.
  * @throws {KubeconfigInvalidError | NotSupportedError} The URL cannot be used.
  */
-export function readProxy(address: Secret, from: string): ProxyServer {
+export function parseProxyUrl(address: Secret, from: string): ProxyServer {
   const url = tryParseUrl(address.expose())
   const scheme = url?.protocol.slice(0, -1)
   if (url === undefined || !isScheme(scheme) || url.hostname === '') {
@@ -122,7 +122,7 @@ export function proxyFromEnvironment(server: string, env: Environment): ProxySer
   }
   const noProxy = firstOf(['NO_PROXY', 'no_proxy'], env)?.value ?? ''
   if (isLoopback(destination) || isExempt(destination, noProxy)) return undefined
-  return readProxy(new Secret(withScheme(named.value)), named.name)
+  return parseProxyUrl(new Secret(withScheme(named.value)), named.name)
 }
 
 function firstOf(

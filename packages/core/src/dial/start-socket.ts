@@ -37,7 +37,7 @@ function prepare(socket: Socket): Socket {
 export function startTlsOver(socket: Socket, options: ConnectionOptions): Promise<Socket> {
   const secured = startTls({ ...options, socket })
   socket.once('error', (error) => secured.destroy(error))
-  return opened(secured, 'secureConnect')
+  return waitForConnect(secured, 'secureConnect')
 }
 
 /** Returns the options for a server name: SNI only if it is not an IP address (RFC 6066), verification in any case. */
@@ -49,7 +49,10 @@ export function serverNameOptions(name: string): ConnectionOptions {
 }
 
 /** Waits until a socket is connected; rejects with its error, or if it closes first. */
-export function opened(socket: Socket, event: 'connect' | 'secureConnect'): Promise<Socket> {
+export function waitForConnect(
+  socket: Socket,
+  event: 'connect' | 'secureConnect',
+): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const leave = (): void => void socket.off(event, done).off('error', fail).off('close', closed)
     const done = (): void => {

@@ -90,7 +90,7 @@ export interface CodeFacts {
   /** Whether the same call may succeed later without any change by the user. */
   readonly retryable: boolean
   /** What the code means, in one sentence. */
-  readonly means: string
+  readonly meaning: string
   /** What to do about it in general; the `hint` of an error is more specific. */
   readonly remedy: string
 }
@@ -100,8 +100,8 @@ export function facts(
   exit: number,
   fault: Fault,
   retry: 'retryable' | 'final',
-  means: string,
+  meaning: string,
   remedy: string,
 ): CodeFacts {
-  return { exit, fault, retryable: retry === 'retryable', means, remedy }
+  return { exit, fault, retryable: retry === 'retryable', meaning, remedy }
 }

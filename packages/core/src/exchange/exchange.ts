@@ -33,7 +33,7 @@ export interface Sendable extends Handler {
 }
 
 /** The identity that connections belong to: a certificate is part of a connection, headers are part of a request. */
-export type ConnectionOwner = Pick<Lease, 'credential' | 'derived'>
+export type ConnectionOwner = Pick<Lease, 'credential' | 'resources'>
 
 /** An implementation of HTTP. It does not handle credentials in headers, nor refusals. */
 export interface Exchange {

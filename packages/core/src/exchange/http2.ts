@@ -20,11 +20,11 @@ export function http2Exchange(times: Http2Timeouts = HTTP2_TIMEOUTS): Exchange {
 /** Returns the HTTP/2 connections of one identity to one server. */
 export function openHttp2(
   target: Target,
-  { credential, derived }: ConnectionOwner,
+  { credential, resources }: ConnectionOwner,
   times: Http2Timeouts = HTTP2_TIMEOUTS,
 ): Http2Connections {
   const make = (): Http2Connections => new Http2Connections(target, credential.certificate, times)
-  return derived.get('http2', target.key, make)
+  return resources.get('http2', target.key, make)
 }
 
 /** How many streams a server is assumed to accept before its SETTINGS arrive; the same as in Go. */

@@ -26,8 +26,8 @@ export function dialingAgent(target: Target, owner: ConnectionOwner): http.Agent
   return openAgent(target, owner).agent
 }
 
-function openAgent(target: Target, { credential, derived }: ConnectionOwner): DialingAgent {
-  return derived.get('https', target.key, () => new DialingAgent(target, credential.certificate))
+function openAgent(target: Target, { credential, resources }: ConnectionOwner): DialingAgent {
+  return resources.get('https', target.key, () => new DialingAgent(target, credential.certificate))
 }
 
 /** A Node agent whose connections are made by `dial`. */

@@ -21,7 +21,11 @@ export function limitSigningConnections({ usual, few }: Exchanges): Exchange {
     open(target, owner) {
       if (owner.credential.certificate?.signingKey === undefined) return usual.open(target, owner)
       if (!target.origin.startsWith('https:')) return few.open(target, owner)
-      return owner.derived.get('few', target.key, () => new SigningConnections(target, owner, few))
+      return owner.resources.get(
+        'few',
+        target.key,
+        () => new SigningConnections(target, owner, few),
+      )
     },
   }
 }

@@ -12,8 +12,8 @@ const KEEP_ALIVE_MS = 60_000
 export function undiciExchange(limits: ConnectionLimits): Exchange {
   return {
     // Clusters with the same identity and server share the pools.
-    open: (target, { credential, derived }) =>
-      derived.get('undici', target.key, () => new Pools(target, credential.certificate, limits)),
+    open: (target, { credential, resources }) =>
+      resources.get('undici', target.key, () => new Pools(target, credential.certificate, limits)),
   }
 }
 

@@ -37,11 +37,11 @@ export const upgradeWithServerOrigin: Exchange = {
 function open(
   kind: string,
   target: Target,
-  { credential, derived }: ConnectionOwner,
+  { credential, resources }: ConnectionOwner,
   headers: Record<string, string>,
 ): Connections {
   const make = (): UpgradeSockets => new UpgradeSockets(target, credential.certificate, headers)
-  return derived.get(kind, target.key, make)
+  return resources.get(kind, target.key, make)
 }
 
 class UpgradeSockets implements Connections {

@@ -4,7 +4,7 @@
  *
  * @returns Undefined for anything else.
  */
-export function decodeBytes(encoded: string): Uint8Array | undefined {
+export function decodeBase64Bytes(encoded: string): Uint8Array | undefined {
   const joined = encoded.replace(/[\r\n]/g, '')
   const body = joined.replace(/={1,2}$/, '')
   // A search for one invalid character needs no backtracking, however long the text is.
@@ -21,6 +21,6 @@ export function encodeBase64(bytes: Uint8Array): string {
 
 /** Decodes standard base64 into text, as strictly as Go does. Returns undefined for anything else. */
 export function decodeBase64(encoded: string): string | undefined {
-  const bytes = decodeBytes(encoded)
+  const bytes = decodeBase64Bytes(encoded)
   return bytes && new TextDecoder().decode(bytes)
 }

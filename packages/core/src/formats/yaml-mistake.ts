@@ -156,7 +156,8 @@ function readValue(content: string): string | undefined {
   const [key] = QUOTED_KEY.exec(content) ?? PLAIN_KEY.exec(content) ?? []
   if (key === undefined) return undefined
   const value = content.slice(key.length).trim()
-  return withoutComment(value.replace(/^(?:[&!]\S*(?:\s+|$))+/, ''))
+  const bare = value.replace(/^(?:[&!]\S*(?:\s+|$))+/, '')
+  return /^["'[{]/.test(bare) ? bare : withoutComment(bare)
 }
 
 function withoutComment(value: string): string {
@@ -192,8 +193,11 @@ function endOfFlow(value: string, lines: readonly string[], from: number): numbe
   let state: FlowState = { quote: '', depth: 0 }
   let line: string | undefined = value
   for (let at = from; line !== undefined; at += 1) {
-    for (const [token] of line.matchAll(/\\.|["'[\]{}]/g)) state = step(state, token)
-    if (state.quote === '' && state.depth <= 0) return at
+    for (const [token] of line.matchAll(/\\.|["'[\]{}]/g)) {
+      state = step(state, token)
+      // A comment may follow, with quotes of its own.
+      if (state.quote === '' && state.depth <= 0) return at
+    }
     line = lines[at]
   }
   return undefined

@@ -68,7 +68,7 @@ export class Keeper implements LeaseProvider {
     this.#observers = new ObserverSet(source.label)
     this.#ports = ports
     this.#policy = { ...DEFAULT_LIFECYCLE, ...policy, ...source.lifecycle }
-    this.#timer = new WakeTimer(ports.clock, () => this.#send({ type: 'woke' }))
+    this.#timer = new WakeTimer(ports.clock, () => this.#send({ type: 'timer-fired' }))
     this.#clockWarnings = new ClockWarnings(ports.clock, (event) => this.report(event))
     this.#resources = new OpenResources(this.shared, ports.clock, this.#policy.drainLimitMs)
   }
@@ -194,7 +194,7 @@ export class Keeper implements LeaseProvider {
   forget(): void {
     this.#send({ type: 'forget' })
     // Also the connections that are not bound to it: the next credential must start with new ones.
-    if (this.#last !== undefined) this.#resources.retire(this.#last.derived, undefined)
+    if (this.#last !== undefined) this.#resources.retire(this.#last.resources, undefined)
     this.#last = undefined
   }
 
@@ -220,8 +220,8 @@ export class Keeper implements LeaseProvider {
   }
 
   /** Closes connections to a server that is verified differently from now on, once their requests are done. */
-  leave(scope: string): void {
-    this.#resources.leave(scope)
+  drain(scope: string): void {
+    this.#resources.drain(scope)
   }
 
   report(event: Report): void {
@@ -268,7 +268,7 @@ export class Keeper implements LeaseProvider {
       case 'retire':
         this.#retire(before.held?.credential)
         break
-      case 'wake':
+      case 'set-timer':
         this.#timer.set(effect.at)
         break
       case 'warn-stale':
@@ -305,7 +305,7 @@ export class Keeper implements LeaseProvider {
       const old = this.#last
       const lease = makeLease(ticket, acquired, crypto, old)
       const isSame = lease.digest === this.#state.held?.credential.digest
-      this.#resources.add(lease.derived)
+      this.#resources.add(lease.resources)
       const tookMs = took()
       this.#lastRunMs = tookMs
       this.#send({
@@ -320,7 +320,7 @@ export class Keeper implements LeaseProvider {
       })
       if (!isSame) this.#last = lease
       if (old !== undefined)
-        this.#resources.retire(old.derived, this.#state.held?.credential.derived)
+        this.#resources.retire(old.resources, this.#state.held?.credential.resources)
       this.#settle({ credential: acquired.credential, isSame })
       this.report({
         type: 'run-succeeded',
@@ -354,7 +354,7 @@ export class Keeper implements LeaseProvider {
     this.report({ type: 'retired' })
     // Connections are bound to a certificate, not to a token: the next token can use them too.
     if (old.credential.certificate === undefined) return
-    this.#resources.retire(old.derived, this.#state.held?.credential.derived)
+    this.#resources.retire(old.resources, this.#state.held?.credential.resources)
   }
 }
 

@@ -12,7 +12,7 @@ export interface LeaseOptions {
   /** The server it must be for; any server if undefined. */
   readonly origin?: string
   /** The deadline for waiting for logins, shared by all tries of the request; if undefined, each try has its own. */
-  readonly patience?: WaitDeadline
+  readonly deadline?: WaitDeadline
 }
 
 /** Until when one request may wait for logins. Shared by all its tries, and set when it first waits. */
@@ -50,7 +50,7 @@ export interface LeaseProvider {
    */
   accept(lease: Lease, date?: string | string[]): void
   /** Closes the connections of this scope once their requests are done. */
-  leave(scope: string): void
+  drain(scope: string): void
   /**
    * Acquires a new credential at the caller's request. Requests use the current one meanwhile.
    *
@@ -114,7 +114,7 @@ export function pinToServer(access: LeaseProvider, pin: ServerPin): LeaseProvide
     accept: (lease, date) => access.accept(lease, date),
     renew: (signal) => access.renew(signal),
     forget: () => access.forget(),
-    leave: (scope) => access.leave(scope),
+    drain: (scope) => access.drain(scope),
     report: (event) => access.report(event),
     get secrets() {
       return access.secrets

@@ -25,7 +25,7 @@ export interface Lease {
   readonly credential: Credential
   /** The value of the `Authorization` header, if any. It is a secret. */
   readonly authorization: string | undefined
-  readonly derived: ResourceCache
+  readonly resources: ResourceCache
   /** The server it is for, if not the connection's. */
   readonly endpoint?: Endpoint
 }
@@ -50,8 +50,10 @@ export function makeLease(
     ticket,
     credential,
     authorization: authorizationOf(credential),
-    derived:
-      old?.tlsDigest === tlsDigest && !old.derived.isRetired ? old.derived : new ResourceCache(),
+    resources:
+      old?.tlsDigest === tlsDigest && !old.resources.isRetired
+        ? old.resources
+        : new ResourceCache(),
     ...(endpoint && { endpoint }),
     digest: crypto.digest(credentialIdentity(credential) + endpointText(endpoint)),
     identity: crypto.digest(`${endpoint?.cluster.server}\n${credentialIdentity(credential)}`),
@@ -86,7 +88,7 @@ const PARTS = ['token', 'certificate', 'basic'] as const satisfies readonly Cred
 
 interface AcquiredFacts {
   readonly expiresAt: number | undefined
-  readonly holds: readonly CredentialPart[]
+  readonly parts: readonly CredentialPart[]
   readonly certificate?: Validity
   readonly replaced?: Validity
 }
@@ -102,7 +104,7 @@ export function acquiredFacts(
     lease.tlsDigest === old?.tlsDigest ? undefined : validityOf(old?.credential.certificate)
   return {
     expiresAt: Number.isFinite(expiresAt) ? expiresAt : undefined,
-    holds: partsOf(credential),
+    parts: partsOf(credential),
     ...(certificate && { certificate }),
     ...(replaced && { replaced }),
   }

@@ -51,7 +51,7 @@ export class ObserverSet {
   add(observer: Observer, certificate: Validity | undefined): () => void {
     const watches = this.#watches.get(observer) ?? 0
     this.#watches.set(observer, watches + 1)
-    if (watches === 0) this.#notify(observer, { type: 'borrowed', certificate })
+    if (watches === 0) this.#notify(observer, { type: 'attached', certificate })
     let isRemoved = false
     return () => {
       if (!isRemoved) this.#remove(observer)
@@ -66,7 +66,7 @@ export class ObserverSet {
 
   /** Removes all observers. */
   close(): void {
-    for (const observer of this.#watches.keys()) this.#notify(observer, { type: 'released' })
+    for (const observer of this.#watches.keys()) this.#notify(observer, { type: 'detached' })
     this.#watches.clear()
   }
 
@@ -78,7 +78,7 @@ export class ObserverSet {
       return
     }
     this.#watches.delete(observer)
-    this.#notify(observer, { type: 'released' })
+    this.#notify(observer, { type: 'detached' })
   }
 
   #notify(observer: Observer, event: Report): void {

@@ -39,7 +39,7 @@ export class ResourceCache {
   }
 
   /** Closes the resources of this scope once their requests are done; the next caller gets new ones. */
-  async leave(scope: string): Promise<void> {
+  async drain(scope: string): Promise<void> {
     const resources = [...(this.#scopes.get(scope)?.values() ?? [])]
     this.#scopes.delete(scope)
     await Promise.all(resources.map((resource) => this.#close(resource)))
@@ -106,10 +106,10 @@ export class OpenResources {
   }
 
   /** Closes connections to a server that is verified differently from now on, once their requests are done. */
-  leave(scope: string): void {
+  drain(scope: string): void {
     for (const derived of this.#open) {
       const cancelLimit = this.#startLimit((reason) => void derived.destroyClosing(reason))
-      void derived.leave(scope).then(cancelLimit)
+      void derived.drain(scope).then(cancelLimit)
     }
   }
 

@@ -41,7 +41,7 @@ import { clusterProblems, userProblems } from './validate.ts'
 import { connectionWarnings } from './warnings.ts'
 
 /** The environment in which a kubeconfig is resolved. */
-export interface Surroundings {
+export interface BuildContext {
   readonly paths: Paths
   /** The directory that paths in options, and in entries without a file, are relative to. */
   readonly cwd: string
@@ -63,7 +63,7 @@ export interface Surroundings {
 export function buildConnection(
   config: Kubeconfig,
   overrides: Overrides,
-  around: Surroundings,
+  around: BuildContext,
 ): Connection {
   return buildSelectedConnection(selectEntries(config, overrides, around.looked), overrides, around)
 }
@@ -72,7 +72,7 @@ export function buildConnection(
 export function buildSelectedConnection(
   selection: Selection,
   overrides: Overrides,
-  { paths, cwd, podNamespace }: Surroundings,
+  { paths, cwd, podNamespace }: BuildContext,
 ): Connection {
   const options = resolveOverridePaths(overrides, cwd, paths)
   const entry = resolveUserPaths(selection.user, cwd, paths)

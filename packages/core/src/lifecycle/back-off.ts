@@ -22,7 +22,7 @@ export function backOff(
   jitter: Jitter = 0,
 ): number {
   const doubled = backoffFirstMs * 2 ** Math.min(failures - 1, MAX_DOUBLINGS)
-  return Math.min(doubled, backoffLimitMs) * (1 + SPREAD * jitter)
+  return Math.round(Math.min(doubled, backoffLimitMs) * (1 + SPREAD * jitter))
 }
 
 /** Returns the longest pause that `backOff` can return. A longer one means that the clock was set back. */

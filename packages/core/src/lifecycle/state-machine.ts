@@ -42,7 +42,7 @@ export function step<C>(
       return whenRenewed(state, now)
     case 'forget':
       return whenForgotten(state)
-    case 'woke':
+    case 'timer-fired':
       return whenWoken(state, now, policy)
     case 'closed':
       return whenClosed(state)
@@ -167,7 +167,7 @@ function wakeAfterRun<C>(
   const isUsed = before.held?.isUsed === true
   const due: State<C> = { ...state, held: { ...held, refreshAt: now, isUsed } }
   // By a timer, so that the result of this run is reported before the next one starts.
-  return isUsed ? [due, { do: 'wake', at: now }] : [due, ...wakeFor(due, now, policy)]
+  return isUsed ? [due, { do: 'set-timer', at: now }] : [due, ...wakeFor(due, now, policy)]
 }
 
 function whenFailed<C>(
@@ -283,7 +283,7 @@ function wakeFor<C>(state: State<C>, now: number, policy: LifecyclePolicy): Effe
   const ahead = held.isUsed && policy.mayRunAhead && state.attempt === undefined
   const next = ahead ? Math.max(held.refreshAt, state.aheadPausedUntil) : held.expiresAt
   const at = Math.min(next > now ? next : held.expiresAt, held.expiresAt)
-  return Number.isFinite(at) ? [{ do: 'wake', at }] : []
+  return Number.isFinite(at) ? [{ do: 'set-timer', at }] : []
 }
 
 /** What a caller gets in a given state. */

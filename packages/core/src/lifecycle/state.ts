@@ -83,7 +83,7 @@ export type Event<C> =
   /** The user wants the credential dropped; the next request fetches a new one. */
   | { readonly type: 'forget' }
   /** The timer of an earlier `wake` effect fired. */
-  | { readonly type: 'woke' }
+  | { readonly type: 'timer-fired' }
   | { readonly type: 'closed' }
 
 /** What the driver must do next. The state machine itself has no side effects. */
@@ -92,7 +92,7 @@ export type Effect =
   /** The credential is no longer handed out; connections built from it close when their requests are done. */
   | { readonly do: 'retire'; readonly ticket: number }
   | { readonly do: 'abort'; readonly ticket: number }
-  | { readonly do: 'wake'; readonly at: number }
+  | { readonly do: 'set-timer'; readonly at: number }
   /** A credential arrived already expired. */
   | { readonly do: 'warn-stale'; readonly expiresAt: number }
 

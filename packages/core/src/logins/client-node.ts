@@ -10,12 +10,12 @@ import { scrub, showControlCharacters } from '../secret/scrub.ts'
 import type { ConnectionInfo } from '../vault/connection-info.ts'
 import {
   describeSelection,
-  isForeign,
   makeConnection,
   parseSelection,
   type ReadableKubeConfig,
   readProvider,
   type Selection,
+  usesOtherAuthenticator,
 } from './kube-config-object.ts'
 import {
   type LoginMethodContext,
@@ -94,7 +94,7 @@ function rejectUnsupported(
   { currentContext, context, user }: Selection,
 ): void {
   if (context === undefined) throw new ContextNotFoundError(currentContext ?? '', contextNames(kc))
-  if (user === undefined || user.token || !isForeign(kc, user)) return
+  if (user === undefined || user.token || !usesOtherAuthenticator(kc, user)) return
   const { name } = readProvider(user)
   // buildConnection() has a better error for these.
   if (name === 'azure' || name === 'gcp') return

@@ -161,7 +161,7 @@ export function settleUser(entry: UserEntry): UserEntry {
  *
  * client-node tries its own providers first and those that were added with `addAuthenticator` last; so does this.
  */
-export function isForeign(kc: ReadableKubeConfig, user: UserLike): boolean {
+export function usesOtherAuthenticator(kc: ReadableKubeConfig, user: UserLike): boolean {
   const { name, config } = readProvider(user)
   if (name === 'azure' || name === 'gcp') return true
   const isOurs =

@@ -79,7 +79,7 @@ export async function createMetrics<Register extends PromRegister = PromRegister
  * @example
  * const cluster = await connect({ observer: combine(metrics.observer, (event) => log(event)) })
  */
-export function combine(...observers: (Observer | undefined)[]): Observer {
+export function combineObservers(...observers: (Observer | undefined)[]): Observer {
   return (event) => {
     for (const observer of observers) {
       try {

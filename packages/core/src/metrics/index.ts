@@ -1,5 +1,5 @@
 export {
-  combine,
+  combineObservers as combine,
   createMetrics,
   type Metrics,
   type MetricsOptions,

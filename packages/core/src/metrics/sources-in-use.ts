@@ -25,7 +25,7 @@ export class SourcesInUse {
     const { source } = event
     const users = this.#entries.get(source)?.users ?? 0
     switch (event.type) {
-      case 'borrowed':
+      case 'attached':
         this.#entries.set(source, { users: users + 1, notAfter: event.certificate?.notAfter })
         break
       case 'run-succeeded':
@@ -34,7 +34,7 @@ export class SourcesInUse {
           notAfter: event.certificate?.notAfter,
         })
         break
-      case 'released':
+      case 'detached':
         this.#release(source)
         break
       default:

@@ -13,9 +13,9 @@ import {
 } from '../errors/index.ts'
 import type { Environment } from '../formats/plain-object.ts'
 import {
+  type BuildContext,
   buildConnection,
   buildSelectedConnection,
-  type Surroundings,
 } from '../kubeconfig/build-connection.ts'
 import type { Connection } from '../kubeconfig/connection.ts'
 import {
@@ -78,7 +78,7 @@ export async function loadConnection(options: LoadOptions): Promise<Connection> 
   const isUnmounted = pod === undefined && isInPod(options.env)
   const account = options.serviceAccountFolder ?? SERVICE_ACCOUNT_FOLDER
   const looked = isUnmounted ? `${files}; no service account is mounted at ${account}` : files
-  const connection = connect(merged, options.overrides ?? {}, pod, surroundings(cwd, pod, looked))
+  const connection = connect(merged, options.overrides ?? {}, pod, buildContext(cwd, pod, looked))
   if (!isAllMissing) return connection
   return { ...connection, warnings: [`${allMissing}.`, ...connection.warnings] }
 }
@@ -131,11 +131,11 @@ interface PodOptions extends Pick<LoadOptions, 'env' | 'serviceAccountFolder'> {
 export async function loadPodConnection(options: PodOptions): Promise<Connection | undefined> {
   const pod = await findPod(options)
   if (pod === undefined) return undefined
-  return buildSelectedConnection(pod.selection, {}, surroundings(process.cwd(), pod))
+  return buildSelectedConnection(pod.selection, {}, buildContext(process.cwd(), pod))
 }
 
 /** Returns what `buildConnection` needs to know about this machine. */
-export function surroundings(cwd: string, pod: Pod | undefined, looked?: string): Surroundings {
+export function buildContext(cwd: string, pod: Pod | undefined, looked?: string): BuildContext {
   const { sep: separator, isAbsolute, join, dirname } = nodePath
   const paths = { separator, isAbsolute, join, dirname }
   return { paths, cwd, podNamespace: pod?.namespace, looked }
@@ -145,7 +145,7 @@ function connect(
   config: Kubeconfig,
   overrides: Overrides,
   pod: Pod | undefined,
-  surroundings: Surroundings,
+  surroundings: BuildContext,
 ): Connection {
   try {
     return buildConnection(config, overrides, surroundings)

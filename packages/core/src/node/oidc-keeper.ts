@@ -38,7 +38,7 @@ export function openOidcKeeper(config: OidcConfig, options: OidcKeeperOptions): 
     async release() {
       await borrowed.release()
       // After pending work: tokens that have just arrived must still be saved to the file.
-      const left = session.alone(async () => leave())
+      const left = session.runExclusive(async () => leave())
       if (options.isSaved) await left
     },
   }

@@ -128,10 +128,10 @@ function openChannel(
   child.once('close', finish)
 
   return {
-    canAsk: interactive,
+    canPrompt: interactive,
     stderrTail,
     send: (line) => void requests.write(`${line}\n`),
-    hold(isAwaited) {
+    setRef(isAwaited) {
       if (!isAwaited) releaseSlot()
       for (const each of [child, ...streams]) {
         if (isAwaited) each?.ref()
@@ -188,10 +188,10 @@ export async function dialSigner(
   socket.on('data', (bytes: Buffer) => listener.onOutput(bytes))
   return {
     // It has its own way to ask the user.
-    canAsk: true,
+    canPrompt: true,
     stderrTail: () => '',
     send: (line) => void socket.write(`${line}\n`),
-    hold(isAwaited) {
+    setRef(isAwaited) {
       if (isAwaited) socket.ref()
       else socket.unref()
     },

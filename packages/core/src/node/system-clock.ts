@@ -5,7 +5,7 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   parseDate: (text) => Date.parse(text),
   after: (milliseconds, callback) => start(milliseconds, callback, (timer) => void timer.unref()),
-  awaited: (milliseconds, callback) => start(milliseconds, callback, () => {}),
+  afterRef: (milliseconds, callback) => start(milliseconds, callback, () => {}),
 }
 
 /** The limit of Node's timers; with a longer delay they fire at once. */

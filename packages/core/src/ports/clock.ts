@@ -5,7 +5,7 @@ export interface Clock {
   /** Starts a timer that does not keep the process alive. Returns a function that cancels it. */
   after(milliseconds: number, callback: () => void): () => void
   /** Starts a timer that keeps the process alive, for a time that a caller waits for. Returns a function that cancels it. */
-  awaited(milliseconds: number, callback: () => void): () => void
+  afterRef(milliseconds: number, callback: () => void): () => void
   /** Parses an HTTP date into milliseconds since the epoch; returns NaN if it is invalid. */
   parseDate(text: string): number
 }

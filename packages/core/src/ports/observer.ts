@@ -81,7 +81,7 @@ export type CredentialEvent = { readonly source: SourceLabel } & (
       readonly isSame: boolean
       /** Undefined if the credential has no known expiry. */
       readonly expiresAt: number | undefined
-      readonly holds: readonly CredentialPart[]
+      readonly parts: readonly CredentialPart[]
       /** Absent if the source does not run a process. */
       readonly process?: ProcessEnd
       /** The validity of the certificate, if there is one. */
@@ -115,9 +115,9 @@ export type CredentialEvent = { readonly source: SourceLabel } & (
   | { readonly type: 'retried'; readonly method: string; readonly path: string }
   | { readonly type: 'retired' }
   /** The first event for an observer: its connection uses this keeper, which may already be in use by others. */
-  | { readonly type: 'borrowed'; readonly certificate?: Validity | undefined }
+  | { readonly type: 'attached'; readonly certificate?: Validity | undefined }
   /** The last event for an observer: its connections no longer use this keeper. */
-  | { readonly type: 'released' }
+  | { readonly type: 'detached' }
   | { readonly type: 'warning'; readonly message: string }
   /** The CA file of a cluster changed and was reloaded. After a failure, its last valid content stays in use. */
   | ({ readonly type: 'ca-reload' } & AuthorityReload)
@@ -146,7 +146,7 @@ export type CredentialEvent = { readonly source: SourceLabel } & (
       readonly tookMs: number
       /** Undefined if it has no known expiry. */
       readonly expiresAt: number | undefined
-      readonly holds: readonly CredentialPart[]
+      readonly parts: readonly CredentialPart[]
       readonly priority: number
       /** The user that its requests impersonate. */
       readonly as?: string

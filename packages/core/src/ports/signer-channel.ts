@@ -24,13 +24,13 @@ export interface ChannelListener {
 /** A connection to a running signer: a child process, or a process that listens on a socket. */
 export interface SignerChannel {
   /** Whether the signer can prompt the user: a child process needs our terminal, a socket's process has its own means. */
-  readonly canAsk: boolean
+  readonly canPrompt: boolean
   /** Writes one request. If the signer is gone, `onEnd` reports it. */
   send(line: string): void
   /** Sets whether a caller waits for the signer: only then it keeps this process alive. Releases its slot in the process limit. */
-  hold(isAwaited: boolean): void
+  setRef(isAwaited: boolean): void
   /** Ends the signer, at once or after closing its input. Resolves when it is gone. */
-  end(how: 'in-order' | 'now'): Promise<void>
+  end(how: 'gracefully' | 'now'): Promise<void>
   /** Returns the end of standard error so far, not scrubbed. */
   stderrTail(): string
 }

@@ -77,7 +77,7 @@ export class Line {
     ticket: 0,
     credential: {},
     authorization: undefined,
-    derived: this.anonymous,
+    resources: this.anonymous,
   }
   /** Requests in flight and responses that are still open. */
   readonly calls = new Set<Call>()
@@ -181,7 +181,7 @@ export class Line {
   accept(lease: Lease, options?: LeaseOptions, date?: string | string[]): void {
     this.access.accept(lease, date)
     const old = this.#servers?.noteAccepted(lease, options)
-    if (old !== undefined) void this.anonymous.leave(old.key)
+    if (old !== undefined) void this.anonymous.drain(old.key)
   }
 
   /** The default headers for other clients, without `Accept-Encoding`: they may not be able to read gzip. */
@@ -204,12 +204,13 @@ export class Line {
   /** Returns the connections to send a request on. */
   connectionsTo(target: Target, lease: Lease, exchange: Exchange): Connections {
     const last = this.#lastConnections
-    const { derived } = lease
+    const { resources } = lease
     const isSame =
-      exchange === this.#exchange && last?.derived === derived && last.target === target
+      exchange === this.#exchange && last?.derived === resources && last.target === target
     if (isSame && !last.connections.isClosed) return last.connections
     const connections = exchange.open(target, lease)
-    if (exchange === this.#exchange) this.#lastConnections = { derived, target, connections }
+    if (exchange === this.#exchange)
+      this.#lastConnections = { derived: resources, target, connections }
     return connections
   }
 
@@ -259,8 +260,8 @@ export class Line {
     const { key } = this.#target
     this.#target = target
     this.#gate = undefined
-    this.keeper.leave(key)
-    void this.anonymous.leave(key)
+    this.keeper.drain(key)
+    void this.anonymous.drain(key)
   }
 
   /** Ends all requests and connections of this line, but not the keeper. */
@@ -317,7 +318,7 @@ function uncompressed({ 'accept-encoding': _, ...headers }: HeaderValues): Heade
 }
 
 /** The part of a lease that says which server it is for. */
-type ServerLease = Pick<Lease, 'endpoint'> & Partial<Pick<Lease, 'derived' | 'ticket'>>
+type ServerLease = Pick<Lease, 'endpoint'> & Partial<Pick<Lease, 'resources' | 'ticket'>>
 
 /**
  * The servers that the logins name.
@@ -346,15 +347,15 @@ class Servers {
   leaseOptionsFor({ origin, isRelative }: RequestTarget): LeaseOptions {
     // A path that already belongs to a server must not go to another.
     const needed = origin ?? (isRelative ? undefined : this.#current.origin)
-    return { ...(needed !== undefined && { origin: needed }), patience: {} }
+    return { ...(needed !== undefined && { origin: needed }), deadline: {} }
   }
 
   /** Returns the server of a credential. */
-  readonly of = ({ endpoint, derived, ticket = 0 }: ServerLease): Target => {
+  readonly of = ({ endpoint, resources, ticket = 0 }: ServerLease): Target => {
     if (endpoint === undefined) return this.#current
     const target = this.#targets.get(endpoint) ?? this.#targetFor(endpoint)
     this.#targets.set(endpoint, target)
-    if (derived !== undefined) this.#leaveOld(derived, ticket, target)
+    if (resources !== undefined) this.#leaveOld(resources, ticket, target)
     return target
   }
 
@@ -389,6 +390,6 @@ class Servers {
     // A request with an older credential may still be on its way.
     if (last !== undefined && (last.key === key || last.ticket > ticket)) return
     this.#last.set(derived, { ticket, key })
-    if (last !== undefined) void derived.leave(last.key)
+    if (last !== undefined) void derived.drain(last.key)
   }
 }

@@ -12,8 +12,8 @@ const PATTERNS: readonly RegExp[] = [
   /\b(?:ya29|ghp|gho|ghs|glpat|xox[abp]|dop_v1)[._-][\w.-]{12,}/g,
   /\b((?:bearer|basic)\s+)[\w.~+/=-]{8,}/gi,
   /("(?:token|access_token|id_token|refresh_token|client_secret|password|clientKeyData)"\s*:\s*")[^"]+/gi,
-  // In "could not get token: could not …", the text after the colon is the reason and stays.
-  /(?<![a-z0-9])((?:password|passwd|secret|token|(?:api|access|private)[_-]?key|pin) ?[=:]\s*)(?!(?:could|cannot|failed|invalid|unable|error|missing|expired|with|there|this|from)\s)[^\s"',;&]{4,}/gi,
+  // In "could not get token: …" and "get-token: …", the text after the colon is the reason and stays.
+  /(?<![a-z0-9]|\bget[-_ ])((?:password|passwd|secret|token|(?:api|access|private)[_-]?key|pin) ?[=:]\s*)(?!(?:could|cannot|failed|invalid|unable|error|missing|expired|with|there|this|from)\s)[^\s"',;&]{4,}/gi,
   /(:\/\/[^\s/:@]*:)[^\s/@]+(?=@)/g,
 ]
 

@@ -1,6 +1,6 @@
 import type { SignatureScheme } from '../credential/signing-key.ts'
 import { SignerResponseInvalidError } from '../errors/index.ts'
-import { decodeBytes, encodeBase64 } from '../formats/base64.ts'
+import { decodeBase64Bytes, encodeBase64 } from '../formats/base64.ts'
 import { describeType, type Fields } from '../formats/plain-object.ts'
 import type { Secret } from '../secret/secret.ts'
 
@@ -156,7 +156,7 @@ export type SignerMessage =
 
 /** What the response to a request must be. */
 export interface ExpectedResponse {
-  readonly wish: SignerPayload
+  readonly payload: SignerPayload
   readonly protocol: SignerProtocol
   /** The program or socket, for messages. */
   readonly signer: string
@@ -186,9 +186,9 @@ export function readSignerMessage(sent: Fields, expected: ExpectedResponse): Sig
 }
 
 /** Returns the kind that the answer must have. */
-export function expectedKind({ wish, protocol }: ExpectedResponse): string {
+export function expectedKind({ payload, protocol }: ExpectedResponse): string {
   const { certificateResponse, signResponse } = SIGNER_KINDS[protocol]
-  return wish === 'certificate' ? certificateResponse : signResponse
+  return payload === 'certificate' ? certificateResponse : signResponse
 }
 
 function checkVersion(sent: Fields, expected: ExpectedResponse): void {
@@ -207,11 +207,11 @@ function describeKind(kind: unknown): string {
 }
 
 function readBytes(sent: Fields, expected: ExpectedResponse): Uint8Array {
-  const { wish } = expected
-  const encoded = readText(sent, wish, expected)
-  const bytes = decodeBytes(encoded)
-  if (bytes === undefined) throw wrong(expected, `with a ${wish} that is not standard base64`)
-  if (bytes.length === 0) throw wrong(expected, `with an empty ${wish}`)
+  const { payload } = expected
+  const encoded = readText(sent, payload, expected)
+  const bytes = decodeBase64Bytes(encoded)
+  if (bytes === undefined) throw wrong(expected, `with a ${payload} that is not standard base64`)
+  if (bytes.length === 0) throw wrong(expected, `with an empty ${payload}`)
   return bytes
 }
 

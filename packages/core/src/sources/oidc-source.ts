@@ -39,7 +39,7 @@ export function oidcSource(config: OidcConfig, session: OidcSession, ports: Oidc
 
   return {
     label: { kind: 'oidc', name: config.issuer },
-    acquire: (ask) => session.alone(() => acquire(ask)),
+    acquire: (ask) => session.runExclusive(() => acquire(ask)),
   }
 
   async function acquire(ask: AcquireContext): Promise<Acquired> {
@@ -164,7 +164,7 @@ export class OidcSession {
   }
 
   /** Runs `work` after all earlier work of this session has ended. */
-  alone<T>(work: () => Promise<T>): Promise<T> {
+  runExclusive<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#last.then(work)
     this.#last = done.catch(() => {})
     return done

@@ -117,7 +117,7 @@ export class SignerDevice {
       context.signal.throwIfAborted()
       context.signal.addEventListener('abort', abort, { once: true })
       if (this.#isClosed) throw new ClosedError()
-      if (request.expected.wish === 'signature') this.#pause.check(ticket)
+      if (request.expected.payload === 'signature') this.#pause.check(ticket)
       this.#stopIdle()
       this.#current = current
       return await this.#perform(request, { ...context, signal: current.signal })
@@ -135,7 +135,7 @@ export class SignerDevice {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#stopIdle()
-    if (this.#current === undefined) this.#drop('in-order')
+    if (this.#current === undefined) this.#drop('gracefully')
     else this.#current.abort(new ClosedError())
   }
 
@@ -145,7 +145,7 @@ export class SignerDevice {
     const startedAt = clock.now()
     const outcome =
       (await this.#askRunning(request, context)) ?? (await this.#startAndAsk(request, context))
-    const isSignature = expected.wish === 'signature'
+    const isSignature = expected.payload === 'signature'
     if (outcome.is === 'answer') {
       const wrong = request.check?.(outcome.bytes)
       if (wrong !== undefined) {
@@ -174,10 +174,10 @@ export class SignerDevice {
     request: DeviceRequest,
     context: RequestContext,
   ): Promise<ExchangeOutcome | undefined> {
-    if (context.interactive && this.#session?.channel?.canAsk === false) this.#drop('in-order')
+    if (context.interactive && this.#session?.channel?.canPrompt === false) this.#drop('gracefully')
     const session = this.#session
     if (session?.channel === undefined) return undefined
-    session.channel.hold(true)
+    session.channel.setRef(true)
     const exchange = this.#begin(session, request, context)
     session.channel.send(request.line)
     const outcome = await exchange.outcome
@@ -187,7 +187,7 @@ export class SignerDevice {
 
   async #startAndAsk(request: DeviceRequest, context: RequestContext): Promise<ExchangeOutcome> {
     // A request now waits for their end, so they must keep the process alive.
-    for (const channel of this.#endingChannels) channel.hold(true)
+    for (const channel of this.#endingChannels) channel.setRef(true)
     await this.#ending
     context.signal.throwIfAborted()
     const session: Session = { early: [] }
@@ -243,7 +243,7 @@ export class SignerDevice {
   }
 
   /** Ends the running signer. */
-  #drop(how: 'in-order' | 'now'): void {
+  #drop(how: 'gracefully' | 'now'): void {
     const channel = this.#session?.channel
     this.#session = undefined
     if (channel === undefined) return
@@ -257,12 +257,14 @@ export class SignerDevice {
     const channel = this.#session?.channel
     if (channel === undefined) return
     if (this.#isClosed) {
-      this.#drop('in-order')
+      this.#drop('gracefully')
       return
     }
-    channel.hold(false)
+    channel.setRef(false)
     this.#stopIdle()
-    this.#stopIdle = this.#init.clock.after(this.#init.limits.idleMs, () => this.#drop('in-order'))
+    this.#stopIdle = this.#init.clock.after(this.#init.limits.idleMs, () =>
+      this.#drop('gracefully'),
+    )
   }
 }
 

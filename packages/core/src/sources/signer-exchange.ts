@@ -115,7 +115,7 @@ export class SignerExchange {
   }
 
   #startTimer(milliseconds: number): () => void {
-    return this.#init.clock.awaited(milliseconds, () => {
+    return this.#init.clock.afterRef(milliseconds, () => {
       this.#finish({ is: 'timed-out', limitMs: this.#limitMs, printed: this.#reader.size })
     })
   }
@@ -283,7 +283,7 @@ export function outcomeError(
       const hint = oneLine(rest.join(' '), MAX_SHOWN_REASON)
       return new SignerFailedError(
         signer,
-        `returned no ${expected.wish}: ${withoutFullStop(oneLine(first, MAX_SHOWN_REASON))}`,
+        `returned no ${expected.payload}: ${withoutFullStop(oneLine(first, MAX_SHOWN_REASON))}`,
         { ...facts, ...(hint !== '' && { hint }) },
       )
     }
@@ -304,7 +304,7 @@ export function outcomeError(
           `${how} without an answer, but ${expectedKind(expected)} was expected`,
         )
       }
-      return new SignerFailedError(signer, `${how} and returned no ${expected.wish}`, {
+      return new SignerFailedError(signer, `${how} and returned no ${expected.payload}`, {
         ...facts,
         exitStatus,
       })

@@ -164,7 +164,7 @@ export function externalSignerSource(
   }
 
   async function request(
-    wish: SignerPayload,
+    payload: SignerPayload,
     variables: DeviceRequest['variables'],
     line: string,
     { signal, early, check: checkAnswer }: AskInit,
@@ -177,7 +177,7 @@ export function externalSignerSource(
     })
     try {
       return await device.ask(
-        { expected: { wish, protocol, signer: shownName }, variables, line, check: checkAnswer },
+        { expected: { payload, protocol, signer: shownName }, variables, line, check: checkAnswer },
         {
           signal,
           interactive: 'interactive' in decision && decision.interactive,

@@ -30,7 +30,7 @@ export class FakeClock implements Clock {
     return () => this.#timers.delete(timer)
   }
 
-  awaited(milliseconds: number, callback: () => void): () => void {
+  afterRef(milliseconds: number, callback: () => void): () => void {
     return this.after(milliseconds, callback)
   }
 

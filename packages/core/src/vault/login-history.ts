@@ -16,7 +16,7 @@ export interface LoginRecord {
     readonly tookMs: number
     readonly server: string
     readonly priority: number
-    readonly holds: readonly CredentialPart[]
+    readonly parts: readonly CredentialPart[]
     readonly as?: string
   }
   /** When the held credential expires; undefined once its expiry is reported. */
@@ -49,8 +49,8 @@ export class LoginHistory {
   }
 
   noteLogin(handler: SourceLabel, facts: LoginFacts, now: number): void {
-    const { attempts, tookMs, server, priority, holds, as } = facts
-    const last = { at: now, tookMs, server, priority, holds, ...(as !== undefined && { as }) }
+    const { attempts, tookMs, server, priority, parts, as } = facts
+    const last = { at: now, tookMs, server, priority, parts, ...(as !== undefined && { as }) }
     this.#change(handler, { attempts, retry: undefined, last })
   }
 

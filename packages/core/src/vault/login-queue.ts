@@ -33,7 +33,7 @@ export class LoginQueue {
     if (this.isFull) return Promise.reject(new LoginQueueFullError(this.#max))
     const waitMs = Math.max(0, until - this.#clock.now())
     // `awaited` keeps the process alive: a program that waits for nothing else must not exit before this settles.
-    return this.#queue.wait(signal, (leave) => this.#clock.awaited(waitMs, () => leave(onLimit())))
+    return this.#queue.wait(signal, (leave) => this.#clock.afterRef(waitMs, () => leave(onLimit())))
   }
 
   /** Resumes all requests, oldest first. */

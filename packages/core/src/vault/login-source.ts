@@ -108,7 +108,7 @@ export class LoginSource implements Source {
       attempts,
       tookMs: Math.max(0, clock.now() - startedAt),
       expiresAt: Number.isFinite(expiresAt) ? expiresAt : undefined,
-      holds: partsOf(acquired.credential),
+      parts: partsOf(acquired.credential),
       priority: login.priority,
       ...(impersonate && { as: impersonate.user }),
     }

@@ -164,8 +164,8 @@ export class VaultAccess implements LeaseProvider {
     for (const keeper of this.#handlers.keepers) keeper.forget()
   }
 
-  leave(scope: string): void {
-    for (const keeper of this.#handlers.keepers) keeper.leave(scope)
+  drain(scope: string): void {
+    for (const keeper of this.#handlers.keepers) keeper.drain(scope)
   }
 
   report(event: Report): void {
@@ -243,9 +243,9 @@ export class VaultAccess implements LeaseProvider {
 
   /** Waits until a credential is usable, until the request's deadline, or until no handler can provide one. */
   async #freeze(signal: AbortSignal | undefined, options: LeaseOptions): Promise<Lease> {
-    const { patience = {} } = options
-    patience.until ??= this.#ports.clock.now() + this.#policy.freezeLimitMs
-    const { until } = patience
+    const { deadline = {} } = options
+    deadline.until ??= this.#ports.clock.now() + this.#policy.freezeLimitMs
+    const { until } = deadline
     this.#handlers.checkOrigin(options)
     this.#handlers.requestAll()
     let failsAt = Number.POSITIVE_INFINITY

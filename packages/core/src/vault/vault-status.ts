@@ -63,7 +63,7 @@ export function describeLogin(
       lastLoginMs: last.tookMs,
       server: last.server,
       priority: last.priority,
-      holds: last.holds,
+      parts: last.parts,
       ...(last.as !== undefined && { as: last.as }),
     }),
     ...(retry && {

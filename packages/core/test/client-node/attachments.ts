@@ -212,7 +212,7 @@ export function describeAttachments(client: ClientNode): void {
 
   describe('no credential of ours is sent', () => {
     it('with a request that has its own Authorization', async () => {
-      await using stage = await Stage.withPlugin(client, { answers: 'both' })
+      await using stage = await Stage.withPlugin(client, { credential: 'both' })
       const { token } = stage.sandbox.issueToken({ user: 'ann' })
       const own = client.setHeaderOptions?.('Authorization', `Bearer ${token}`)
       await stage.api.listNamespace({}, own)
@@ -221,7 +221,7 @@ export function describeAttachments(client: ClientNode): void {
     })
 
     it('to another server, also after a redirect', async () => {
-      await using stage = await Stage.withPlugin(client, { answers: 'both' })
+      await using stage = await Stage.withPlugin(client, { credential: 'both' })
       const { certificate: cert, key } = await stage.sandbox.issueCertificate({ user: 'thief' })
       const heard: unknown[] = []
       const thief = createServer({ cert, key }, ({ headers }, response) => {

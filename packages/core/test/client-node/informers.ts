@@ -188,7 +188,7 @@ export function describeInformers(client: ClientNode): void {
       timeout: RUN_MS + 60_000,
     }, async () => {
       await using stage = await Stage.withPlugin(client, {
-        answers: 'certificate',
+        credential: 'certificate',
         lifetimeMs: 3000,
       })
       const seen: string[] = []

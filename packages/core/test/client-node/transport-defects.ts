@@ -22,7 +22,7 @@ export function describeTransportDefects(client: ClientNode): void {
 
   describe('D6: a new certificate is used by WebSockets too', () => {
     it('when it comes from a plugin', async () => {
-      await using stage = await Stage.withPlugin(client, { answers: 'certificate' })
+      await using stage = await Stage.withPlugin(client, { credential: 'certificate' })
       await stage.makePod('web')
       expect(await whoAmIInside(stage)).toBe('jane')
       stage.sandbox.revokeCertificates('jane')
@@ -141,8 +141,8 @@ export function describeTransportDefects(client: ClientNode): void {
       stage.kc.loadFromOptions({
         clusters: stage.kc.getClusters(),
         users: [],
-        contexts: [{ name: 'nobody', cluster: 'sandbox' }],
-        currentContext: 'nobody',
+        contexts: [{ name: 'no-such-user', cluster: 'sandbox' }],
+        currentContext: 'no-such-user',
       })
       // Anonymous, and therefore refused, but over a verified connection.
       await stage.whoAmI().catch(() => {})

@@ -36,7 +36,7 @@ const outcome = async (options: ConnectOptions): Promise<unknown> => {
 
 const blames = (name: string) => ({
   code: 'ERR_SERVER_UNREACHABLE',
-  message: `no answer from ${url}: it ended the TLS handshake with the alert "${name}" before the client sent a certificate`,
+  message: `connection to ${url} failed: it ended the TLS handshake with the alert "${name}" before the client sent a certificate`,
 })
 
 describe.each(['pool', 'https'] as const)(

@@ -48,7 +48,7 @@ function vaultWith(kubeconfig: string): Vault {
 
 /** Events except those about observers being added and removed, which each observer gets by itself. */
 function shared(events: readonly CredentialEvent[]): CredentialEvent[] {
-  return events.filter(({ type }) => type !== 'borrowed' && type !== 'released')
+  return events.filter(({ type }) => type !== 'attached' && type !== 'detached')
 }
 
 describe('the channel kubecred:event', () => {
@@ -64,7 +64,7 @@ describe('the channel kubecred:event', () => {
     await cluster.close()
     expect(typesOf(published)).toEqual(typesOf(heard))
     expect(typesOf(published)).toEqual(
-      expect.arrayContaining(['exec borrowed', 'exec refused', 'exec retried', 'exec released']),
+      expect.arrayContaining(['exec attached', 'exec refused', 'exec retried', 'exec detached']),
     )
     const isSame = shared(published).map((event, at) => event === shared(heard)[at])
     expect(new Set(isSame)).toEqual(new Set([true]))
@@ -77,10 +77,10 @@ describe('the channel kubecred:event', () => {
     expect(await get(cluster)).toBe(200)
     await cluster.close()
     expect(typesOf(published)).toEqual([
-      'static borrowed',
+      'static attached',
       'static run-started',
       'static run-succeeded',
-      'static released',
+      'static detached',
     ])
   })
 
@@ -181,7 +181,7 @@ describe('a subscriber', () => {
     const { out, code } = await runWith(example)
     expect(code, out).toBe(0)
     expect(out).toContain('kube-system\n')
-    const types = ['borrowed', 'run-started', 'plugin-started', 'run-succeeded', 'released']
+    const types = ['attached', 'run-started', 'plugin-started', 'run-succeeded', 'detached']
     const printed = [...out.matchAll(/^([a-z-]+): exec \S/gm)].map(([, type]) => type)
     expect(printed).toEqual(expect.arrayContaining(types))
   })

@@ -10,8 +10,8 @@ beforeEach(async () => {
 })
 afterEach(() => sandbox.close())
 
-async function connectWith(answers: 'token' | 'certificate' | 'both'): Promise<Cluster> {
-  const exec = await sandbox.plugin({ user: 'jane', answers })
+async function connectWith(credential: 'token' | 'certificate' | 'both'): Promise<Cluster> {
+  const exec = await sandbox.plugin({ user: 'jane', credential })
   return connect({ kubeconfig: sandbox.writeKubeconfig({ user: { exec } }) })
 }
 
@@ -131,9 +131,9 @@ describe('reportRefused()', () => {
   it('returns false for values that are not ours', async () => {
     await using cluster = await connectWith('token')
     await cluster.headers()
-    expect(await cluster.reportRefused({ authorization: 'Bearer somebody-else' })).toBe(false)
+    expect(await cluster.reportRefused({ authorization: 'Bearer another-user' })).toBe(false)
     expect(await cluster.reportRefused(new Headers({ authorization: 'Bearer a' }))).toBe(false)
-    expect(await cluster.reportRefused({ cert: 'somebody else' })).toBe(false)
+    expect(await cluster.reportRefused({ cert: 'another certificate' })).toBe(false)
     expect(sandbox.pluginRuns).toBe(1)
   })
 

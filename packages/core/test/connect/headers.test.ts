@@ -21,7 +21,7 @@ async function whoAmI(fetch: typeof globalThis.fetch, headers: Record<string, st
 
 describe("a caller's own Authorization", () => {
   it('is sent instead of ours: no plugin runs, no certificate is sent, and a 401 is returned', async () => {
-    const exec = await sandbox.plugin({ user: 'jane', answers: 'both' })
+    const exec = await sandbox.plugin({ user: 'jane', credential: 'both' })
     await using cluster = await connect({ kubeconfig: sandbox.writeKubeconfig({ user: { exec } }) })
     await cluster.fetch('/version')
     const { token } = sandbox.issueToken({ user: 'other' })

@@ -21,7 +21,7 @@ beforeEach(async () => {
     close: () => server.close(),
   }
   sandbox = await startSandbox()
-  const exec = await sandbox.plugin({ user: 'jane', answers: 'both' })
+  const exec = await sandbox.plugin({ user: 'jane', credential: 'both' })
   cluster = await connect({ kubeconfig: sandbox.writeKubeconfig({ user: { exec } }) })
 })
 afterEach(async () => {

@@ -115,7 +115,7 @@ describe.each(['pool', 'https', 'http2'] as const)('through a proxy (%s)', (tran
   })
 
   it('user and password never show', async () => {
-    await using proxy = await startConnectProxy({ to: port, login: 'somebody:else' })
+    await using proxy = await startConnectProxy({ to: port, login: 'another:user' })
     const events: CredentialEvent[] = []
     const url = proxyUrl('http', proxy.port, LOGIN)
     const observer = (event: CredentialEvent) => events.push(event)
@@ -192,7 +192,7 @@ describe('the choice of proxy', () => {
   it('keeps connections apart', async () => {
     await using one = await startConnectProxy({ to: port })
     await using two = await startConnectProxy({ to: port })
-    const exec = await sandbox.plugin({ user: 'jane', answers: 'certificate' })
+    const exec = await sandbox.plugin({ user: 'jane', credential: 'certificate' })
     const kubeconfig = sandbox.writeKubeconfig({ user: { exec }, server })
     for (const proxy of [one, two]) {
       const url = proxyUrl('http', proxy.port)

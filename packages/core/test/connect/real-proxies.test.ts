@@ -52,7 +52,7 @@ beforeEach(async () => {
 afterEach(() => sandbox.close())
 
 async function fetchManyTimes(proxyUrl: string, transport: 'pool' | 'https'): Promise<void> {
-  const exec = await sandbox.plugin({ user: 'jane', answers: 'certificate' })
+  const exec = await sandbox.plugin({ user: 'jane', credential: 'certificate' })
   // By name: the proxy resolves it.
   const server = sandbox.url.replace('127.0.0.1', 'localhost')
   const kubeconfig = sandbox.writeKubeconfig({ user: { exec }, server, proxyUrl })

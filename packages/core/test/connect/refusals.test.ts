@@ -98,7 +98,7 @@ describe('a 401 from behind a proxy subresource', () => {
     'nodes/one',
   ])('changes nothing: %s', async (path) => {
     await using cluster = await connectWithPlugin({
-      proxied: () => ({ status: 401, body: 'from the pod' }),
+      onProxyRequest: () => ({ status: 401, body: 'from the pod' }),
     })
     const response = await cluster.fetch(`/api/v1/${path}/proxy/login`)
     expect([response.status, await response.text()]).toEqual([401, 'from the pod'])

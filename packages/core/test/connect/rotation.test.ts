@@ -17,7 +17,7 @@ async function withCertificate(
   transport: 'pool' | 'https' | 'http2',
   policy: ConnectPolicy = {},
 ): Promise<Cluster> {
-  const exec = await sandbox.plugin({ user: 'jane', answers: 'certificate' })
+  const exec = await sandbox.plugin({ user: 'jane', credential: 'certificate' })
   return connect({ kubeconfig: sandbox.writeKubeconfig({ user: { exec } }), transport, policy })
 }
 

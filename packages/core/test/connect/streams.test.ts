@@ -84,7 +84,7 @@ describe.each(['pool', 'http2'] as const)('a watch (%s)', (transport) => {
   })
 
   it('survives the rotation of the certificate it began with, while new requests use the new one', async () => {
-    const exec = await sandbox.plugin({ user: 'jane', answers: 'certificate' })
+    const exec = await sandbox.plugin({ user: 'jane', credential: 'certificate' })
     const kubeconfig = sandbox.writeKubeconfig({ user: { exec } })
     await using cluster = await connect({ kubeconfig, transport })
     const watch = await cluster.fetch(WATCH)

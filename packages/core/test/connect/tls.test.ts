@@ -13,7 +13,7 @@ async function start(options: SandboxOptions = {}) {
 }
 
 async function connectWithCertificate(more: ConnectOptions = {}, events: CredentialEvent[] = []) {
-  const exec = await sandbox.plugin({ user: 'jane', answers: 'certificate' })
+  const exec = await sandbox.plugin({ user: 'jane', credential: 'certificate' })
   const kubeconfig = sandbox.writeKubeconfig({ user: { exec } })
   return connect({ kubeconfig, observer: (event) => events.push(event), ...more })
 }

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { readProxy } from '../../src/dial/proxy.ts'
+import { parseProxyUrl } from '../../src/dial/proxy.ts'
 import { openConnectTunnel } from '../../src/dial/tunnels.ts'
 import { Secret } from '../../src/secret/secret.ts'
 import { expectNoLeak } from '../fixtures/no-leak.ts'
@@ -20,7 +20,7 @@ const answering = (...pieces: string[]) =>
   })
 
 async function ask(proxy: TestProxy, login = '', host = 'api.example'): Promise<Socket> {
-  const server = readProxy(new Secret(`http://${login}127.0.0.1:${proxy.port}`), 'proxy-url')
+  const server = parseProxyUrl(new Secret(`http://${login}127.0.0.1:${proxy.port}`), 'proxy-url')
   const socket = connect(proxy.port, '127.0.0.1').on('error', () => {})
   await openConnectTunnel(socket, server, { host, port: 6443 })
   return socket

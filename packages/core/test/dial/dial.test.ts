@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { describe, expect, it, vi } from 'vitest'
 import { createAuthority } from '../../../sandbox/src/certificates/authority.ts'
 import { type DialOptions, dial } from '../../src/dial/dial.ts'
-import { readProxy } from '../../src/dial/proxy.ts'
+import { parseProxyUrl } from '../../src/dial/proxy.ts'
 import { makeTarget, type Target } from '../../src/dial/target.ts'
 import { Secret } from '../../src/secret/secret.ts'
 import { makePair } from '../fixtures/make-certificates.ts'
@@ -11,7 +11,7 @@ import { listen, proxyUrl, startConnectProxy, startSocksProxy } from '../fixture
 
 const tls = { ca: undefined, serverName: undefined, insecure: true }
 const through = (url: string, server = 'https://api.example:6443', from = 'proxy-url'): Target =>
-  makeTarget(server, tls, readProxy(new Secret(url), from))
+  makeTarget(server, tls, parseProxyUrl(new Secret(url), from))
 const attempt = (target: Target, options?: DialOptions): Promise<unknown> =>
   dial(target, undefined, options).then(
     (socket) => {
@@ -97,7 +97,7 @@ describe('a proxy', () => {
     expect(await attempt(through('http://proxy.invalid:3128'))).toMatchObject({
       code: 'ERR_PROXY_FAILED',
       message: expect.stringMatching(
-        /^the proxy http:\/\/proxy\.invalid:3128 cannot be reached: .*name/,
+        /^the proxy http:\/\/proxy\.invalid:3128 cannot be reached: .*could not resolve host/,
       ),
     })
   })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { proxyFromEnvironment, readProxy } from '../../src/dial/proxy.ts'
+import { parseProxyUrl, proxyFromEnvironment } from '../../src/dial/proxy.ts'
 import { Secret } from '../../src/secret/secret.ts'
 import { expectNoLeak } from '../fixtures/no-leak.ts'
 
@@ -134,14 +134,14 @@ describe('a proxy that cannot be used', () => {
     ['an invalid percent-encoding', `http://u:${HIDDEN}%zz@p`],
     ['a password too long for SOCKS5', `socks5://u:${HIDDEN}${'x'.repeat(256)}@p`],
   ])('is an error of the kubeconfig: %s', (_, url) => {
-    const error = errorOf(() => readProxy(new Secret(url), 'proxy-url'))
+    const error = errorOf(() => parseProxyUrl(new Secret(url), 'proxy-url'))
     expect(error).toMatchObject({ code: 'ERR_KUBECONFIG_INVALID' })
     expectNoLeak([error], [HIDDEN])
   })
 })
 
 it('user and password are decoded, and not shown', () => {
-  const proxy = readProxy(new Secret('http://jane%40corp:pass%3Aword%25@p'), 'proxy-url')
+  const proxy = parseProxyUrl(new Secret('http://jane%40corp:pass%3Aword%25@p'), 'proxy-url')
   expect(proxy.login?.user.expose()).toBe('jane@corp')
   expect(proxy.login?.password.expose()).toBe('pass:word%')
   expectNoLeak([proxy], ['jane@corp', 'pass:word%', 'jane%40corp', 'pass%3Aword'])

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type DialOptions, dial } from '../../src/dial/dial.ts'
-import { readProxy } from '../../src/dial/proxy.ts'
+import { parseProxyUrl } from '../../src/dial/proxy.ts'
 import { dialHttp2, HTTP2_TIMEOUTS } from '../../src/exchange/http2-connection.ts'
 import { Secret } from '../../src/secret/secret.ts'
 import { isRunning } from '../fixtures/processes.ts'
@@ -198,7 +198,7 @@ describe('a proxy', () => {
     await using server = await startServer()
     await using proxy = await start({ to: server.port })
     const key = softwareKey(jane.key)
-    const way = readProxy(new Secret(proxyUrl(scheme, proxy.port)), 'proxy-url')
+    const way = parseProxyUrl(new Secret(proxyUrl(scheme, proxy.port)), 'proxy-url')
     const socket = (await dial(targetAt(server.port, way), signedPair(key))) as TLSSocket
     opened.push(socket)
     expect(await echo(socket, 'hello')).toBe('hello')
@@ -221,7 +221,7 @@ describe('a proxy', () => {
         return sign()
       },
     })
-    const way = readProxy(new Secret(proxyUrl(scheme, proxy.port)), 'proxy-url')
+    const way = parseProxyUrl(new Secret(proxyUrl(scheme, proxy.port)), 'proxy-url')
     const socket = (await dial(targetAt(server.port, way), signedPair(key))) as TLSSocket
     opened.push(socket)
     expect(await echo(socket, 'hello')).toBe('hello')

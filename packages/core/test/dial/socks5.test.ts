@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { readProxy } from '../../src/dial/proxy.ts'
+import { parseProxyUrl } from '../../src/dial/proxy.ts'
 import { openSocks5Tunnel } from '../../src/dial/tunnels.ts'
 import { Secret } from '../../src/secret/secret.ts'
 import { expectNoLeak } from '../fixtures/no-leak.ts'
@@ -22,7 +22,7 @@ const answering = (...answers: (readonly number[])[]) =>
   })
 
 async function ask(proxy: TestProxy, host = 'api.example', login = ''): Promise<Socket> {
-  const server = readProxy(new Secret(`socks5://${login}127.0.0.1:${proxy.port}`), 'proxy-url')
+  const server = parseProxyUrl(new Secret(`socks5://${login}127.0.0.1:${proxy.port}`), 'proxy-url')
   const socket = connect(proxy.port, '127.0.0.1').on('error', () => {})
   await openSocks5Tunnel(socket, server, { host, port: 6443 })
   return socket

@@ -92,11 +92,14 @@ describe('error codes', () => {
     expect(statuses).toEqual([...statuses].sort((a, b) => a - b))
   })
 
-  it.each(all)('%s has a meaning and a remedy, both full sentences', (code, { means, remedy }) => {
-    expect(code).toMatch(/^ERR_[A-Z_]+[A-Z]$/)
-    expect(means).toMatch(/^[A-Z].*\.$/)
-    expect(remedy).toMatch(/^[A-Z].*\.$/)
-  })
+  it.each(all)(
+    '%s has a meaning and a remedy, both full sentences',
+    (code, { meaning, remedy }) => {
+      expect(code).toMatch(/^ERR_[A-Z_]+[A-Z]$/)
+      expect(meaning).toMatch(/^[A-Z].*\.$/)
+      expect(remedy).toMatch(/^[A-Z].*\.$/)
+    },
+  )
 
   it('have one class each', () => {
     expect([...new Set(EVERY.map(({ code }) => code))].sort()).toEqual(Object.keys(CODES).sort())

@@ -116,6 +116,7 @@ describe('a valid text has no mistake:', () => {
     'a: &x\n  b: 1\nc: *x\nd: !!str 5\n? complex\n: value\n',
     'a: one\n  two\n  three\nb:\n  four\nc: 1\n',
     '\t# a tab before a comment\na: 1\n',
+    'a: " #"\nb: "x" # it\'s a comment\n',
   ])('%j', (text) => {
     expect(findYamlMistake(text)).toBeUndefined()
   })

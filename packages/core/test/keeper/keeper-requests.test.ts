@@ -79,10 +79,10 @@ describe('at the request of a user, a keeper', () => {
     const old = await keeper.lease()
     keeper.forget()
     expect(keeper.status()).toMatchObject({ state: 'empty' })
-    expect(old.derived.isRetired).toBe(true)
+    expect(old.resources.isRetired).toBe(true)
     await hold('A')
     const next = await keeper.lease()
-    expect([next.authorization, next.derived === old.derived]).toEqual(['Bearer A', false])
+    expect([next.authorization, next.resources === old.resources]).toEqual(['Bearer A', false])
   })
 
   it('rejects waiting callers when it is closed', async () => {

@@ -218,10 +218,10 @@ describe('a refused lease', () => {
       close: () => void ended.push('close'),
       destroy: () => void ended.push('destroy'),
     })
-    const pool = old.derived.get('pool', '', make)
+    const pool = old.resources.get('pool', '', make)
     const better = keeper.replace(old, refusal)
     source.asks[1]?.answer('B')
-    expect((await better)?.derived.get('pool', '', make)).toBe(pool)
+    expect((await better)?.resources.get('pool', '', make)).toBe(pool)
     expect(ended).toEqual([])
     await keeper.close()
     expect(ended.at(-1)).toBe('destroy')
@@ -234,8 +234,8 @@ describe('a refused lease', () => {
     clock.jumpTo(clock.now() + 120_000)
     const second = keeper.lease()
     source.asks[1]?.answer('B')
-    expect((await second).derived).toBe(old.derived)
-    expect(old.derived.isRetired).toBe(false)
+    expect((await second).resources).toBe(old.resources)
+    expect(old.resources.isRetired).toBe(false)
   })
 
   it('reports its life as events', async () => {
@@ -244,7 +244,7 @@ describe('a refused lease', () => {
     source.asks[1]?.answer('B')
     await better
     expect(typesOf()).toEqual([
-      'borrowed',
+      'attached',
       'run-started',
       'run-succeeded',
       'refused',
@@ -276,7 +276,7 @@ describe('a listener of a keeper', () => {
     keeper.watch(({ type }) => heard.push(type))
     keeper.subscribe({ onStarted: () => heard.push('listener') })
     void keeper.lease()
-    expect(heard).toEqual(['borrowed', 'listener', 'run-started'])
+    expect(heard).toEqual(['attached', 'listener', 'run-started'])
   })
 
   it('is called for every start, end and retirement, with the state already changed', async () => {

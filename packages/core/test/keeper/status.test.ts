@@ -44,7 +44,7 @@ describe('the status of a vault', () => {
         state: 'ready',
         server,
         priority: 5,
-        holds: ['token'],
+        parts: ['token'],
         runs: 1,
         lastRunMs: 3000,
         attempts: 2,

@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { buildConnection, type Surroundings } from '../../src/kubeconfig/build-connection.ts'
+import { type BuildContext, buildConnection } from '../../src/kubeconfig/build-connection.ts'
 import type { Connection } from '../../src/kubeconfig/connection.ts'
 import { type Kubeconfig, mergeKubeconfigs } from '../../src/kubeconfig/kubeconfig.ts'
 import type { Overrides } from '../../src/kubeconfig/overrides.ts'
@@ -15,7 +15,7 @@ const POSIX: Paths = {
   dirname: posix.dirname,
 }
 
-export const AROUND: Surroundings = { paths: POSIX, cwd: '/here' }
+export const AROUND: BuildContext = { paths: POSIX, cwd: '/here' }
 
 export const EMPTY: Kubeconfig = mergeKubeconfigs([])
 
@@ -39,7 +39,7 @@ export function configWith(parts: {
 export function connectionWith(
   parts: { cluster?: object; user?: object; context?: object },
   overrides: Overrides = {},
-  around: Surroundings = AROUND,
+  around: BuildContext = AROUND,
 ): Connection {
   return buildConnection(configWith(parts), overrides, around)
 }

@@ -34,7 +34,7 @@ const anyEvent: fc.Arbitrary<Event<string>> = fc.oneof(
   fc.record({ type: fc.constant('failed' as const), ticket, error: fc.constant('why'), jitter }),
   fc.record({ type: fc.constantFrom('rejected' as const, 'accepted' as const), ticket }),
   fc.constantFrom(
-    { type: 'woke' } as const,
+    { type: 'timer-fired' } as const,
     { type: 'changed' } as const,
     { type: 'renew' } as const,
     { type: 'forget' } as const,

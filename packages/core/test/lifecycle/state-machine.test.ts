@@ -20,19 +20,23 @@ describe('the credential in use', () => {
 
   it('is used without a run while it is fresh', () => {
     const { effects, state } = play(...begun, [MINUTE, requested])
-    expect(effects).toEqual(['acquire 1', 'wake', 'wake'])
+    expect(effects).toEqual(['acquire 1', 'set-timer', 'set-timer'])
     expect(verdict(state, MINUTE)).toMatchObject({ is: 'use', held: { ticket: 1 } })
   })
 
   it('is renewed ahead of its expiry while it is still used', () => {
-    const { effects, state } = play(...begun, [MINUTE, requested], [9 * MINUTE, { type: 'woke' }])
+    const { effects, state } = play(
+      ...begun,
+      [MINUTE, requested],
+      [9 * MINUTE, { type: 'timer-fired' }],
+    )
     expect(effects.at(-1)).toBe('acquire 2')
     expect(state.attempt?.reason).toBe('ahead')
     expect(verdict(state, 9 * MINUTE)).toMatchObject({ is: 'use', held: { ticket: 1 } })
   })
 
   it('is not renewed ahead of its expiry if it was not used since it was acquired', () => {
-    const { effects } = play(...begun, [9 * MINUTE, { type: 'woke' }])
+    const { effects } = play(...begun, [9 * MINUTE, { type: 'timer-fired' }])
     expect(effects).not.toContain('acquire 2')
   })
 
@@ -43,7 +47,7 @@ describe('the credential in use', () => {
   })
 
   it('is retired at its expiry also without a request', () => {
-    expect(play(...begun, [10 * MINUTE, { type: 'woke' }]).effects.at(-1)).toBe('retire 1')
+    expect(play(...begun, [10 * MINUTE, { type: 'timer-fired' }]).effects.at(-1)).toBe('retire 1')
   })
 
   it('is fetched again when the source changes: at once if it is used, otherwise with the next request', () => {
@@ -65,8 +69,8 @@ describe('the credential in use', () => {
     expect(verdict(first.state, 2)).toMatchObject({ is: 'use', held: { ticket: 1 } })
     expect(first.state.attempt).toEqual({ ticket: 2, reason: 'ahead' })
     const again = play(...begun, [1, requested], [2, changed], [3, changed], [4, acquired(2)])
-    expect(again.effects.at(-1)).toBe('wake')
-    expect(step(again.state, { type: 'woke' }, 4, policy)[0].attempt).toEqual({
+    expect(again.effects.at(-1)).toBe('set-timer')
+    expect(step(again.state, { type: 'timer-fired' }, 4, policy)[0].attempt).toEqual({
       ticket: 3,
       reason: 'ahead',
     })
@@ -227,7 +231,7 @@ describe('a closed state', () => {
       [0, requested],
       [0, acquired(2)],
     )
-    expect(effects).toEqual(['acquire 1', 'wake', 'acquire 2', 'retire 1', 'abort 2'])
+    expect(effects).toEqual(['acquire 1', 'set-timer', 'acquire 2', 'retire 1', 'abort 2'])
     expect(verdict(state, 0)).toEqual({ is: 'closed' })
   })
 })

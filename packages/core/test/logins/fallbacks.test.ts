@@ -80,7 +80,7 @@ describe('a vault without any handler', () => {
 describe('a vault with a handler', () => {
   it.each([
     ['returns nothing', () => undefined, /; mine returned nothing$/],
-    ['returns it too late', () => new Promise<undefined>(() => {}), /; mine has not answered$/],
+    ['returns it too late', () => new Promise<undefined>(() => {}), /; mine has not finished$/],
   ])('uses no other login, although it %s', async (_, handler, said) => {
     program.link('@kubernetes/client-node')
     const vault = new Vault({ freezeLimitMs: 200 }).onLogin(handler, { id: 'mine' })

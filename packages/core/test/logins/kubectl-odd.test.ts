@@ -26,12 +26,12 @@ const print = (text: string): string => `process.stdout.write(${JSON.stringify(t
 describe('the output of kubectl', () => {
   it.each([
     ['nothing', '', /printed nothing$/],
-    ['garbage', `token: ${SECRET}`, /printed something that is not a kubeconfig: unexpected text/],
-    ['half of it', `{"users": [{"user": {"token": "${SECRET}`, /the text ends too early/],
+    ['garbage', `token: ${SECRET}`, /printed something that is not a kubeconfig: syntax error/],
+    ['half of it', `{"users": [{"user": {"token": "${SECRET}`, /unexpected end of JSON input/],
     [
       'something else',
       `["${SECRET}"]`,
-      /printed something that is not a kubeconfig: the file must be a mapping/,
+      /printed something that is not a kubeconfig: the document must be a mapping/,
     ],
     ['another manifest', `{"kind": "Secret", "data": {"x": "${SECRET}"}}`, /kind must be "Config"/],
     [

@@ -55,7 +55,7 @@ describe('the certificate of a pod', () => {
     expect(await user()).toBe('one')
     await writeBundle('two')
     await expect.poll(user, { timeout: 15_000 }).toBe('two')
-    expect(vault.status()?.logins[0]).toMatchObject({ holds: ['certificate'], priority: 30 })
+    expect(vault.status()?.logins[0]).toMatchObject({ parts: ['certificate'], priority: 30 })
   })
 
   it('takes a CA from another file, and fails without one', async () => {

@@ -19,7 +19,7 @@ const renewed = (source: SourceLabel, more: object = {}): CredentialEvent => ({
   tookMs: 1,
   isSame: false,
   expiresAt: undefined,
-  holds: [],
+  parts: [],
   ...more,
 })
 
@@ -56,7 +56,7 @@ describe('the time to live', () => {
     renew(plugin, 1_060_000)
     renew(twin, 1_020_000)
     expect(await ttl()).toEqual([`${TTL} 20`])
-    metrics.observer({ type: 'released', source: twin })
+    metrics.observer({ type: 'detached', source: twin })
     expect(await ttl()).toEqual([`${TTL} 60`])
   })
 
@@ -74,7 +74,7 @@ describe('the time to live', () => {
     const { ttl, renew, metrics } = await started()
     const source: SourceLabel = { kind: 'certificate-files', name: 'tls.crt, tls.key' }
     const certificate = { notBefore: 0, notAfter: 1_060_000 }
-    metrics.observer({ type: 'borrowed', source, certificate })
+    metrics.observer({ type: 'attached', source, certificate })
     renew(source, 1_060_000)
     expect(await ttl()).toEqual([`${TTL} +Inf`])
   })

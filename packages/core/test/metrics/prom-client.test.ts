@@ -13,14 +13,14 @@ function keepBusy({ observer }: Pick<Metrics, 'observer'>): void {
   const certificate = { notBefore: 3_600_000, notAfter: 9_000_000 }
   const process = { isStarted: true, exitStatus: 0, tookMs: 340 }
   const run = { source, reason: 'refused', tookMs: 350 } as const
-  observer({ type: 'borrowed', source })
+  observer({ type: 'attached', source })
   observer({ type: 'policy', source, verdict: 'allowed', command: 'plugin' })
   observer({
     ...run,
     type: 'run-succeeded',
     isSame: false,
     expiresAt: undefined,
-    holds: ['certificate'],
+    parts: ['certificate'],
     process,
     certificate,
     replaced: { notBefore: 0, notAfter: 1 },
@@ -93,7 +93,7 @@ describe('the registry', () => {
     const workers = await Promise.all([makeMetrics(clock), makeMetrics(clock)])
     for (const metrics of workers) keepBusy(metrics)
     workers[1]?.observer({
-      type: 'borrowed',
+      type: 'attached',
       source: { ...source },
       certificate: { notBefore: 0, notAfter: 7_260_000 },
     })

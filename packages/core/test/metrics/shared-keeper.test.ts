@@ -117,7 +117,7 @@ it('events contain the outcome of the process and the validity of certificates, 
     certificate: validity(second),
     replaced: validity(first),
   })
-  expect([events[0]?.type, events.at(-1)?.type]).toEqual(['borrowed', 'released'])
+  expect([events[0]?.type, events.at(-1)?.type]).toEqual(['attached', 'detached'])
   expect(JSON.stringify(events)).not.toMatch(/CERTIFICATE|PRIVATE/)
 })
 

@@ -6,7 +6,7 @@ afterEach(() => void vi.useRealTimers())
 
 const DAY_MS = 86_400_000
 
-describe.each(['after', 'awaited'] as const)('%s', (way) => {
+describe.each(['after', 'afterRef'] as const)('%s', (way) => {
   it('waits for the whole delay, also beyond the limit of one timer', async () => {
     const called = vi.fn()
     systemClock[way](60 * DAY_MS, called)

@@ -69,7 +69,7 @@ describe('output is rejected', () => {
     { name: 'a list', text: '[1]', code: 'ERR_PLUGIN_SYNTAX', says: 'printed a list' },
     { name: 'a sentence', text: 'logged in', code: 'ERR_PLUGIN_SYNTAX', says: 'printed a string' },
     { name: 'a number', text: '42', code: 'ERR_PLUGIN_SYNTAX', says: 'printed a number' },
-    { name: 'null', text: 'null', code: 'ERR_PLUGIN_SYNTAX', says: 'printed nothing instead of' },
+    { name: 'null', text: 'null', code: 'ERR_PLUGIN_SYNTAX', says: 'printed null instead of' },
     {
       name: 'a message and an object',
       text: 'Hi: there: you\n{}',

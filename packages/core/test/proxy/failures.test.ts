@@ -11,7 +11,7 @@ beforeEach(async () => {
 afterEach(() => sandbox.close())
 
 it('a revoked credential is renewed without the client noticing', async () => {
-  const exec = await sandbox.plugin({ user: 'jane', answers: 'token' })
+  const exec = await sandbox.plugin({ user: 'jane', credential: 'token' })
   await using cluster = await connect({ kubeconfig: sandbox.writeKubeconfig({ user: { exec } }) })
   await using running = await startProxy(cluster)
   expect(await ask(running.port, { path: '/api/v1/namespaces' })).toMatchObject({ status: 200 })
@@ -31,7 +31,7 @@ it('a revoked credential is renewed without the client noticing', async () => {
 
 it('the failure of a plugin is reported with its hint and without secrets', async () => {
   const stderr = 'no session: token=hush-hush-hush'
-  const exec = await sandbox.plugin({ user: 'jane', answers: 'token', exitCode: 3, stderr })
+  const exec = await sandbox.plugin({ user: 'jane', credential: 'token', exitCode: 3, stderr })
   await using cluster = await connect({ kubeconfig: sandbox.writeKubeconfig({ user: { exec } }) })
   await using running = await startProxy(cluster)
   const { status, text } = await ask(running.port, { path: '/api/v1/pods' })

@@ -26,7 +26,7 @@ describe.skipIf(!hasKubectl)(
 
     beforeAll(async () => {
       sandbox = await startSandbox()
-      const exec = await sandbox.plugin({ user: 'jane', answers: 'certificate' })
+      const exec = await sandbox.plugin({ user: 'jane', credential: 'certificate' })
       cluster = await connect({ kubeconfig: sandbox.writeKubeconfig({ user: { exec } }) })
       const authority = await createAuthority('the proxy')
       const { certificate, key } = await issueServerCertificate(authority)

@@ -16,7 +16,7 @@ let cluster: Cluster
 let running: RunningProxy
 beforeAll(async () => {
   sandbox = await startSandbox()
-  const exec = await sandbox.plugin({ user: 'jane', answers: 'token' })
+  const exec = await sandbox.plugin({ user: 'jane', credential: 'token' })
   cluster = await connect({ kubeconfig: sandbox.writeKubeconfig({ user: { exec } }) })
   const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web' } }
   const made = await cluster.fetch('/api/v1/namespaces/default/pods', {

@@ -64,7 +64,7 @@ export const leaseOf = (ticket: number): Lease => ({
   ticket,
   credential: { token: new Secret(`t${ticket}`) },
   authorization: `Bearer t${ticket}`,
-  derived: new ResourceCache(),
+  resources: new ResourceCache(),
 })
 
 interface Stage {

@@ -217,7 +217,7 @@ describe('a refusal', () => {
       ticket: 1,
       credential: {},
       authorization: undefined,
-      derived: new ResourceCache(),
+      resources: new ResourceCache(),
     }
     const { send, sent } = open({ access: { lease: () => none, replace, reject } })
     for (const headers of [{}, { authorization: 'Bearer own' }]) {

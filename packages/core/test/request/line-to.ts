@@ -9,11 +9,11 @@ import type { OutgoingRequest } from '../../src/request/outgoing-request.ts'
 import { splitPath } from '../../src/request/request-target.ts'
 
 /** A lease without a credential. */
-export const plainLease = (derived = new ResourceCache(), ticket = 1): Lease => ({
+export const plainLease = (resources = new ResourceCache(), ticket = 1): Lease => ({
   ticket,
   credential: {},
   authorization: undefined,
-  derived,
+  resources,
 })
 
 /** Always returns the same lease, and ignores all reports. */

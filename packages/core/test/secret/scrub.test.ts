@@ -43,6 +43,8 @@ describe('what looks like a credential is removed', () => {
     'no such file: /home/ann/.kube/token.txt',
     'eyJ is how a JWT begins',
     'could not get token: could not create config',
+    'get-token: authentication error: invalid_grant',
+    'failed to get token: AzureCLICredential: please run az login',
     'user@example.com',
   ])('and other text stays: %s', (text) => {
     expect(scrub(text)).toBe(text)

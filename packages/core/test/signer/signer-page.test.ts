@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { decodeBytes } from '../../src/formats/base64.ts'
+import { decodeBase64Bytes } from '../../src/formats/base64.ts'
 import { parseYaml } from '../../src/formats/yaml.ts'
 import { Secret } from '../../src/secret/secret.ts'
 import { encodeSignRequest, readSignerMessage } from '../../src/signer/signer-protocol.ts'
@@ -32,7 +32,7 @@ describe('docs/signer.md', () => {
     const parameters = new Map(
       Object.entries(configuration).map(([name, value]) => [name, new Secret(value)]),
     )
-    const bytes = decodeBytes(digest) ?? new Uint8Array()
+    const bytes = decodeBase64Bytes(digest) ?? new Uint8Array()
     const text = encodeSignRequest(
       { protocol: 'specification', parameters },
       { scheme: 'rsa_pss_rsae_sha256', digest: bytes, message: bytes },
@@ -41,7 +41,7 @@ describe('docs/signer.md', () => {
   })
 
   it('shows a valid answer, and valid lines before it', () => {
-    const expected = { wish: 'signature', protocol: 'specification', signer: '"s"' } as const
+    const expected = { payload: 'signature', protocol: 'specification', signer: '"s"' } as const
     expect(readSignerMessage(response, expected)).toMatchObject({ is: 'answer' })
     const lines = [...page.matchAll(/`(\{"apiVersion":…[^`]*\})`/g)].map(([, text = '']) =>
       readSignerMessage(

@@ -5,7 +5,11 @@ import {
   readSignerMessage,
 } from '../../src/signer/signer-protocol.ts'
 
-const EXPECTED: ExpectedResponse = { wish: 'signature', protocol: 'specification', signer: '"s"' }
+const EXPECTED: ExpectedResponse = {
+  payload: 'signature',
+  protocol: 'specification',
+  signer: '"s"',
+}
 const OLD: ExpectedResponse = { ...EXPECTED, protocol: 'reference2020' }
 const good = { apiVersion, kind: 'SignResponse', signature: 'AAEC' }
 
@@ -32,7 +36,7 @@ describe('a message from a signer', () => {
     const sent = { ...good, kind: 'ExternalSigner' }
     expect(readSignerMessage(sent, OLD)).toMatchObject({ is: 'answer' })
     const certificate = { apiVersion, kind: 'ExternalPublicKey', certificate: 'AA==' }
-    expect(readSignerMessage(certificate, { ...OLD, wish: 'certificate' }).is).toBe('answer')
+    expect(readSignerMessage(certificate, { ...OLD, payload: 'certificate' }).is).toBe('answer')
   })
 
   it.each([
@@ -47,7 +51,7 @@ describe('a message from a signer', () => {
     ['a signature of line breaks', { ...good, signature: '\n' }, /with an empty signature/],
     ['no signature', { ...good, signature: undefined }, /with an empty signature/],
     ['a number', { ...good, signature: 7 }, /with a number as signature, but a string/],
-    ['null', { ...good, signature: null }, /with nothing as signature/],
+    ['null', { ...good, signature: null }, /with null as signature/],
     ['URL-safe base64', { ...good, signature: 'A-_=' }, /a signature that is not standard base64/],
     ['base64 without padding', { ...good, signature: 'AAA' }, /not standard base64/],
     ['spaces in base64', { ...good, signature: 'AA EC' }, /not standard base64/],

@@ -23,7 +23,7 @@ function world(contents: Record<string, string>) {
     return text
   }
   const after = () => () => {}
-  const clock = { now: () => NOW, after, awaited: after, parseDate: Date.parse }
+  const clock = { now: () => NOW, after, afterRef: after, parseDate: Date.parse }
   return { contents, ports: { files: { read, watch: () => () => {} }, clock, crypto: nodeCrypto } }
 }
 

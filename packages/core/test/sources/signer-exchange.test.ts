@@ -6,7 +6,7 @@ import {
 } from '../../src/signer/signer-protocol.ts'
 import { AnswerReader } from '../../src/sources/signer-exchange.ts'
 
-const EXPECTED = { wish: 'signature', protocol: 'specification', signer: '"s"' } as const
+const EXPECTED = { payload: 'signature', protocol: 'specification', signer: '"s"' } as const
 const ANSWER = { apiVersion, kind: 'SignResponse', signature: 'AAEC' }
 const PROMPT = { apiVersion, kind: 'UserPrompt', prompt: 'Berühren Sie das Gerät ☝' }
 

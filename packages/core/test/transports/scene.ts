@@ -142,8 +142,8 @@ function kubeconfigVault(kubeconfig: string, { onlySigns }: Driver): Vault {
 }
 
 /** What a plugin returns if the case does not care. */
-function weakest({ onlySigns }: Driver): Pick<PluginOptions, 'answers'> {
-  return onlySigns ? { answers: 'certificate' } : {}
+function weakest({ onlySigns }: Driver): Pick<PluginOptions, 'credential'> {
+  return onlySigns ? { credential: 'certificate' } : {}
 }
 
 export function distinct<T>(values: readonly T[]): T[] {

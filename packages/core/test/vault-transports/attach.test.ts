@@ -28,10 +28,10 @@ function twoContexts(): KubeConfig {
       { name: 'one', server: one.url },
       { name: 'two', server: two.url },
     ],
-    users: [{ name: 'nobody', exec: { command: '/nowhere/plugin' } }],
+    users: [{ name: 'no-such-user', exec: { command: '/nowhere/plugin' } }],
     contexts: [
-      { name: 'one', cluster: 'one', user: 'nobody' },
-      { name: 'two', cluster: 'two', user: 'nobody' },
+      { name: 'one', cluster: 'one', user: 'no-such-user' },
+      { name: 'two', cluster: 'two', user: 'no-such-user' },
     ],
     currentContext: 'one',
   })
@@ -67,11 +67,11 @@ it('attach() impersonates as the user of each context says, whichever login it h
   vault.onLogin(() => masterOf(two), { id: 'two' })
   const kc = twoContexts()
   kc.users = [
-    { name: 'nobody', impersonateUser: 'guest' },
+    { name: 'no-such-user', impersonateUser: 'guest' },
     { name: 'other', impersonateUser: 'visitor' },
   ]
   kc.contexts = [
-    { name: 'one', cluster: 'one', user: 'nobody' },
+    { name: 'one', cluster: 'one', user: 'no-such-user' },
     { name: 'two', cluster: 'two', user: 'other' },
   ]
   await using attachment = attach(kc, { vault })

@@ -37,8 +37,8 @@ it.each(Object.entries(CLIENTS))(
     const lease = vi.spyOn(access, 'lease')
     const replace = vi.spyOn(access, 'replace')
     const patiences = (): unknown[] => [
-      ...lease.mock.calls.map(([, options]) => options?.patience),
-      ...replace.mock.calls.map(([, , , options]) => options?.patience),
+      ...lease.mock.calls.map(([, options]) => options?.deadline),
+      ...replace.mock.calls.map(([, , , options]) => options?.deadline),
     ]
     expect(await send(cluster)).toBe(200)
     expect(replace).toHaveBeenCalledTimes(2)

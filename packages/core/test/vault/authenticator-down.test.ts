@@ -102,7 +102,7 @@ describe('while an authenticator is down for a minute', () => {
     // At 0, 1, 3, 7, 15, 31 and 63 s.
     expect(downtime.logins).toBeLessThanOrEqual(6)
     expect(logins).toBeLessThanOrEqual(8)
-    // Nobody sends more often than there are credentials.
+    // No request is sent more often than there are credentials.
     expect(downtime.requests).toBeLessThanOrEqual(((DOWN_MS / 1000) * PER_SECOND + 1) * 7)
     const waiting = ends.filter(({ beganMs }) => beganMs > 5000)
     expect(new Set(waiting.map(({ code }) => code))).toEqual(new Set(['served']))

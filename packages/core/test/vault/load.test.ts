@@ -16,7 +16,7 @@ const FREEZE_MS = 3000
 /** How long the rejection of an aborted request may take on a busy machine. */
 const SLACK_MS = 1000
 
-/** Nobody waits longer than this, whatever happens: several logins may be refused one after the other. */
+/** The longest any request may wait: several logins may be refused one after the other. */
 const MAX_TEST_MS = 90_000
 const TIME_UP = new Error('the time of this request is up')
 

@@ -31,7 +31,7 @@ describe('a handler that uses the cluster it logs in for', () => {
     )
     cluster = await connect({ vault })
     sandbox.revoke('login-1')
-    // Whoever began to wait first gives up first; the other may be served by what comes of it.
+    // The request that began to wait first gives up first; the other may still be served.
     const outer = await cluster.fetch('/api/v1/namespaces').catch((error: unknown) => error)
     expect(['ERR_LOGIN_FAILED', 200]).toContain(
       outer instanceof Response ? outer.status : (outer as { code: string }).code,

@@ -100,7 +100,7 @@ export class VaultModel {
     )
   }
 
-  /** Somebody got it: after an exclusion that is a try, and the others leave it alone. */
+  /** A request received it. After an exclusion this is a trial, and other requests skip it. */
   taken({ token, server }: ModelLogin, now: number): void {
     const known = this.#exclusions.get(token + server)
     if (known === undefined) return

@@ -40,7 +40,7 @@ describe('the events of a vault', () => {
     expect(heard.filter((type) => type === 'logged-in')).toHaveLength(1)
     leaves[1]?.()
     const before = heard.length
-    expect(heard.at(-1)).toBe('released')
+    expect(heard.at(-1)).toBe('detached')
     vault.report({ type: 'depleted' })
     expect(heard).toHaveLength(before)
     await vault.close()

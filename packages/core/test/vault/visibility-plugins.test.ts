@@ -36,7 +36,7 @@ describe('a plugin that a login runs', () => {
     const cluster = await connect({ vault, observer })
     expect((await cluster.fetch(PATH)).status).toBe(200)
     expect(typesOf('exec')).toEqual([
-      'borrowed',
+      'attached',
       'run-started',
       'policy',
       'plugin-started',
@@ -45,19 +45,19 @@ describe('a plugin that a login runs', () => {
       'run-succeeded',
     ])
     expect(new Set(of('exec').map(({ source }) => source.name))).toEqual(new Set([exec.command]))
-    expect(typesOf('login')).toEqual(['borrowed', 'run-started', 'logged-in', 'run-succeeded'])
-    expect(of('login').at(2)).toMatchObject({ server: sandbox.url, holds: ['token'] })
+    expect(typesOf('login')).toEqual(['attached', 'run-started', 'logged-in', 'run-succeeded'])
+    expect(of('login').at(2)).toMatchObject({ server: sandbox.url, parts: ['token'] })
     sandbox.revoke('jane')
     expect((await cluster.fetch(PATH)).status).toBe(200)
     // The refusal belongs to the login: it must not be counted twice.
     expect(events.filter(({ type }) => type === 'refused')).toMatchObject([
       { source: { kind: 'login', name: 'file' }, status: 401, server: sandbox.url },
     ])
-    expect(typesOf('exec').filter((type) => type === 'borrowed' || type === 'released')).toEqual([
-      'borrowed',
+    expect(typesOf('exec').filter((type) => type === 'attached' || type === 'detached')).toEqual([
+      'attached',
     ])
     await cluster.close()
-    expect(typesOf('exec').at(-1)).toBe('released')
+    expect(typesOf('exec').at(-1)).toBe('detached')
   })
 
   it('is counted once, even if a connection without a vault shares it and both are observed', async () => {

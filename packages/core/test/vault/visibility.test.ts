@@ -19,8 +19,8 @@ describe('the events of a vault', () => {
     })
     await vault.lease()
     expect(typesOf(events)).toEqual([
-      'borrowed',
-      'borrowed',
+      'attached',
+      'attached',
       'run-started',
       'frozen',
       'logged-in',
@@ -36,7 +36,7 @@ describe('the events of a vault', () => {
         attempts: 1,
         tookMs: 0,
         expiresAt: START + 600_000,
-        holds: ['token'],
+        parts: ['token'],
         priority: 7,
       },
     ])

@@ -26,9 +26,9 @@ describe.skipIf(!hasSoftHsm)(`kubecred doctor with a token (${NEEDS})`, () => {
     const { status, found } = await examine({})
     expect(found).toMatchObject({
       method: { summary: expect.stringContaining('external signer') },
-      plugin: { verdict: 'good' },
-      credential: { verdict: 'good' },
-      identity: { verdict: 'good', summary: 'jane' },
+      plugin: { verdict: 'ok' },
+      credential: { verdict: 'ok' },
+      identity: { verdict: 'ok', summary: 'jane' },
     })
     expect(status).toBe(0)
     expect(scene.signer.asked()).toEqual(['CertificateRequest', 'SignRequest'])
@@ -56,7 +56,7 @@ describe.skipIf(!hasSoftHsm)(`kubecred doctor with a token (${NEEDS})`, () => {
   ])('has a hint if the %s is missing', async (_, config, summary, remedy) => {
     const { status, found } = await examine(config)
     expect(found['credential']).toMatchObject({
-      verdict: 'bad',
+      verdict: 'error',
       code: 'ERR_SIGNER_FAILED',
       summary: expect.stringMatching(summary),
       remedy: expect.stringContaining(remedy),
@@ -68,9 +68,9 @@ describe.skipIf(!hasSoftHsm)(`kubecred doctor with a token (${NEEDS})`, () => {
 
   it('reports a wrong PIN in the identity step, and tries it once', async () => {
     const { found } = await examine({}, '654321')
-    expect(found['credential']).toMatchObject({ verdict: 'good' })
+    expect(found['credential']).toMatchObject({ verdict: 'ok' })
     expect(found['identity']).toMatchObject({
-      verdict: 'bad',
+      verdict: 'error',
       summary: expect.stringContaining('the PIN is wrong'),
     })
     expect(JSON.stringify(found)).not.toContain('654321')

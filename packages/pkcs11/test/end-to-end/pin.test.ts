@@ -104,7 +104,7 @@ describe.skipIf(!canType)(
     afterAll(() => build?.[Symbol.dispose]())
 
     it('is reached when the PIN is typed once, after the first handshake timed out', async () => {
-      await using server = await startGo(build, '-ca', scene.clientCa, '-patience', '2s')
+      await using server = await startGo(build, '-ca', scene.clientCa, '-timeout', '2s')
       const url = `https://127.0.0.1:${server.port}`
       const person = atTerminal('fetch /', { url, caPem: authority.ca, name: 'localhost' })
       await person.until('out', QUESTION)

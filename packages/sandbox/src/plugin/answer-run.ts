@@ -37,16 +37,16 @@ async function issueStatus(
   options: PluginOptions,
   issuer: Issuer,
 ): Promise<Record<string, string | undefined>> {
-  const { user, groups = [], lifetimeMs, answers = 'token' } = options
+  const { user, groups = [], lifetimeMs, credential = 'token' } = options
   const subject = { user, groups, ...(lifetimeMs === undefined ? {} : { lifetimeMs }) }
   const status: Record<string, string | undefined> = {}
-  if (answers !== 'token') {
+  if (credential !== 'token') {
     const { certificate, key, notAfter } = await issuer.issueCertificate(subject)
     status['clientCertificateData'] = certificate
     status['clientKeyData'] = key
     status['expirationTimestamp'] = notAfter.toISOString()
   }
-  if (answers !== 'certificate') {
+  if (credential !== 'certificate') {
     const { token, expirationTimestamp = status['expirationTimestamp'] } =
       issuer.issueToken(subject)
     status['token'] = token

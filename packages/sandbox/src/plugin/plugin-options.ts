@@ -3,7 +3,7 @@ export interface PluginOptions {
   readonly user: string
   readonly groups?: readonly string[] | undefined
   /** The credential that the plugin prints; by default `token`. */
-  readonly answers?: 'token' | 'certificate' | 'both' | undefined
+  readonly credential?: 'token' | 'certificate' | 'both' | undefined
   /** Lifetime of each credential. By default a token does not expire, and a certificate expires after one hour. */
   readonly lifetimeMs?: number | undefined
   /** How long the plugin waits before it prints. */

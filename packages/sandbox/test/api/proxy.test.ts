@@ -6,7 +6,7 @@ const path = '/api/v1/namespaces/default/pods/web/proxy/admin/proxy?x=1'
 
 it('the proxied option answers for a pod, with its own 401', async () => {
   await using sandbox = await startSandbox({
-    proxied: (request) => ({
+    onProxyRequest: (request) => ({
       status: 401,
       headers: { 'WWW-Authenticate': 'Basic' },
       body: `${request.method} ${request.namespace}/${request.name} ${request.path}`,

@@ -34,7 +34,7 @@ it('a plugin prints a token that the server accepts', async () => {
 })
 
 it('a plugin prints a certificate that the server accepts', async () => {
-  const plugin = await sandbox.plugin({ user: 'max', answers: 'certificate' })
+  const plugin = await sandbox.plugin({ user: 'max', credential: 'certificate' })
   const { status } = JSON.parse((await start(plugin)).stdout)
   expect(status).not.toHaveProperty('token')
   const sent = { cert: status.clientCertificateData, key: status.clientKeyData }
@@ -44,7 +44,7 @@ it('a plugin prints a certificate that the server accepts', async () => {
 it.each(['v1alpha1', 'v1beta1', 'v1'])(
   'a plugin answers in the requested version %s',
   async (version) => {
-    const plugin = await sandbox.plugin({ user: 'jane', answers: 'both' })
+    const plugin = await sandbox.plugin({ user: 'jane', credential: 'both' })
     const { apiVersion, status } = JSON.parse((await start(plugin, version)).stdout)
     expect(apiVersion).toBe(`client.authentication.k8s.io/${version}`)
     expect(Object.keys(status).sort()).toEqual([

@@ -1,9 +1,9 @@
 import type { ClusterStatus } from '../../connect/cluster.ts'
 import {
   describeSelection,
-  isForeign,
   parseSelection,
   type Selection,
+  usesOtherAuthenticator,
 } from '../../logins/kube-config-object.ts'
 import { Secret } from '../../secret/secret.ts'
 import { MADE_BY, VERSION } from '../../version.ts'
@@ -128,7 +128,7 @@ export class KubeConfigAttachment implements Attachment {
     try {
       const user = this.#kc.getCurrentUser()
       const isOwn = this.#options.vault === undefined
-      if (isOwn && user !== null && isForeign(this.#kc, user)) return undefined
+      if (isOwn && user !== null && usesOtherAuthenticator(this.#kc, user)) return undefined
       return this.#transportFor(describeSelection(this.#kc))
     } catch (error) {
       return failingTransport(error)

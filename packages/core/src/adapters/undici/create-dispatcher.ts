@@ -147,8 +147,8 @@ class DispatcherCore implements UserConnections {
     return this.#inFlight.add(request)
   }
 
-  open(target: Target, { credential: { certificate }, derived }: ConnectionOwner): Pools {
-    const owners = derived.get('user undici', target.key, () => new PoolsByOwner())
+  open(target: Target, { credential: { certificate }, resources }: ConnectionOwner): Pools {
+    const owners = resources.get('user undici', target.key, () => new PoolsByOwner())
     return owners.of(this, () => {
       const made = new Pools({
         undici: this.#undici,

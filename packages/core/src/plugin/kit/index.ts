@@ -1,7 +1,6 @@
 export type { ApiVersion } from '../../kubeconfig/exec-config.ts'
 export { Secret } from '../../secret/secret.ts'
 export type { PluginCluster, PluginInfo } from '../exec-info.ts'
-export { answer, type PluginCredential } from './answer.ts'
 export { type ClusterFetch, clusterFetch } from './cluster-fetch.ts'
 export {
   type ClientNodeOptions,
@@ -11,6 +10,7 @@ export {
   type ExecInfoOptions,
   execInfo,
 } from './cluster-options.ts'
+export { encodeExecCredential as answer, type PluginCredential } from './encode-exec-credential.ts'
 export type { Prompt, PromptOptions } from './prompt.ts'
 export { readExecInfo } from './read-exec-info.ts'
 export { type PluginContext, type PluginFunction, runPlugin } from './run-plugin.ts'

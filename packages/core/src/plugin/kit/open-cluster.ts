@@ -1,4 +1,4 @@
-import { proxyFromEnvironment, readProxy } from '../../dial/proxy.ts'
+import { parseProxyUrl, proxyFromEnvironment } from '../../dial/proxy.ts'
 import { makeTarget, type Target } from '../../dial/target.ts'
 import type { HeaderValues } from '../../exchange/exchange.ts'
 import { httpsExchange } from '../../exchange/https.ts'
@@ -58,7 +58,7 @@ export async function openCluster(cluster: PluginCluster): Promise<AnonymousClus
   const proxy =
     proxyUrl === undefined
       ? proxyFromEnvironment(server, hostEnvironment())
-      : readProxy(proxyUrl, 'proxy-url')
+      : parseProxyUrl(proxyUrl, 'proxy-url')
   const target = makeTarget(
     server,
     { ca, serverName: tlsServerName, insecure: insecureSkipTlsVerify },

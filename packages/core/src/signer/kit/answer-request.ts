@@ -283,7 +283,7 @@ export function isKubecredClient(
 export function makePromptWriter(
   kinds: SignerKinds,
   channel: PromptChannel,
-): SignerContext['prompt'] {
+): SignerContext['notify'] {
   return async (text) => {
     const shown = showControlCharacters(text).replace(/\s+/g, ' ').trim()
     if (isKubecredClient(kinds, channel))

@@ -15,9 +15,9 @@ export interface SignerContext {
    */
   readonly configuration: SignerConfiguration
   /** Shows the user what to do, such as to touch the device. It asks nothing. */
-  readonly prompt: (text: string) => Promise<void>
+  readonly notify: (text: string) => Promise<void>
   /** Asks a question at the terminal, for example for a PIN. Rejects at once if there is no terminal. */
-  readonly ask: Prompt
+  readonly prompt: Prompt
   /** Aborted by SIGINT, SIGTERM and SIGHUP, and when the client no longer waits for the answer. */
   readonly signal: AbortSignal
 }

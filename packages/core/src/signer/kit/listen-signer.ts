@@ -59,7 +59,7 @@ export async function listenSigner(
 ): Promise<SignerServer> {
   await claimSocketPath(path)
   const ending = new AbortController()
-  const ask = terminalPrompt({
+  const prompt = terminalPrompt({
     signal: ending.signal,
     interrupt: () => process.kill(process.pid, 'SIGINT'),
   })
@@ -83,12 +83,12 @@ export async function listenSigner(
       closing: ending.signal,
       answer(request, signal, write) {
         const channel = { write, readsLines: true }
-        const prompt = makePromptWriter(request.kinds, channel)
+        const notify = makePromptWriter(request.kinds, channel)
         const takesChain = isKubecredClient(request.kinds, channel)
         const next = last.then(() => {
           // A client that left while it was queued must not cause a touch of the device.
           signal.throwIfAborted()
-          return answerRequest(request, handlers, { ask, signal, prompt, takesChain })
+          return answerRequest(request, handlers, { prompt, signal, notify, takesChain })
         })
         last = next.catch(() => {})
         busy.add(socket)

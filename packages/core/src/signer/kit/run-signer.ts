@@ -128,12 +128,12 @@ async function attempt(run: Run): Promise<Outcome> {
   const readsLines = descriptor !== undefined || environment[SIGNER_MESSAGE_VARIABLE] !== undefined
   const channel: PromptChannel = { write, readsLines }
   const { signal, interrupt } = watch
-  const ask = terminalPrompt({ signal, interrupt })
+  const prompt = terminalPrompt({ signal, interrupt })
   const answer = (request: SignerRequest): Promise<string> =>
     answerRequest(request, handlers, {
-      ask,
+      prompt,
       signal,
-      prompt: makePromptWriter(request.kinds, channel),
+      notify: makePromptWriter(request.kinds, channel),
       takesChain: isKubecredClient(request.kinds, channel),
     })
   let configuration: SignerConfiguration = {}

@@ -26,7 +26,7 @@ const create = (name: string) => ({
 
 describe('a certificate that is replaced', () => {
   it('keeps the connection of a watch open, and new requests use a new connection', async () => {
-    const exec = await sandbox.plugin({ user: 'jane', answers: 'certificate' })
+    const exec = await sandbox.plugin({ user: 'jane', credential: 'certificate' })
     const kubeconfig = sandbox.writeKubeconfig({ user: { exec } })
     await using cluster = await connect({ kubeconfig, transport: 'http2' })
     const watch = await cluster.fetch(`${CONFIGMAPS}?watch=true`)

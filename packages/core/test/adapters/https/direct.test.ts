@@ -61,7 +61,7 @@ describe('the direct variant', () => {
   })
 
   it('gets another certificate after the server refused one, and closes the old connection', async () => {
-    const agent = await start({ answers: 'certificate' })
+    const agent = await start({ credential: 'certificate' })
     await status(agent)
     await status(agent)
     sandbox.revokeCertificates('jane')
@@ -72,7 +72,7 @@ describe('the direct variant', () => {
   })
 
   it('ignores a 401 from behind a proxy subresource', async () => {
-    const agent = await start({}, { proxied: () => ({ status: 401, body: 'not yours' }) })
+    const agent = await start({}, { onProxyRequest: () => ({ status: 401, body: 'not yours' }) })
     await status(agent)
     const path = '/api/v1/namespaces/default/services/web/proxy/x?a=/b'
     expect(await status(agent, path)).toBe(401)
@@ -81,7 +81,7 @@ describe('the direct variant', () => {
   })
 
   it("sends a caller's own Authorization without our certificate, even if it is set late", async () => {
-    const agent = await start({ answers: 'both' })
+    const agent = await start({ credential: 'both' })
     const { token } = sandbox.issueToken({ user: 'ann' })
     await status(agent)
     const own = `Bearer ${token}`

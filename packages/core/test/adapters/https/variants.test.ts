@@ -28,8 +28,8 @@ describe.each([
 ])('%s', (_, options) => {
   it.each(['token', 'certificate', 'both'] as const)(
     'sends what axios, got and node-fetch send, with a %s',
-    async (answers) => {
-      const exec = await sandbox.plugin({ user: 'jane', answers })
+    async (credential) => {
+      const exec = await sandbox.plugin({ user: 'jane', credential })
       cluster = await connect({ kubeconfig: sandbox.writeKubeconfig({ user: { exec } }) })
       const agent = createAgent(cluster, options)
       const url = cluster.server + PATH

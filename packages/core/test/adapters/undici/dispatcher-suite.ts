@@ -134,7 +134,7 @@ export function describeDispatcher(name: string, undici: AnyUndici): void {
 
     it('ignores a 401 from behind a proxy subresource', async () => {
       const proxied = () => ({ status: 401, body: 'from the pod' })
-      await using scene = await openScene(undici, { sandbox: { proxied } })
+      await using scene = await openScene(undici, { sandbox: { onProxyRequest: proxied } })
       const path = '/api/v1/namespaces/default/pods/web/proxy/login'
       expect(await ask(scene.dispatcher, { path })).toEqual({ status: 401, text: 'from the pod' })
       expect(scene.sandbox.pluginRuns).toBe(1)

@@ -47,7 +47,7 @@ export function describeInterceptor(name: string, undici: AnyUndici): void {
     })
 
     it('sends nothing when the credential also has a certificate', async () => {
-      await using scene = await open({ plugin: { answers: 'both' } })
+      await using scene = await open({ plugin: { credential: 'both' } })
       await expect(ask(scene.composed, here(scene))).rejects.toMatchObject({
         code: 'ERR_NOT_SUPPORTED',
         hint: expect.stringContaining('createDispatcher'),

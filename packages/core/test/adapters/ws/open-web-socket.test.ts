@@ -189,7 +189,7 @@ describe('an open WebSocket', () => {
     ['stays open when the certificate rotates', {}, true],
     ['ends policy.drainLimitMs after the certificate rotated', { drainLimitMs: 100 }, false],
   ])('%s', async (_, policy, isOpen) => {
-    const exec = await sandbox.plugin({ user: 'jane', answers: 'certificate' })
+    const exec = await sandbox.plugin({ user: 'jane', credential: 'certificate' })
     await start({ exec }, { policy })
     const socket = await openWebSocket(cluster, PATH, EXEC_PROTOCOLS)
     const done = closed(socket)

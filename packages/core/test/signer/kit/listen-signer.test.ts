@@ -99,8 +99,8 @@ describe('a signer on a socket', () => {
   })
 
   it('sends prompts through the client', async () => {
-    const sign: SignerHandlers['sign'] = async ({ prompt, digest }) => {
-      await prompt('Touch the device')
+    const sign: SignerHandlers['sign'] = async ({ notify, digest }) => {
+      await notify('Touch the device')
       return digest
     }
     await using _ = await listenSigner({ ...handlers, sign }, { path })

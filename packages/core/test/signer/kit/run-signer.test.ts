@@ -125,7 +125,7 @@ runSigner({ certificate: () => '', sign: () => Buffer.from('signature') })`)
 
 describe('a prompt', () => {
   const path = signerWith({
-    sign: "await prompt('Touch\\u001b[2J the\\n device'); return Buffer.from('signature')",
+    sign: "await notify('Touch\\u001b[2J the\\n device'); return Buffer.from('signature')",
   })
 
   it('is written to standard error for other clients, which read one object', async () => {
@@ -245,7 +245,7 @@ describe('a failure', () => {
   })
 
   it('is reported if a question is asked without a terminal', async () => {
-    const sign = "return Buffer.from(await ask('PIN: ', { secret: true }))"
+    const sign = "return Buffer.from(await prompt('PIN: ', { secret: true }))"
     // A process in a new session has no controlling terminal.
     const before =
       "if (process.argv[2] !== 'child') {\n" +

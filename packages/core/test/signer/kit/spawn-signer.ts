@@ -33,8 +33,8 @@ export function signerWith({
   return writeProgram(`import { runSigner } from 'kubecred/signer'
 ${before}
 await runSigner({
-  certificate: async ({ configuration, prompt, ask, signal }) => { ${certificate} },
-  sign: async ({ digest, message, scheme, configuration, prompt, ask, signal }) => { ${sign} },
+  certificate: async ({ configuration, notify, prompt, signal }) => { ${certificate} },
+  sign: async ({ digest, message, scheme, configuration, notify, prompt, signal }) => { ${sign} },
 }, ${options})`)
 }
 

@@ -4,8 +4,8 @@ import { type Driver, NAMESPACES, strongest } from '../driver.ts'
 import { runsAtFirst, Scene } from '../scene.ts'
 
 export async function ownAuthorization(driver: Driver): Promise<void> {
-  const answers = strongest(driver)
-  await using scene = await Scene.withPlugin(driver, { answers })
+  const credential = strongest(driver)
+  await using scene = await Scene.withPlugin(driver, { credential })
   const { sandbox } = scene
   const { token } = sandbox.issueToken({ user: 'ann' })
   const askAs = (value: string) =>
@@ -18,7 +18,7 @@ export async function ownAuthorization(driver: Driver): Promise<void> {
 
   // Again while there are connections with our certificate.
   expect((await scene.ask()).status).toBe(200)
-  expect(last()).toMatchObject({ user: 'jane', hasClientCertificate: answers === 'both' })
+  expect(last()).toMatchObject({ user: 'jane', hasClientCertificate: credential === 'both' })
   expect((await askAs(token)).status).toBe(200)
   expect(last()).toMatchObject({ user: 'ann', hasClientCertificate: false })
 

@@ -10,7 +10,7 @@ export async function proxy(driver: Driver): Promise<void> {
   const proxies: TestProxy[] = []
   await using scene = await Scene.withPlugin(
     driver,
-    { answers: strongest(driver) },
+    { credential: strongest(driver) },
     {
       kubeconfig: async ({ url }) => {
         const { port } = new URL(url)

@@ -8,7 +8,7 @@ export async function redirect(driver: Driver): Promise<void> {
   await using plainThief = await startSandbox({ http: true })
   await using scene = await Scene.withPlugin(
     driver,
-    { answers: strongest(driver) },
+    { credential: strongest(driver) },
     // So that only our own check keeps the credential from the other server.
     { kubeconfig: () => ({ insecureSkipTlsVerify: true }) },
   )

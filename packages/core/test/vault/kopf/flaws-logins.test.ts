@@ -119,7 +119,7 @@ describe('need 5: bounded logins', () => {
 
 /** One request to a server that refuses everything, sent again as transports do. */
 async function keepSending(vault: VaultAccess): Promise<void> {
-  const options = { patience: {} }
+  const options = { deadline: {} }
   let lease = await vault.lease(undefined, options)
   for (;;) lease = (await vault.replace(lease, refusal, undefined, options)) ?? lease
 }

@@ -25,7 +25,7 @@ describe('a vault', () => {
     const two = await connect({ vault })
     await (await one.fetch('/api/v1/namespaces')).text()
     await one.close()
-    // Somebody has to be able to say goodbye with a working credential.
+    // Cleanup requests still need a working credential.
     sandbox.revoke('jane')
     expect((await two.fetch('/api/v1/namespaces')).status).toBe(200)
     expect(logins).toBe(2)
@@ -60,6 +60,6 @@ describe('a vault', () => {
     await expect(connecting).rejects.toBe(reason)
     expect(abortReason).toMatchObject({ code: 'ERR_CLOSED' })
     expect(vault.status()).toBeUndefined()
-    expect(events.at(-1)?.type).toBe('released')
+    expect(events.at(-1)?.type).toBe('detached')
   })
 })

@@ -19,7 +19,7 @@ describe('a new vault', () => {
     expect(vault.isDepleted).toBe(true)
     await settle()
     expect(vault.status()).toMatchObject({ runs: 0, waiting: 0, logins: [{ state: 'empty' }] })
-    expect(new Set(events.map(({ type }) => type))).toEqual(new Set(['borrowed']))
+    expect(new Set(events.map(({ type }) => type))).toEqual(new Set(['attached']))
     await vault.close()
   })
 
@@ -184,7 +184,7 @@ describe('a resource built from a login', () => {
     const log: string[] = []
     const { vault } = openScene({ one: answers({ server, token: 't' }) })
     const lease = await vault.lease()
-    expect(lease.derived.get('pool', 'one', made(log, 'pool')).name).toBe('pool')
+    expect(lease.resources.get('pool', 'one', made(log, 'pool')).name).toBe('pool')
     await vault.close()
     expect(log).toEqual(['made pool', 'destroyed pool'])
   })
@@ -192,8 +192,8 @@ describe('a resource built from a login', () => {
   it('is created once for the same purpose', async () => {
     const log: string[] = []
     const { vault } = openScene({ one: answers({ server, token: 't' }) })
-    const first = (await vault.lease()).derived.get('pool', 'one', made(log, 'first'))
-    const again = (await vault.lease()).derived.get('pool', 'one', made(log, 'again'))
+    const first = (await vault.lease()).resources.get('pool', 'one', made(log, 'first'))
+    const again = (await vault.lease()).resources.get('pool', 'one', made(log, 'again'))
     expect(again).toBe(first)
     expect(log).toEqual(['made first'])
     await vault.close()
@@ -202,14 +202,14 @@ describe('a resource built from a login', () => {
   it('is created once for each purpose and each server', async () => {
     const log: string[] = []
     const { vault } = openScene({ one: answers({ server, token: 't' }) })
-    const { derived } = await vault.lease()
+    const { resources } = await vault.lease()
     for (const [kind, scope] of [
       ['pool', 'one'],
       ['agent', 'one'],
       ['pool', 'two'],
       ['pool', 'one'],
     ] as const) {
-      derived.get(kind, scope, made(log, `${kind} ${scope}`))
+      resources.get(kind, scope, made(log, `${kind} ${scope}`))
     }
     expect(log).toEqual(['made pool one', 'made agent one', 'made pool two'])
     await vault.close()

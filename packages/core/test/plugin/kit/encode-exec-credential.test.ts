@@ -57,7 +57,7 @@ describe('an invalid credential is rejected:', () => {
     [{ token: '' }, 'status', "didn't return a token"],
     [{}, 'status', "didn't return a token"],
     [undefined, 'status', 'returned nothing instead of an object'],
-    [null, 'status', 'returned nothing instead of an object'],
+    [null, 'status', 'returned null instead of an object'],
     [MARK, 'status', 'returned a string'],
     [[MARK], 'status', 'returned a list'],
     [{ clientCertificateData: MARK }, 'status.clientKeyData', 'only a certificate'],

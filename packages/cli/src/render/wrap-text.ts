@@ -1,7 +1,7 @@
 import { columnsOf } from './columns.ts'
 
 /** Wraps text at spaces into lines of at most `width` columns. A longer word is not broken, so that it can be copied. */
-export function wrap(text: string, width: number): string[] {
+export function wrapText(text: string, width: number): string[] {
   const lines: string[] = []
   for (const paragraph of text.split('\n')) {
     let line = ''

@@ -44,7 +44,10 @@ export type PluginCredential = WithToken | WithCertificate
  * const info = await readExecInfo()
  * process.stdout.write(answer({ token: await logIn(), expirationTimestamp: Date.now() + 3_600_000 }, info))
  */
-export function answer(credential: PluginCredential, info: Pick<PluginInfo, 'apiVersion'>): string {
+export function encodeExecCredential(
+  credential: PluginCredential,
+  info: Pick<PluginInfo, 'apiVersion'>,
+): string {
   return checkedAnswer(credential, info).text
 }
 
