@@ -10,10 +10,17 @@ export function comparisonPage(record) {
   const read = ROWS.filter((row) => row.read !== undefined)
   return `# Comparison with other clients
 
-Written by \`npm run compare\` from \`conformance/comparison/record.json\`, which the same command wrote on ${record.date}. Do not
-edit. Every client ran as a program of its own, with its defaults, against the [sandbox](sandbox.md), on one machine (Linux,
-${record.cores} cores, load average ${record.load} before the run). client-go ran without its own limit of five requests per
-second. kubectl is built on client-go; [compatibility.md](compatibility.md) compares it case by case.
+For people who choose a client: how four clients behave when credentials expire, are revoked or fail. Run it yourself:
+
+\`\`\`
+npm run compare
+\`\`\`
+
+Every client ran as its own program, with its defaults, against the [sandbox](sandbox.md), on one machine (Linux,
+${record.cores} cores, load average ${record.load} before the run), on ${record.date}. client-go ran without its limit of five
+requests per second. kubectl is built on client-go; [compatibility.md](compatibility.md) compares it case by case.
+
+Do not edit this page: \`npm run compare\` writes it from \`conformance/comparison/record.json\`.
 
 ${table(
   ['client', 'version', 'runtime'],
@@ -24,14 +31,14 @@ ${table(
 
 ${table(head(record), rowsOf(ran, record))}
 
-Timings differ from machine to machine and from run to run; compare the order of magnitude. Where plugins get too little
-processor time, requests of kubecred wait for them too: in an earlier run at a load average of 19, 13 of 3,556 did, and its
-rate was 0.67 of client-go's. Over three runs that ratio was 0.57, 0.67 and 0.72. The scenarios are in
+Timings differ between machines and runs; compare the order of magnitude. If plugins get too little processor time, requests
+of kubecred wait too: in an earlier run at a load average of 19, 13 of 3,556 requests waited, and the rate was 0.67 of
+client-go's. Over three runs that ratio was 0.57, 0.67 and 0.72. The scenarios are in
 \`conformance/comparison/scenarios.mjs\` and \`signer.mjs\`.
 
 ## What was read
 
-These cells were not run.
+These cells were not run. The last column names the source.
 
 ${table(
   [...head(record), 'where'],

@@ -60,7 +60,7 @@ export const ROWS = [
     what: 'the server ends an informer’s watch while the plugin fails (kubecred: attached to client-node 1)',
     cell: ({ informer }) => {
       if (informer.ended) return 'the process ends'
-      return informer.seen ? 'the informer goes on' : 'the informer stops'
+      return informer.seen ? 'the informer continues' : 'the informer stops'
     },
   },
   {
@@ -73,7 +73,7 @@ export const ROWS = [
     },
   },
   {
-    what: 'the same with a server that has TLS 1.2 alone',
+    what: 'the same with a server that supports only TLS 1.2',
     cell: ({ signer: { older } }) => (older.error ? quote(older.error) : String(older.status)),
   },
   {
@@ -90,8 +90,8 @@ export const ROWS = [
     shortCell: ({ cold }) => (cold.httpVersion === '2.0' ? 'yes' : 'no'),
   },
   {
-    what: 'small lists per second beside client-go, 8 workers, HTTP/1.1',
-    short: 'requests per second beside client-go',
+    what: 'small lists per second, as a share of client-go’s, 8 workers, HTTP/1.1',
+    short: 'requests per second (client-go is 1)',
     cell: ({ rate }) => `${rate.ratio.toFixed(2)} (${number(rate.perSecond)})`,
     shortCell: ({ rate }) => rate.ratio.toFixed(2),
   },
@@ -102,7 +102,7 @@ export const ROWS = [
       'client-go': 'yes',
       'client-node 1': 'yes',
       'client-node 2': 'yes',
-      kubecred: 'none of its own; `attach` lends credentials to client-node',
+      kubecred: 'none of its own; `attach` gives its credentials to client-node',
     },
     shortRead: { kubecred: 'none of its own' },
     where:
@@ -124,7 +124,7 @@ export const ROWS = [
 const seconds = (ms) => (ms < 10_000 ? (ms / 1000).toFixed(1) : String(Math.round(ms / 1000)))
 const number = (value) => value.toLocaleString('en-US')
 const count = (value, noun, plural = 's') => `${number(value)} ${noun}${value === 1 ? '' : plural}`
-const watchEnds = (seen) => (seen ? 'the watch goes on' : 'the watch is cut')
+const watchEnds = (seen) => (seen ? 'the watch continues' : 'the watch is cut')
 
 function hangs({ results }) {
   const { waiting, ms } = results.at(-1)

@@ -65,7 +65,7 @@ describe.concurrent('faults between a client and a real API server', () => {
     // The longest pause by then is 64 s plus a fifth.
     await until(async () => (await ask()) === 200, 100_000)
     const seconds = Math.round((Date.now() - mended) / 1000)
-    const figures = `${asked} requests in a minute, ${runs} runs; well ${seconds} s after the plugin was`
+    const figures = `${asked} requests in a minute, ${runs} runs; recovered ${seconds} s after the plugin`
     await annotate(figures, 'figures')
     await ours.close()
   })

@@ -146,7 +146,7 @@ describe('a restarted API server', () => {
     // The server fetches the issuer's keys again, and refuses tokens until then; clients recover from that.
     await until(async () => (await ask()) === 200)
     const more = plugin.runs - before
-    await annotate(`well ${since(ready)} after the server was, with ${more} runs`, 'figures')
+    await annotate(`recovered ${since(ready)} after the server; ${more} runs`, 'figures')
     // A server that refuses valid tokens is tried again after 1, 2, 4 s, minus up to a fifth.
     expect(more).toBeLessThanOrEqual(1 + Math.log2((performance.now() - ready) / 800 + 1))
     await ours.close()
@@ -178,7 +178,7 @@ describe('a restarted API server', () => {
       await answer.arrayBuffer()
       return answer.status === 201 || answer.status === 409
     })
-    await annotate(`well ${since(resumed)} after its store went on, with 0 runs`, 'figures')
+    await annotate(`recovered ${since(resumed)} after its store; 0 runs`, 'figures')
     expect(plugin.runs).toBe(runs)
     await ours.close()
   })
