@@ -10,7 +10,7 @@ import {
 } from './protocol.ts'
 
 /** An answer that ends the conversation. */
-export type LastAnswer = Exclude<Answer, { is: 'stderr' | 'run' }>
+export type FinalAnswer = Exclude<Answer, { is: 'stderr' | 'run' }>
 
 /** Callbacks for what the agent sends before its last answer. */
 export interface AskListener {
@@ -30,7 +30,7 @@ export async function askAgent(
   paths: AgentPaths,
   request: Request,
   listener: AskListener = {},
-): Promise<LastAnswer | 'absent' | 'lost'> {
+): Promise<FinalAnswer | 'absent' | 'lost'> {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     if (!checkSocket(paths)) return 'absent'
     const answer = await converse(paths, request, listener)
@@ -48,7 +48,7 @@ function converse(
   paths: AgentPaths,
   request: Request,
   { onStderr, onRun }: AskListener,
-): Promise<LastAnswer | 'absent' | 'busy' | 'lost'> {
+): Promise<FinalAnswer | 'absent' | 'busy' | 'lost'> {
   return new Promise((resolve, reject) => {
     const socket = connect(paths.socket)
     let isConnected = false

@@ -1,7 +1,7 @@
 import { isCredentialError } from 'kubecred/errors'
 import type { RunOutcome } from 'kubecred/internal'
 import { type AgentPaths, agentPaths } from '../agent/agent-paths.ts'
-import { askAgent, type LastAnswer } from '../agent/ask-agent.ts'
+import { askAgent, type FinalAnswer } from '../agent/ask-agent.ts'
 import type { DepositedOutcome, GetRequest } from '../agent/protocol.ts'
 import { makeRequest } from './make-request.ts'
 import type { TokenArguments } from './read-arguments.ts'
@@ -12,7 +12,7 @@ const MAX_TRIES = 6
 const LOST_PAUSE_MS = 25
 
 /** The result of a request for a credential. */
-export type TokenAnswer = Extract<LastAnswer, { is: 'credential' | 'failed' }> & {
+export type TokenAnswer = Extract<FinalAnswer, { is: 'credential' | 'failed' }> & {
   /** Whether the standard error of the plugin has been passed on already. */
   readonly hasPassedStderr?: boolean
 }

@@ -9,7 +9,7 @@ import { loadPluginPolicy } from '../node/load-plugin-policy.ts'
 import { nodeCrypto } from '../node/node-crypto.ts'
 import { nodeFiles } from '../node/node-files.ts'
 import { nodePrograms } from '../node/node-programs.ts'
-import { type BorrowedKeeper, borrowKeeper } from '../node/process-registry.ts'
+import { acquireSharedKeeper, type SharedKeeper } from '../node/process-registry.ts'
 import { systemClock } from '../node/system-clock.ts'
 import type { ExecCluster } from '../plugin/exec-info.ts'
 import { chooseSource } from '../sources/choose-source.ts'
@@ -32,7 +32,7 @@ export async function openKeeper(
   { cluster, user }: Connection,
   caPem: string | undefined,
   options: ConnectOptions,
-): Promise<BorrowedKeeper> {
+): Promise<SharedKeeper> {
   const { policy = {} } = options
   const lifecycle = lifecycleOf(policy)
   const ports = { crypto: nodeCrypto, clock: systemClock, files: nodeFiles }
@@ -60,7 +60,7 @@ export async function openKeeper(
   }
   const plugin = await describePlugin(user.exec, cluster, caPem, options)
   const identity = execIdentity(plugin, [lifecycle, ownEnv(options), policy.pluginFolders])
-  return borrowKeeper(nodeCrypto.digest(identity), () => {
+  return acquireSharedKeeper(nodeCrypto.digest(identity), () => {
     const programs = nodePrograms(env, policy.pluginFolders)
     const source = execSource(plugin, {
       ...ports,

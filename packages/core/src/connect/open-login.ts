@@ -8,7 +8,7 @@ import type { Connection, Endpoint, Material, UserIdentity } from '../kubeconfig
 import { loadAuthority, watchAuthority } from '../node/certificate-authority.ts'
 import { nodeCrypto } from '../node/node-crypto.ts'
 import { nodeFiles } from '../node/node-files.ts'
-import type { BorrowedKeeper } from '../node/process-registry.ts'
+import type { SharedKeeper } from '../node/process-registry.ts'
 import { systemClock } from '../node/system-clock.ts'
 import { Secret } from '../secret/secret.ts'
 import { chooseSource } from '../sources/choose-source.ts'
@@ -77,10 +77,10 @@ function isShared({ exec, oidc, externalSigner }: UserIdentity): boolean {
 }
 
 function sharedCredentials(
-  borrowed: BorrowedKeeper,
+  shared: SharedKeeper,
   { onChange, observe }: LoginListener,
 ): OpenedLogin {
-  const { keeper } = borrowed
+  const { keeper } = shared
   const stopObserving = observe(keeper)
   const unsubscribe = keeper.subscribe({
     onSettled(result) {
@@ -95,7 +95,7 @@ function sharedCredentials(
     release() {
       unsubscribe()
       stopObserving()
-      return borrowed.release()
+      return shared.release()
     },
   }
 }

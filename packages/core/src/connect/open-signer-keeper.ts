@@ -5,7 +5,11 @@ import { DEFAULT_LIFECYCLE, type LifecyclePolicy } from '../lifecycle/policy.ts'
 import { nodeTerminal } from '../node/environment.ts'
 import { nodeCrypto } from '../node/node-crypto.ts'
 import { nodePrograms } from '../node/node-programs.ts'
-import { type BorrowedKeeper, borrowKeeper, processProtocol } from '../node/process-registry.ts'
+import {
+  acquireSharedKeeper,
+  processProtocol,
+  type SharedKeeper,
+} from '../node/process-registry.ts'
 import { nodeSignerChannels } from '../node/signer-channels.ts'
 import { systemClock } from '../node/system-clock.ts'
 import type { Programs } from '../ports/programs.ts'
@@ -29,12 +33,12 @@ export interface SignerKeeperOptions {
 export async function openSignerKeeper(
   signer: ExternalSigner,
   { env, folders, lifecycle, identity }: SignerKeeperOptions,
-): Promise<BorrowedKeeper> {
+): Promise<SharedKeeper> {
   const { config, ...how } = signer
   const programs = nodePrograms(env, folders)
   const device = nodeCrypto.digest(encodeJson(['signer', await describeDevice(config, programs)]))
   const line = `${VERSION} signer ${device}`
-  return borrowKeeper(
+  return acquireSharedKeeper(
     nodeCrypto.digest(encodeJson(['signer keeper', device, how, lifecycle, identity])),
     () => {
       const source = externalSignerSource(

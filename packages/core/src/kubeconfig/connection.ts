@@ -2,7 +2,7 @@ import type { SigningKey } from '../credential/signing-key.ts'
 import type { Secret } from '../secret/secret.ts'
 import type { ExecConfig } from './exec-config.ts'
 import type { SignerConfig } from './external-signer-config.ts'
-import { emptyEntry } from './field-reader.ts'
+import { createEmptyEntry } from './field-reader.ts'
 import { CLUSTER_FIELDS, type EntryOf, type Present } from './fields.ts'
 import type { Inline } from './inline-kubeconfig.ts'
 
@@ -40,7 +40,7 @@ export interface ClusterTarget
 }
 
 /** A target without any setting: every field is undefined or false. */
-export const NO_TARGET = { ...emptyEntry(CLUSTER_FIELDS), certificateAuthority: undefined }
+export const NO_TARGET = { ...createEmptyEntry(CLUSTER_FIELDS), certificateAuthority: undefined }
 
 /** The user that requests impersonate. */
 export interface Impersonation {

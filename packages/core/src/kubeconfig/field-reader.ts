@@ -143,7 +143,7 @@ function toSecret(text: string | undefined): Secret | undefined {
 }
 
 /** Returns an entry in which no field of a table is set. */
-export function emptyEntry<T extends FieldTable>(table: T): EntryOf<T> {
+export function createEmptyEntry<T extends FieldTable>(table: T): EntryOf<T> {
   return new FieldReader({}, kubeconfigErrors('')).entry(table)
 }
 

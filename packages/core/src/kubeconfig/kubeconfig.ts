@@ -1,5 +1,5 @@
 import type { Secret } from '../secret/secret.ts'
-import { emptyEntry } from './field-reader.ts'
+import { createEmptyEntry } from './field-reader.ts'
 import { CLUSTER_FIELDS, type EntryOf, USER_FIELDS } from './fields.ts'
 import type { Inline } from './inline-kubeconfig.ts'
 
@@ -67,12 +67,12 @@ export interface ContextEntry extends Entry {
 const UNNAMED: Entry = { name: '', file: undefined, extensions: new Map() }
 
 /** A cluster entry without any field. */
-export const NO_CLUSTER: ClusterEntry = { ...UNNAMED, ...emptyEntry(CLUSTER_FIELDS) }
+export const NO_CLUSTER: ClusterEntry = { ...UNNAMED, ...createEmptyEntry(CLUSTER_FIELDS) }
 
 /** A user entry without any field: the anonymous user. */
 export const NO_USER: UserEntry = {
   ...UNNAMED,
-  ...emptyEntry(USER_FIELDS),
+  ...createEmptyEntry(USER_FIELDS),
   authProvider: undefined,
   exec: undefined,
 }

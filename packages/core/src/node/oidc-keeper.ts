@@ -10,7 +10,7 @@ import type { Source } from '../sources/source.ts'
 import { nodeCrypto } from './node-crypto.ts'
 import { nodeFiles } from './node-files.ts'
 import { nodeOidcIssuer } from './oidc-issuer.ts'
-import { type BorrowedKeeper, borrowKeeper, versionRegistry } from './process-registry.ts'
+import { acquireSharedKeeper, type SharedKeeper, versionRegistry } from './process-registry.ts'
 import { systemClock } from './system-clock.ts'
 import { writeTokens } from './write-kubeconfig.ts'
 
@@ -24,7 +24,7 @@ export interface OidcKeeperOptions {
 }
 
 /** Opens the keeper of an OIDC login. Connections of this process that start with the same refresh token share it. */
-export function openOidcKeeper(config: OidcConfig, options: OidcKeeperOptions): BorrowedKeeper {
+export function openOidcKeeper(config: OidcConfig, options: OidcKeeperOptions): SharedKeeper {
   const tokens = tokensOf(config.idToken, config.refreshToken)
   const session = findSession(config)
   const leave = session.join(oidcEntry(config, options.isSaved), tokens)
@@ -32,11 +32,11 @@ export function openOidcKeeper(config: OidcConfig, options: OidcKeeperOptions): 
     const ports = { issuer: nodeOidcIssuer(), clock: systemClock }
     return options.make(oidcSource(config, session, ports))
   }
-  const borrowed = borrowOrMake(session, options.identity, make)
+  const shared = acquireOrMake(session, options.identity, make)
   return {
-    keeper: borrowed.keeper,
+    keeper: shared.keeper,
     async release() {
-      await borrowed.release()
+      await shared.release()
       // After pending work: tokens that have just arrived must still be saved to the file.
       const left = session.runExclusive(async () => leave())
       if (options.isSaved) await left
@@ -44,8 +44,9 @@ export function openOidcKeeper(config: OidcConfig, options: OidcKeeperOptions): 
   }
 }
 
-function borrowOrMake({ id }: OidcSession, identity: unknown, make: () => Keeper): BorrowedKeeper {
-  if (id !== '') return borrowKeeper(nodeCrypto.digest(encodeJson(['oidc', id, identity])), make)
+function acquireOrMake({ id }: OidcSession, identity: unknown, make: () => Keeper): SharedKeeper {
+  if (id !== '')
+    return acquireSharedKeeper(nodeCrypto.digest(encodeJson(['oidc', id, identity])), make)
   const keeper = make()
   return { keeper, release: () => keeper.close() }
 }

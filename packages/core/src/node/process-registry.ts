@@ -62,7 +62,7 @@ export function processProtocol(): ProcessProtocol {
 /** What copies of exactly this version share. */
 export interface VersionRegistry {
   /** Keepers of plugins, signers and logins, by digest of their identity. */
-  readonly keepers: Map<string, SharedKeeper>
+  readonly keepers: Map<string, KeeperEntry>
   /** OpenID Connect logins, by digest of each of their refresh tokens. */
   readonly logins: Map<string, OidcSession>
   /** Publishes events on the diagnostics channel: each once, however many copies report it. */
@@ -71,7 +71,7 @@ export interface VersionRegistry {
   readonly hmacKey: Uint8Array
 }
 
-interface SharedKeeper {
+interface KeeperEntry {
   readonly keeper: Keeper
   users: number
 }
@@ -94,14 +94,14 @@ export function versionRegistry(): VersionRegistry {
 }
 
 /** A shared keeper, which stays open until its last user releases it. */
-export interface BorrowedKeeper {
+export interface SharedKeeper {
   readonly keeper: Keeper
   /** Releases the keeper; the last release closes it. Further calls do nothing. */
   release(): Promise<void>
 }
 
 /** Returns the keeper with this identity: the one in use, or a new one. */
-export function borrowKeeper(identity: string, make: () => Keeper): BorrowedKeeper {
+export function acquireSharedKeeper(identity: string, make: () => Keeper): SharedKeeper {
   const { keepers } = versionRegistry()
   const shared = keepers.get(identity) ?? { keeper: make(), users: 0 }
   keepers.set(identity, shared)

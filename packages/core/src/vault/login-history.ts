@@ -26,7 +26,7 @@ export interface LoginRecord {
 const EMPTY_RECORD: LoginRecord = { attempts: 0, refusals: 0 }
 
 /** The facts of a successful login. */
-export type LoginFacts = Omit<Extract<Report, { type: 'logged-in' }>, 'type'>
+export type LoginDetails = Omit<Extract<Report, { type: 'logged-in' }>, 'type'>
 
 /** The login history of a vault's handlers, for its status and for errors that say why no handler could log in. */
 export class LoginHistory {
@@ -48,7 +48,7 @@ export class LoginHistory {
     this.#change(handler, { attempts, retry: { reason, nextTryAt } })
   }
 
-  noteLogin(handler: SourceLabel, facts: LoginFacts, now: number): void {
+  noteLogin(handler: SourceLabel, facts: LoginDetails, now: number): void {
     const { attempts, tookMs, server, priority, parts, as } = facts
     const last = { at: now, tookMs, server, priority, parts, ...(as !== undefined && { as }) }
     this.#change(handler, { attempts, retry: undefined, last })

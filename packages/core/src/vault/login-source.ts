@@ -8,7 +8,7 @@ import type { AcquireContext, Acquired, Report, Source } from '../sources/source
 import type { ConnectionInfo } from './connection-info.ts'
 import { clean, describeThrown, logIn, printableCause, type RegisteredHandler } from './log-in.ts'
 import type { LoginLogger, RefusedLogin } from './login-handler.ts'
-import type { LoginFacts } from './login-history.ts'
+import type { LoginDetails } from './login-history.ts'
 import type { Login } from './read-connection-info.ts'
 import type { Observable } from './vault-observers.ts'
 
@@ -45,7 +45,7 @@ export interface LoginPorts extends Omit<LoginListener, 'onChange'> {
   /** Called after an attempt that will be followed by another, before it is reported. */
   onRetry(outcome: LoginOutcome, nextTryAt: number): void
   /** Called after a successful login, before it is reported. */
-  onLogin(facts: LoginFacts): void
+  onLogin(facts: LoginDetails): void
 }
 
 /** How many secrets of earlier logins are removed from a handler's errors and log lines. */
@@ -102,7 +102,7 @@ export class LoginSource implements Source {
     const { impersonate } = login.connection.user
     this.#server = server
     this.#last = acquired.credential
-    const facts: LoginFacts = {
+    const facts: LoginDetails = {
       reason,
       server,
       attempts,

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import type { Keeper } from '../../src/keeper/keeper.ts'
 import {
   acquireRunSlot,
-  borrowKeeper,
+  acquireSharedKeeper,
   processProtocol,
   versionRegistry,
 } from '../../src/node/process-registry.ts'
@@ -100,7 +100,7 @@ describe('connections of one process', () => {
   it('count once, however often they release', async () => {
     const close = vi.fn(async () => {})
     const make = () => ({ close }) as unknown as Keeper
-    const [one, other] = [borrowKeeper('id', make), borrowKeeper('id', make)]
+    const [one, other] = [acquireSharedKeeper('id', make), acquireSharedKeeper('id', make)]
     expect(one.keeper).toBe(other.keeper)
     await one.release()
     await one.release()

@@ -53,17 +53,20 @@ export async function answerRequest(
   if (request.is === 'certificate') {
     const chain = readChain(await certificate({ configuration, ...tools }))
     const bytes = takesChain && chain.length > 1 ? Buffer.from(chain.join('')) : chain[0]?.raw
-    return line({ kind: kinds.certificateResponse, certificate: base64(bytes ?? Buffer.alloc(0)) })
+    return encodeLine({
+      kind: kinds.certificateResponse,
+      certificate: base64(bytes ?? Buffer.alloc(0)),
+    })
   }
   const { scheme, digest, message } = request
   const signature = await sign({ configuration, scheme, digest, message, ...tools })
   checkSignature(signature)
   if (!hasFormOf(scheme, signature)) throw await explainMismatch(request, certificate, tools)
-  return line({ kind: kinds.signResponse, signature: base64(signature) })
+  return encodeLine({ kind: kinds.signResponse, signature: base64(signature) })
 }
 
 /** Encodes one line of the protocol. */
-export function line(fields: Readonly<Record<string, string>>): string {
+export function encodeLine(fields: Readonly<Record<string, string>>): string {
   return `${JSON.stringify({ apiVersion: SIGNER_API_VERSION, ...fields })}\n`
 }
 
@@ -141,7 +144,7 @@ export function errorLine(thrown: unknown, configuration: SignerConfiguration = 
   const description = describeFailure(thrown, { debug: false, what: 'signer' })
   // The client names the signer; the class of the error is for its author.
   const message = hideConfiguration(description, configuration).replace(/^[A-Za-z0-9_$]*: /, '')
-  return line({ kind: SIGNER_ERROR_KIND, message: message.trim() })
+  return encodeLine({ kind: SIGNER_ERROR_KIND, message: message.trim() })
 }
 
 const MARK = '[secret]'
@@ -287,7 +290,7 @@ export function makePromptWriter(
   return async (text) => {
     const shown = showControlCharacters(text).replace(/\s+/g, ' ').trim()
     if (isKubecredClient(kinds, channel))
-      await channel.write(line({ kind: USER_PROMPT_KIND, prompt: shown }))
+      await channel.write(encodeLine({ kind: USER_PROMPT_KIND, prompt: shown }))
     else process.stderr.write(`${shown}\n`)
   }
 }
