@@ -142,16 +142,16 @@ export async function openCluster(
   // First, so that an invalid target is reported before a plugin is looked up.
   const target = targetWith(ca)
   if (policy.pluginLimit !== undefined) processProtocol().setSlotLimit(policy.pluginLimit)
-  const borrowed = await openKeeper(connection, ca, options)
-  const stopWatching = watchAll(borrowed.keeper, options)
+  const shared = await openKeeper(connection, ca, options)
+  const stopWatching = watchAll(shared.keeper, options)
   /** Reports events of this connection alone: others may share the keeper. */
   const report = (event: Report): void => {
-    const labelled = { ...event, source: borrowed.keeper.label }
+    const labelled = { ...event, source: shared.keeper.label }
     for (const each of [observer, versionRegistry().publish]) if (each) notify(each, labelled)
   }
   const line = new Line({
     target,
-    keeper: borrowed.keeper,
+    keeper: shared.keeper,
     defaults: defaultHeaders({
       userAgent: `kubecred/${VERSION}`,
       disableCompression,
@@ -164,7 +164,7 @@ export async function openCluster(
   const cluster = new Cluster({
     connection,
     line,
-    release: () => borrowed.release(),
+    release: () => shared.release(),
     onClose() {
       stopWatching()
       stopFollowing()
@@ -173,7 +173,7 @@ export async function openCluster(
   })
   const stopFollowing = watchAuthority(connection.cluster, ca, nodeFiles, {
     onChange: (newer) => line.retarget(targetWith(newer)),
-    onProblem: (message) => borrowed.keeper.report({ type: 'warning', message }),
+    onProblem: (message) => shared.keeper.report({ type: 'warning', message }),
     onReload: (reload) => report({ type: 'ca-reload', ...reload }),
   })
   const end = (): void => void cluster.close()

@@ -6,7 +6,7 @@ import {
 } from '../ports/observer.ts'
 
 interface Entry {
-  /** Number of `borrowed` events without their `released`: one for each distinct observer. */
+  /** Number of `attached` events without their `detached`: one for each distinct observer. */
   users: number
   /** When its certificate expires; undefined if it has none. */
   notAfter: number | undefined
@@ -15,7 +15,7 @@ interface Entry {
 /**
  * The sources that observed connections use, for gauges that are computed on scrape.
  *
- * A source is in use from the moment a connection borrows it until the last one releases it. An expired certificate
+ * A source is in use while at least one connection uses it. An expired certificate
  * stays: alerts look for a negative time to live.
  */
 export class SourcesInUse {
