@@ -238,7 +238,7 @@ export class CertificateInvalidError extends KubeconfigFamilyError<'ERR_CERTIFIC
 const MAX_SHOWN_NAMES = 8
 
 function oneOf(what: string, known: readonly string[]): string {
-  if (known.length === 0) return `Add a ${what} to the kubeconfig; it has none.`
+  if (known.length === 0) return `Add this ${what} to the kubeconfig, or correct the name.`
   const shown = known.slice(0, MAX_SHOWN_NAMES).map((name) => JSON.stringify(name))
   const more = known.length > MAX_SHOWN_NAMES ? ` and ${known.length - MAX_SHOWN_NAMES} more` : ''
   return `Use one of these ${what}s: ${shown.join(', ')}${more}.`
