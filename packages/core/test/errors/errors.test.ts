@@ -173,7 +173,7 @@ describe('an error', () => {
   it('lists existing names in the hint, at most eight', () => {
     const names = Array.from({ length: 100 }, (_, index) => `c${index}`)
     expect(new errors.ContextNotFoundError('x', names).hint).toMatch(/"c7" and 92 more\.$/)
-    expect(new errors.ContextNotFoundError('x', []).hint).toContain('it has none')
+    expect(new errors.ContextNotFoundError('x', []).hint).toContain('Add this context')
   })
 })
 
