@@ -1,6 +1,7 @@
 // Writes docs/errors.md from the table of error codes. Run it after a build; a test fails if the page is outdated.
 import { writeFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
+import { markdownTable } from './markdown-table.mjs'
 
 const PAGE = new URL('../docs/errors.md', import.meta.url)
 
@@ -48,20 +49,16 @@ export function errorsPage(codes) {
   return HEAD + sections.join('')
 }
 
-/** Returns a table with aligned columns, as the formatter expects. */
 function table(rows) {
-  const lines = rows.map(([code, { exit, fault, retryable, meaning, remedy }]) =>
-    [`\`${code}\``, String(exit), fault, retryable ? 'yes' : 'no', meaning, remedy].map(escapeCell),
-  )
-  const head = ['code', 'exit', 'fault', 'retry', 'meaning', 'remedy']
-  const widths = head.map((_, at) => Math.max(...[head, ...lines].map((line) => line[at].length)))
-  const rule = widths.map((width) => '-'.repeat(width))
-  const row = (cells) => `| ${cells.map((cell, at) => cell.padEnd(widths[at])).join(' | ')} |\n`
-  return [head, rule, ...lines].map(row).join('')
-}
-
-function escapeCell(cell) {
-  return cell.replaceAll('|', '\\|')
+  const lines = rows.map(([code, { exit, fault, retryable, meaning, remedy }]) => [
+    `\`${code}\``,
+    String(exit),
+    fault,
+    retryable ? 'yes' : 'no',
+    meaning,
+    remedy,
+  ])
+  return markdownTable([['code', 'exit', 'fault', 'retry', 'meaning', 'remedy'], ...lines])
 }
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {

@@ -2,9 +2,9 @@ import {
   type ContextSummary,
   diagnose,
   type Finding,
+  type inspectContexts,
   STEPS,
   type Step,
-  type survey,
 } from 'kubecred/diagnose'
 import { expectTypeOf, it } from 'vitest'
 
@@ -14,6 +14,6 @@ it('diagnose() yields findings with their step', () => {
   expectTypeOf(STEPS).toExtend<readonly Step[]>()
 })
 
-it('survey() returns every context', () => {
-  expectTypeOf<Awaited<ReturnType<typeof survey>>>().toExtend<readonly ContextSummary[]>()
+it('inspectContexts() returns every context', () => {
+  expectTypeOf<Awaited<ReturnType<typeof inspectContexts>>>().toExtend<readonly ContextSummary[]>()
 })

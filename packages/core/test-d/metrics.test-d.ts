@@ -1,5 +1,5 @@
 import type { Observer } from 'kubecred'
-import { combine, createMetrics, type Metrics, type PromRegister } from 'kubecred/metrics'
+import { combineObservers, createMetrics, type Metrics, type PromRegister } from 'kubecred/metrics'
 import type { OpenMetricsContentType, Registry } from 'prom-client'
 import { expectTypeOf, it } from 'vitest'
 import type { PLUGIN_CODES } from '../src/errors/plugin-errors.ts'
@@ -8,8 +8,8 @@ import type { CALLS } from '../src/metrics/call-status.ts'
 it('kubecred/metrics has an observer for connect()', () => {
   expectTypeOf(createMetrics()).toEqualTypeOf<Promise<Metrics>>()
   expectTypeOf<Metrics['observer']>().toEqualTypeOf<Observer>()
-  expectTypeOf(combine).returns.toEqualTypeOf<Observer>()
-  expectTypeOf(combine).toBeCallableWith({} as Metrics['observer'], undefined)
+  expectTypeOf(combineObservers).returns.toEqualTypeOf<Observer>()
+  expectTypeOf(combineObservers).toBeCallableWith({} as Metrics['observer'], undefined)
 })
 
 it('a registry of prom-client is accepted and keeps its type', () => {

@@ -1,8 +1,8 @@
 import {
   type ApiVersion,
-  answer,
   type ClusterFetch,
   clusterFetch,
+  encodeExecCredential,
   type PluginCluster,
   type PluginContext,
   type PluginCredential,
@@ -47,12 +47,12 @@ describe('the input of a plugin', () => {
 
 describe('the output of a plugin', () => {
   it('is a token, a certificate with its key, or all three', () => {
-    expectTypeOf(answer).toBeCallableWith({ token: 't' }, info)
-    expectTypeOf(answer).toBeCallableWith({ token: new Secret('t') }, info)
+    expectTypeOf(encodeExecCredential).toBeCallableWith({ token: 't' }, info)
+    expectTypeOf(encodeExecCredential).toBeCallableWith({ token: new Secret('t') }, info)
     const pair = { clientCertificateData: 'c', clientKeyData: new Secret('k') }
-    expectTypeOf(answer).toBeCallableWith(pair, info)
-    expectTypeOf(answer).toBeCallableWith({ ...pair, token: 't' }, info)
-    expectTypeOf(answer).returns.toBeString()
+    expectTypeOf(encodeExecCredential).toBeCallableWith(pair, info)
+    expectTypeOf(encodeExecCredential).toBeCallableWith({ ...pair, token: 't' }, info)
+    expectTypeOf(encodeExecCredential).returns.toBeString()
   })
 
   it('expires at a Date, a number or a string, or never', () => {
@@ -62,15 +62,15 @@ describe('the output of a plugin', () => {
 
   it('is never empty, half a pair, or a field that no client reads', () => {
     // @ts-expect-error A certificate needs its key.
-    answer({ clientCertificateData: 'c' }, info)
+    encodeExecCredential({ clientCertificateData: 'c' }, info)
     // @ts-expect-error A key needs its certificate, also beside a token.
-    answer({ token: 't', clientKeyData: 'k' }, info)
+    encodeExecCredential({ token: 't', clientKeyData: 'k' }, info)
     // @ts-expect-error An empty answer authenticates no user.
-    answer({}, info)
+    encodeExecCredential({}, info)
     // @ts-expect-error It is called expirationTimestamp.
-    answer({ token: 't', expiry: 1 }, info)
+    encodeExecCredential({ token: 't', expiry: 1 }, info)
     // @ts-expect-error The version of the answer comes from the input.
-    answer({ token: 't' })
+    encodeExecCredential({ token: 't' })
   })
 })
 

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream'
-import { type Palette, wrap } from '@kubecred/cli/internal'
+import { type Palette, wrapText } from '@kubecred/cli/internal'
 
 const INDENT = 7
 const MAX_COLUMNS = 100
@@ -47,7 +47,7 @@ export class Output {
 
   /** Prints an event with its time, in the colour of its level. */
   report(seconds: number, sentence: string, level: Level = 'info'): void {
-    const lines = wrap(sentence, this.#width - INDENT)
+    const lines = wrapText(sentence, this.#width - INDENT)
     const [first = '', ...rest] = lines.map((line) => line.replaceAll(NO_BREAK, ' '))
     const time = this.palette[COLOURS[level]](`${seconds} s`.padStart(INDENT - 2))
     this.print([`${time}  ${first}`, ...rest.map((line) => ' '.repeat(INDENT) + line)])

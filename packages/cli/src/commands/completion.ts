@@ -1,4 +1,4 @@
-import { survey } from 'kubecred/diagnose'
+import { inspectContexts } from 'kubecred/diagnose'
 import type { Command, Run } from '../command.ts'
 import { completionScript, SHELLS, type Shell } from '../completion/shells.ts'
 import { EXIT } from '../exit-status.ts'
@@ -9,7 +9,7 @@ export function completionOf(commands: readonly Command[]): Run {
   return async ({ args, io, flags }) => {
     const [shell = ''] = args
     if (shell === 'contexts') {
-      const contexts = await survey({ kubeconfig: flags.text('kubeconfig'), env: io.env })
+      const contexts = await inspectContexts({ kubeconfig: flags.text('kubeconfig'), env: io.env })
       // Names with spaces or quotes are left out: a shell cannot complete them without quoting.
       const names = contexts
         .map(({ context }) => context)

@@ -1,5 +1,5 @@
 import { type Cluster, connect, type Observer } from 'kubecred'
-import { combine } from 'kubecred/metrics'
+import { combineObservers } from 'kubecred/metrics'
 import type { Call, Run } from '../command.ts'
 import { EXIT } from '../exit-status.ts'
 import { connectOptions } from '../flags/connect-options.ts'
@@ -60,7 +60,7 @@ async function start(
   const cluster = await connect({
     ...connectOptions(flags, io),
     env,
-    observer: combine(
+    observer: combineObservers(
       progress.observe,
       log.observe,
       reportFailures(call),

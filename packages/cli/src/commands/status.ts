@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect } from 'kubecred'
-import { survey } from 'kubecred/diagnose'
+import { inspectContexts } from 'kubecred/diagnose'
 import { isCredentialError } from 'kubecred/errors'
 import { agentView } from '../agent/agent-view.ts'
 import type { Call, Run } from '../command.ts'
@@ -50,7 +50,7 @@ export const status: Run = async (call) => {
 /** Reads the files, and asks a running agent about the contexts that use kubecred-token. */
 async function look({ flags, io }: Call): Promise<ContextStatus[]> {
   const options = { kubeconfig: flags.text('kubeconfig'), env: io.env }
-  const rows = await survey(options)
+  const rows = await inspectContexts(options)
   const isShared = rows.some(({ source }) => source?.kind === 'exec' && isWrapped(source.name))
   // agentView() reads the files again, and a file may have ten thousand contexts.
   if (!isShared) return rows

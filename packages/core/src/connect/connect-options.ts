@@ -6,86 +6,178 @@ import type { Vault } from '../vault/vault.ts'
 
 /** Limits and rules of a connection. Every one has a safe default. */
 export interface ConnectPolicy {
-  /** The statuses that count as a refusal of the credential: `[401]` by default; add 403 for servers that use that. */
+  /**
+   * The statuses that count as a refusal of the credential: 401, or 401 and 403 for servers that answer 403 to an expired
+   * credential.
+   *
+   * @defaultValue `[401]`
+   */
   readonly refreshOn?: readonly number[]
-  /** Names of the environment variables that plugins receive; all by default. */
+  /**
+   * Names of the environment variables that plugins receive, in addition to those of their `env`.
+   *
+   * @defaultValue all variables
+   */
   readonly pluginEnv?: readonly string[]
-  /** Folders to search for plugins before PATH, for programs that do not have the shell's PATH. */
+  /**
+   * Folders to search for plugins before PATH, for programs that do not have the shell's PATH.
+   *
+   * @defaultValue none
+   */
   readonly pluginFolders?: readonly string[]
-  /** Time limit of a plugin: 60 s. */
+  /**
+   * Time limit of a plugin.
+   *
+   * @defaultValue 60,000 (60 s)
+   */
   readonly pluginTimeoutMs?: number
-  /** Time limit of a plugin that prompts the user: 10 min. */
+  /**
+   * Time limit of a plugin that can prompt the user.
+   *
+   * @defaultValue 600,000 (10 min)
+   */
   readonly interactiveTimeoutMs?: number
-  /** How much a plugin may print to standard output: 1 MiB. */
+  /**
+   * How much a plugin may print to standard output.
+   *
+   * @defaultValue 1,048,576 (1 MiB)
+   */
   readonly pluginOutputBytes?: number
-  /** How many plugins may run at once: 8. It applies to the whole process. */
+  /**
+   * How many plugins may run at once. The last value that was set applies to the whole process.
+   *
+   * @defaultValue 8
+   */
   readonly pluginLimit?: number
   /**
-   * How long an external signer process is kept without a request: 10 min. It may ask for its PIN again after that.
+   * How long an external signer process is kept without a request. It may ask for its PIN again after that.
    *
+   * @defaultValue 600,000 (10 min)
    * @experimental
    */
   readonly signerIdleMs?: number
-  /** Rejects plugins that every user of the machine can replace; by default there is a warning. */
+  /**
+   * Rejects plugins that every user of the machine can replace. Without it there is a warning.
+   *
+   * @defaultValue `false`
+   */
   readonly refuseWritablePlugins?: boolean
-  /** The `kind` of the input of v1alpha1 plugins; `ExecInfo` is that of the first proposal. */
+  /**
+   * The `kind` of the input of v1alpha1 plugins; `ExecInfo` is that of the first proposal.
+   *
+   * @defaultValue `'ExecCredential'`
+   */
   readonly v1alpha1Kind?: 'ExecCredential' | 'ExecInfo'
-  /** First pause after a failed run or a refused credential: 1 s, then doubling. */
+  /**
+   * First pause after a failed run or a refused credential. Each further pause is twice as long.
+   *
+   * @defaultValue 1,000 (1 s)
+   */
   readonly backoffFirstMs?: number
-  /** Maximum pause: 5 min. */
+  /**
+   * Maximum pause after a failed run or a refused credential.
+   *
+   * @defaultValue 300,000 (5 min)
+   */
   readonly backoffLimitMs?: number
-  /** Short requests at once per identity and server: 64. */
+  /**
+   * Short requests at once per identity and server. Further requests wait.
+   *
+   * @defaultValue 64
+   */
   readonly requestLimit?: number
-  /** Watches and other long responses at once per identity and server: 1,000. */
+  /**
+   * Watches and other long responses at once per identity and server. A further one is an error.
+   *
+   * @defaultValue 1,000
+   */
   readonly streamLimit?: number
   /**
    * How long requests and watches in flight may continue after the certificate, key or CA of their connection was
-   * replaced: no limit by default. 0 ends them at once, as client-go does.
+   * replaced. 0 ends them at once, as client-go does.
+   *
+   * @defaultValue no limit
    */
   readonly drainLimitMs?: number
 }
 
 /** Options of `connect()`. Overrides have the names of kubectl's flags. */
 export interface ConnectOptions extends Overrides {
-  /** Login handlers, instead of a kubeconfig. */
+  /**
+   * Login handlers, instead of a kubeconfig. Of the overrides, only `disableCompression` and impersonation can be combined
+   * with it.
+   *
+   * @defaultValue none
+   */
   readonly vault?: Vault | undefined
   /**
    * The path of a kubeconfig file, or several, which must exist; or a kubeconfig itself, as `{ text, folder }` or as the
-   * parsed object. By default KUBECONFIG, `~/.kube/config` or the pod's service account; with an empty list no kubeconfig
-   * is read.
+   * parsed object. With an empty list no kubeconfig is read.
    *
    * A kubeconfig without a file is read once. Relative paths in it resolve against `folder` and are an error without
    * one, and refreshed OIDC tokens cannot be saved.
+   *
+   * @defaultValue `KUBECONFIG`, `~/.kube/config` or the pod's service account
    */
   readonly kubeconfig?: KubeconfigOption | undefined
-  /** kubectl's preferences file with the plugin policy; by default KUBERC or `~/.kube/kuberc`. */
+  /**
+   * kubectl's preferences file with the plugin policy.
+   *
+   * @defaultValue `KUBERC` or `~/.kube/kuberc`
+   */
   readonly kuberc?: string | undefined
-  /** Closes the connection when aborted. */
+  /**
+   * Closes the connection when aborted.
+   *
+   * @defaultValue none
+   */
   readonly signal?: AbortSignal | undefined
+  /**
+   * Limits and rules of the connection.
+   *
+   * @defaultValue every field has a default
+   */
   readonly policy?: ConnectPolicy | undefined
-  /** Receives events, without secrets. */
+  /**
+   * Receives events, without secrets.
+   *
+   * @defaultValue none
+   */
   readonly observer?: Observer | undefined
   /**
    * Shows what a signer asks of the user, such as to touch the device, until the prompt's signal is aborted. Observers
    * receive the same as events.
    *
+   * @defaultValue none
    * @experimental
    */
   readonly onPrompt?: ((prompt: UserPrompt) => void) | undefined
-  /** Why standard input is not available, for a program that reads it itself: then plugins cannot prompt the user. */
+  /**
+   * Why standard input is not available, for a program that reads it itself: then plugins cannot prompt the user.
+   *
+   * @defaultValue standard input is available
+   */
   readonly stdinUnavailable?: string | undefined
   /**
-   * Writes refreshed tokens of an auth-provider `oidc` to the kubeconfig file they came from, as kubectl does. By default
+   * Writes refreshed tokens of an auth-provider `oidc` to the kubeconfig file they came from, as kubectl does. Without it
    * the file is only read.
+   *
+   * @defaultValue `false`
    */
   readonly saveOidcTokens?: boolean | undefined
   /**
-   * `https` uses Node's `https` client: it loads faster and keeps fewer connections, for programs with a few requests.
-   * `http2` sends everything over one or a few connections: for many watches, distant servers and slow signing keys.
-   * The default is `pool` (undici), under Bun `https`; with a signing key it is HTTP/2 if the server supports it.
+   * `pool` uses undici and keeps several connections. `https` uses Node's `https` client: it loads faster and keeps fewer
+   * connections, for programs with a few requests. `http2` sends everything over one or a few connections: for many
+   * watches, distant servers and slow signing keys.
+   *
+   * @defaultValue `'pool'`, with HTTP/2 for a signing key if the server supports it; under Bun `'https'`
    */
   readonly transport?: 'pool' | 'https' | 'http2' | undefined
-  /** The environment to use instead of that of the process. */
+  /**
+   * The environment to use instead of that of the process, also for plugins.
+   *
+   * @defaultValue `process.env`
+   */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined
 }
 
@@ -214,6 +306,7 @@ export function checkPolicy(policy: ConnectPolicy): void {
 export interface UserPrompt {
   /** One line, without control characters or secrets. */
   readonly text: string
+  /** The signer that asks. */
   readonly source: SourceLabel
   /** Aborted when the text should disappear: it was done, or is no longer needed. */
   readonly signal: AbortSignal

@@ -3,5 +3,5 @@ export { type Finding, STEPS, type Step } from './finding.ts'
 export {
   type ContextSummary,
   type InspectContextsOptions,
-  inspectContexts as survey,
+  inspectContexts,
 } from './inspect-contexts.ts'

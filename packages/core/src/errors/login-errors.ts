@@ -42,6 +42,10 @@ abstract class LoginFamilyError<C extends keyof typeof LOGIN_CODES> extends Cred
 export interface LoginOutcome {
   /** The handler's id. */
   readonly handler: string
+  /**
+   * `credential`: it can be used. `nothing`: the handler does not apply here. `failed`: `reason` says why. `refused`: the
+   * server refused it, and it is not tried again yet. `running`: the handler has not answered yet.
+   */
   readonly result:
     | 'credential'
     /** It returned nothing, because it does not apply. */

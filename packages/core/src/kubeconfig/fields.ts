@@ -7,42 +7,52 @@ import type { Secret } from '../secret/secret.ts'
  * path, of the exec info for plugins. Only rules that involve several fields are written as code.
  */
 export const CLUSTER_FIELDS = {
+  /** The URL of the API server: `https://HOST:PORT`, with a path if it has one. */
   server: { key: 'server', kind: 'text', clientNode: 'server', option: true },
+  /** The name to verify the server's certificate against, and to send as SNI. By default the host of `server`. */
   tlsServerName: {
     key: 'tls-server-name',
     kind: 'text',
     clientNode: 'tlsServerName',
     option: true,
   },
+  /** Does not verify the server's certificate. It cannot be combined with a CA. */
   insecureSkipTlsVerify: {
     key: 'insecure-skip-tls-verify',
     kind: 'boolean',
     clientNode: 'skipTLSVerify',
     option: true,
   },
+  /** A file with the CA of the server as PEM. By default the CAs of Node. */
   certificateAuthority: {
     key: 'certificate-authority',
     kind: 'path',
     clientNode: 'caFile',
     option: true,
   },
+  /** The CA of the server as PEM, instead of a file. */
   certificateAuthorityData: {
     key: 'certificate-authority-data',
     kind: 'data',
     clientNode: 'caData',
     option: true,
   },
-  /** It may contain a password. */
+  /** The HTTP, HTTPS or SOCKS5 proxy, by default from HTTPS_PROXY and NO_PROXY. It may contain a password. */
   proxyUrl: { key: 'proxy-url', kind: 'secret', clientNode: 'proxyUrl', option: true },
+  /** Does not ask the server for compressed responses. */
   disableCompression: { key: 'disable-compression', kind: 'boolean', option: true },
 } as const satisfies FieldTable
 
 /** All fields of a user entry except the stanzas `exec` and `auth-provider`. */
 export const USER_FIELDS = {
+  /** A bearer token. It replaces every other method that ends in an `Authorization` header. */
   token: { key: 'token', kind: 'secret', clientNode: 'token', option: true },
   tokenFile: { key: 'tokenFile', kind: 'path' },
+  /** The user name for basic authentication. */
   username: { key: 'username', kind: 'text', clientNode: 'username', option: true },
+  /** The password for basic authentication. */
   password: { key: 'password', kind: 'secret', clientNode: 'password', option: true },
+  /** A file with the client certificate as PEM, followed by its intermediates. */
   clientCertificate: {
     key: 'client-certificate',
     kind: 'path',
@@ -50,11 +60,16 @@ export const USER_FIELDS = {
     option: true,
   },
   clientCertificateData: { key: 'client-certificate-data', kind: 'data', clientNode: 'certData' },
+  /** A file with the private key of the client certificate as PEM. */
   clientKey: { key: 'client-key', kind: 'path', clientNode: 'keyFile', option: true },
   clientKeyData: { key: 'client-key-data', kind: 'secret data', clientNode: 'keyData' },
+  /** The user to impersonate. */
   as: { key: 'as', kind: 'text', clientNode: 'impersonateUser', option: true },
+  /** The UID to impersonate. It needs `as`. */
   asUid: { key: 'as-uid', kind: 'text', option: true },
+  /** The groups to impersonate. They need `as`. */
   asGroups: { key: 'as-groups', kind: 'list', option: true, flag: 'as-group' },
+  /** Extra fields to impersonate, each a list of values. They need `as`. */
   asUserExtra: { key: 'as-user-extra', kind: 'map', option: true },
 } as const satisfies FieldTable
 

@@ -19,15 +19,19 @@ import { isUsableProxy } from './validate.ts'
 
 /** Options that override the kubeconfig, named like kubectl's flags. */
 export interface Overrides extends ClusterOverrides, OptionsOf<typeof USER_FIELDS> {
+  /** The context to use instead of `current-context`. */
   readonly context?: string | undefined
+  /** The cluster entry to use instead of that of the context. */
   readonly cluster?: string | undefined
+  /** The user entry to use instead of that of the context. */
   readonly user?: string | undefined
+  /** The namespace to use instead of that of the context; `cluster.namespace` returns it. */
   readonly namespace?: string | undefined
 }
 
 /** Options that override a cluster entry. */
 export interface ClusterOverrides extends OptionsOf<typeof CLUSTER_FIELDS> {
-  /** The CA as PEM, instead of a file. */
+  /** The CA of the server as PEM, instead of a file. */
   readonly certificateAuthorityData?: string | undefined
 }
 

@@ -14,7 +14,10 @@ export interface HeldCredential<C> {
   readonly isRefused: boolean
 }
 
-/** Why a run started. */
+/**
+ * Why a run started. `first`: there is no credential yet. `expired`: it has expired. `ahead`: it will expire soon and is
+ * still in use. `refused`: a server refused it.
+ */
 export type Reason = 'first' | 'expired' | 'ahead' | 'refused'
 
 /** The one run in flight. */

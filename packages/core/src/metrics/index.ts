@@ -1,5 +1,5 @@
 export {
-  combineObservers as combine,
+  combineObservers,
   createMetrics,
   type Metrics,
   type MetricsOptions,

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect } from 'kubecred'
-import { combine } from 'kubecred/metrics'
+import { combineObservers } from 'kubecred/metrics'
 import { FakeClock } from 'kubecred/testing'
 import { describe, expect, it } from 'vitest'
 import { PluginExitedError } from '../../src/errors/index.ts'
@@ -127,7 +127,7 @@ it('combined observers all receive an event even if one of them throws', () => {
   const throws = (): void => {
     throw new Error('bad observer')
   }
-  const observer = combine(throws, undefined, (event) => heard.push(event.type))
+  const observer = combineObservers(throws, undefined, (event) => heard.push(event.type))
   observer({ type: 'retired', source: plugin })
   expect(heard).toEqual(['retired'])
 })

@@ -1,5 +1,5 @@
 import type { CredentialEvent, Observer } from 'kubecred'
-import { combine, type Metrics } from 'kubecred/metrics'
+import { combineObservers, type Metrics } from 'kubecred/metrics'
 import { describe, expect, it } from 'vitest'
 import { linesOf, makeMetrics, openScene, request } from './scene.ts'
 
@@ -9,7 +9,10 @@ const HOUR_MS = 3_600_000
 
 const WAYS: readonly { name: string; observerOf: (metrics: Metrics) => Observer }[] = [
   { name: 'the observer itself', observerOf: (metrics) => metrics.observer },
-  { name: 'combine()', observerOf: (metrics) => combine(metrics.observer, () => {}) },
+  {
+    name: 'combineObservers()',
+    observerOf: (metrics) => combineObservers(metrics.observer, () => {}),
+  },
   { name: 'a function', observerOf: (metrics) => (event) => metrics.observer(event) },
 ]
 

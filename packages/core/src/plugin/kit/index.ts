@@ -10,7 +10,7 @@ export {
   type ExecInfoOptions,
   execInfo,
 } from './cluster-options.ts'
-export { encodeExecCredential as answer, type PluginCredential } from './encode-exec-credential.ts'
+export { encodeExecCredential, type PluginCredential } from './encode-exec-credential.ts'
 export type { Prompt, PromptOptions } from './prompt.ts'
 export { readExecInfo } from './read-exec-info.ts'
 export { type PluginContext, type PluginFunction, runPlugin } from './run-plugin.ts'

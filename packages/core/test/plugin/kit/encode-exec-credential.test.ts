@@ -2,7 +2,11 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { API_VERSIONS } from '../../../src/kubeconfig/exec-config.ts'
 import { decodeExecCredential } from '../../../src/plugin/exec-credential.ts'
-import { answer, type PluginCredential, Secret } from '../../../src/plugin/kit/index.ts'
+import {
+  encodeExecCredential,
+  type PluginCredential,
+  Secret,
+} from '../../../src/plugin/kit/index.ts'
 import { expectNoLeak } from '../../fixtures/no-leak.ts'
 
 const [V1] = API_VERSIONS
@@ -10,7 +14,7 @@ const MARK = 'hunter2-hunter2'
 
 function failure(credential: unknown): { path: string; message: string; hint: string } {
   try {
-    answer(credential as PluginCredential, { apiVersion: V1 })
+    encodeExecCredential(credential as PluginCredential, { apiVersion: V1 })
   } catch (error) {
     expectNoLeak([error], [MARK])
     return error as { path: string; message: string; hint: string }
@@ -20,7 +24,7 @@ function failure(credential: unknown): { path: string; message: string; hint: st
 
 describe('an answer', () => {
   it.each(API_VERSIONS)('is in the requested version: %s', (apiVersion) => {
-    expect(JSON.parse(answer({ token: 't' }, { apiVersion }))).toEqual({
+    expect(JSON.parse(encodeExecCredential({ token: 't' }, { apiVersion }))).toEqual({
       kind: 'ExecCredential',
       apiVersion,
       status: { token: 't' },
@@ -29,11 +33,11 @@ describe('an answer', () => {
 
   it('is one line', () => {
     const credential = { clientCertificateData: 'a\nb', clientKeyData: new Secret('c\nd') }
-    expect(answer(credential, { apiVersion: V1 })).not.toContain('\n')
+    expect(encodeExecCredential(credential, { apiVersion: V1 })).not.toContain('\n')
   })
 
   it('contains the value of a Secret', () => {
-    const text = answer({ token: new Secret('in-a-secret') }, { apiVersion: V1 })
+    const text = encodeExecCredential({ token: new Secret('in-a-secret') }, { apiVersion: V1 })
     expect(JSON.parse(text).status.token).toBe('in-a-secret')
   })
 
@@ -44,7 +48,7 @@ describe('an answer', () => {
     ['2030-01-31T14:00:00+02:00', '2030-01-31T14:00:00+02:00'],
     [undefined, undefined],
   ])('writes the time %s as %s', (expirationTimestamp, written) => {
-    const text = answer({ token: 't', expirationTimestamp }, { apiVersion: V1 })
+    const text = encodeExecCredential({ token: 't', expirationTimestamp }, { apiVersion: V1 })
     expect(JSON.parse(text).status.expirationTimestamp).toBe(written)
   })
 })
@@ -95,7 +99,7 @@ it('an answer is decoded to the same credential', () => {
     })) as fc.Arbitrary<PluginCredential>
   fc.assert(
     fc.property(credential, fc.constantFrom(...API_VERSIONS), (given, apiVersion) => {
-      const bytes = new TextEncoder().encode(answer(given, { apiVersion }))
+      const bytes = new TextEncoder().encode(encodeExecCredential(given, { apiVersion }))
       const read = decodeExecCredential(bytes, { apiVersion, command: 'p' })
       expect(read.token?.expose()).toBe(open(given.token))
       expect(read.certificate?.chain).toBe(given.clientCertificateData)
