@@ -166,7 +166,7 @@ async function runWith(source: string): Promise<{ out: string; code: number | nu
   const exec = await sandbox.plugin({ user: 'jane' })
   const child = spawn(
     process.execPath,
-    ['--import', pathToFileURL(path).href, join(root, 'examples/01-list-namespaces/main.mjs')],
+    ['--import', pathToFileURL(path).href, join(root, 'examples/list-namespaces.mjs')],
     { env: { ...process.env, KUBECONFIG: sandbox.writeKubeconfig({ user: { exec } }) } },
   )
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve))

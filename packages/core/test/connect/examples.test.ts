@@ -1,76 +1,201 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { type ChildProcessByStdio, spawn, spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { type Sandbox, startSandbox } from '@kubecred/sandbox'
 import { connect } from 'kubecred'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
-const fileOf = (path: string): string =>
-  fileURLToPath(new URL(`../../../../examples/${path}`, import.meta.url))
+const root = fileURLToPath(new URL('../../../../', import.meta.url))
+const fileOf = (path: string): string => join(root, 'examples', path)
+const hasOpenssl = spawnSync('openssl', ['version']).status === 0
 
-let sandbox: Sandbox
+const NAMES = 'default\nkube-public\nkube-system\n'
+const containing = (part: string) => expect.stringContaining(part) as unknown
 
-beforeEach(async () => {
-  sandbox = await startSandbox()
-})
-afterEach(() => sandbox.close())
-
-function run(path: string, kubeconfig: string): ChildProcess {
-  return spawn(process.execPath, [fileOf(path)], {
-    env: { ...process.env, KUBECONFIG: kubeconfig },
-  })
+interface Example {
+  readonly file: string
+  readonly args?: readonly string[]
+  readonly shows: unknown
+  /** The user that the server must see: jane is the one of the kubeconfig, ann has everything else. */
+  readonly user?: 'jane' | 'ann'
+  /** How many connections it opens; undefined if that may change. */
+  readonly connections?: number
 }
 
-const outputOf = ({ stdout }: ChildProcess) => text(stdout as NodeJS.ReadableStream)
+/** Each ends by itself. */
+const EXAMPLES: readonly Example[] = [
+  { file: 'list-namespaces.mjs', shows: NAMES },
+  { file: 'undici.mjs', shows: containing(`${NAMES}Kubernetes v1.`) },
+  { file: 'https.mjs', shows: NAMES },
+  {
+    file: 'http2.mjs',
+    shows: 'pods in default: 1\npods in kube-public: 0\npods in kube-system: 0\n',
+    connections: 1,
+  },
+  { file: 'ws.mjs', args: ['web', 'whoami'], shows: `${NAMES}jane` },
+  { file: 'vault.mjs', shows: `${NAMES}login example: ready\n` },
+  {
+    file: 'metrics.mjs',
+    shows: containing('\nrest_client_exec_plugin_call_total{code="0",call_status="no_error"} 1\n'),
+  },
+  { file: 'client-node.mjs', shows: NAMES },
+  { file: 'exec-plugin/main.mjs', shows: NAMES, user: 'ann' },
+  { file: 'plugin-kit/main.mjs', shows: NAMES, user: 'ann' },
+]
+const NEEDS_OPENSSL: Example = { file: 'signer/main.mjs', shows: NAMES, user: 'ann' }
 
-describe('the examples work as they stand:', () => {
-  it('01-list-namespaces', async () => {
-    const exec = await sandbox.plugin({ user: 'jane' })
-    const child = run('01-list-namespaces/main.mjs', sandbox.writeKubeconfig({ user: { exec } }))
-    expect((await outputOf(child)).split('\n')).toContain('kube-system')
+/** Each ends with Ctrl-C. */
+const WATCHING = [
+  { file: 'watch.mjs', list: NAMES, change: 'ADDED seen\n' },
+  { file: 'informer.mjs', list: NAMES.replace(/.+/g, 'add $&'), change: 'add seen\n' },
+]
+
+let sandbox: Sandbox
+let kubeconfig: string
+let children: Child[]
+
+beforeEach(async () => {
+  children = []
+  sandbox = await startSandbox()
+  kubeconfig = sandbox.writeKubeconfig({
+    user: { exec: await sandbox.plugin({ user: 'jane' }) },
+  })
+})
+afterEach(async () => {
+  for (const child of children) child.kill('SIGKILL')
+  await sandbox.close()
+})
+
+describe('examples/', () => {
+  it.each(EXAMPLES)('$file lists the namespaces', check)
+
+  it.skipIf(!hasOpenssl)('signer/main.mjs lists the namespaces (needs openssl)', () =>
+    check(NEEDS_OPENSSL),
+  )
+
+  it('vault.mjs prefers its own login to the kubeconfig', async () => {
+    const CA_FILE = join(sandbox.folder, 'own-ca.crt')
+    writeFileSync(CA_FILE, sandbox.caPem)
+    const { token: TOKEN } = sandbox.issueToken({ user: 'ann' })
+    const { out } = await finish(run('vault.mjs', [], { SERVER: sandbox.url, CA_FILE, TOKEN }))
+    expect(out).toBe(`${NAMES}login example: ready\n`)
+    expect(sandbox.requests).toMatchObject([{ user: 'ann' }])
+    expect(sandbox.pluginRuns).toBe(0)
   })
 
-  it('02-exec-plugin', async () => {
-    const { token } = sandbox.issueToken({ user: 'jane' })
-    const stanza = readFileSync(fileOf('02-exec-plugin/user.yaml'), 'utf8')
-    expect(stanza).toContain('command: ./plugin.mjs')
-    const exec = { command: fileOf('02-exec-plugin/plugin.mjs'), env: { EXAMPLE_TOKEN: token } }
-    await using cluster = await connect({ kubeconfig: sandbox.writeKubeconfig({ user: { exec } }) })
-    expect((await cluster.fetch('/api/v1/namespaces')).status).toBe(200)
-  })
-
-  it('05-client-node, which ends by itself', async () => {
-    const exec = await sandbox.plugin({ user: 'jane' })
-    const child = run('05-client-node/main.mjs', sandbox.writeKubeconfig({ user: { exec } }))
-    const ended = once(child, 'exit')
-    expect((await outputOf(child)).split('\n')).toContain('kube-system')
-    expect(await ended).toEqual([0, null])
-    expect(sandbox.requests).toMatchObject([{ user: 'jane', status: 200 }])
+  it.each(WATCHING)('$file shows a change, until Ctrl-C', async ({ file, list, change }) => {
+    const child = run(file)
+    const finished = finish(child)
+    await untilShown(child, list)
+    const shown = untilShown(child, change)
+    await create('/api/v1/namespaces', 'seen')
+    await shown
+    child.kill('SIGINT')
+    expect(await finished).toMatchObject({ out: list + change, code: 0 })
   })
 
   it.each([
-    ['03-watch/main.mjs', 'ADDED seen\n'],
-    ['05-client-node/informer.mjs', 'add seen\n'],
-  ])('%s', async (program, shown) => {
-    const exec = await sandbox.plugin({ user: 'jane' })
-    const kubeconfig = sandbox.writeKubeconfig({ user: { exec } })
-    const child = run(program, kubeconfig)
-    await using cluster = await connect({ kubeconfig })
-    await expect
-      .poll(() => sandbox.requests.some(({ path }) => path.includes('watch=true')), {
-        timeout: 10_000,
-      })
-      .toBe(true)
-    await cluster.fetch('/api/v1/namespaces/default/configmaps', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ metadata: { name: 'seen' } }),
+    ['ws.mjs web whoami', `${NAMES}jane`],
+    ['exec-plugin/main.mjs', NAMES],
+  ])('sandbox.mjs runs %s without a cluster', async (words, shows) => {
+    const [file = '', ...args] = words.split(' ')
+    const env = { KUBECONFIG: '/nowhere' }
+    expect(await finish(run('sandbox.mjs', [fileOf(file), ...args], env))).toEqual({
+      out: shows,
+      err: '',
+      code: 0,
     })
-    const [line] = (await once(child.stdout as NodeJS.ReadableStream, 'data')) as [Buffer]
-    expect(line.toString()).toBe(shown)
-    child.kill('SIGINT')
-    expect(await once(child, 'exit')).toEqual([0, null])
+  })
+
+  it('has no program that is not run here, or that its README does not list', () => {
+    const programs = readdirSync(fileOf('.'), { recursive: true })
+      .map((path) => String(path).replaceAll('\\', '/'))
+      .filter((path) => /^[^/]+\.mjs$|\/main\.mjs$/.test(path))
+    const tested = [...EXAMPLES, NEEDS_OPENSSL, ...WATCHING].map(({ file }) => file)
+    expect(programs.sort()).toEqual([...tested, 'sandbox.mjs'].sort())
+    const page = readFileSync(fileOf('README.md'), 'utf8')
+    expect(programs.filter((path) => !page.includes(`](${path})`))).toEqual([])
+  })
+
+  it.each(['README.md', 'packages/core/README.md'])('begins with the program of %s', (page) => {
+    const [, program] = /```js\n(.*?)```/s.exec(readFileSync(join(root, page), 'utf8')) ?? []
+    expect(readFileSync(fileOf('list-namespaces.mjs'), 'utf8')).toBe(program)
   })
 })
+
+async function check(example: Example): Promise<void> {
+  const { file, args = [], shows, user = 'jane', connections } = example
+  await create('/api/v1/namespaces/default/pods', 'web')
+  const { token } = sandbox.issueToken({ user: 'ann' })
+  const { certificate, key } = await sandbox.issueCertificate({ user: 'ann' })
+  writeFileSync(join(sandbox.folder, 'client.crt'), certificate)
+  writeFileSync(join(sandbox.folder, 'client.key'), key, { mode: 0o600 })
+  const before = sandbox.requests.length
+  expect(await finish(run(file, args, { EXAMPLE_TOKEN: token }))).toEqual({
+    out: shows,
+    err: '',
+    code: 0,
+  })
+  const requests = sandbox.requests.slice(before)
+  expect([...new Set(requests.map((request) => request.user))]).toEqual([user])
+  if (connections === undefined) return
+  expect(new Set(requests.map(({ connection }) => connection)).size).toBe(connections)
+}
+
+type Child = ChildProcessByStdio<null, Readable, Readable>
+
+/** Starts a program as its first comment says, in the folder of the sandbox. */
+function run(
+  file: string,
+  args: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
+): Child {
+  const users = join(dirname(fileOf(file)), 'user.yaml')
+  const files = existsSync(users) ? [kubeconfig, users] : [kubeconfig]
+  const child = spawn(process.execPath, [fileOf(file), ...args], {
+    cwd: sandbox.folder,
+    env: { ...process.env, KUBECONFIG: files.join(delimiter), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  children.push(child)
+  return child
+}
+
+interface Finished {
+  readonly out: string
+  readonly err: string
+  readonly code: number | null
+}
+
+async function finish(child: Child): Promise<Finished> {
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
+  const [out, err, code] = await Promise.all([text(child.stdout), text(child.stderr), ended])
+  return { out, err, code }
+}
+
+/** Waits until the program has printed this; fails if it ends before. */
+function untilShown(child: Child, part: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let shown = ''
+    child.stdout.on('data', (chunk: Buffer) => {
+      shown += chunk
+      if (shown.includes(part)) resolve()
+    })
+    child.once('close', () => reject(new Error(`it ended after ${JSON.stringify(shown)}`)))
+  })
+}
+
+async function create(path: string, name: string): Promise<void> {
+  const { token } = sandbox.issueToken({ user: 'admin' })
+  const admin = sandbox.writeKubeconfig({ user: { token } })
+  await using cluster = await connect({ kubeconfig: admin })
+  const { status } = await cluster.fetch(path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ metadata: { name } }),
+  })
+  expect(status).toBe(201)
+}

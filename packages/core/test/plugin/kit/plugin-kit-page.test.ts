@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { INFO, runPath, writePlugin } from './spawn-plugin.ts'
 
 const root = new URL('../../../../../', import.meta.url)
-const EXAMPLE = fileURLToPath(new URL('examples/04-plugin-kit/plugin.mjs', root))
+const EXAMPLE = fileURLToPath(new URL('examples/plugin-kit/plugin.mjs', root))
 const page = readFileSync(new URL('docs/plugin-kit.md', root), 'utf8')
 
 let sandbox: Sandbox
@@ -33,7 +33,7 @@ async function userSeenWith(
   return sandbox.requests.at(-1)?.user
 }
 
-describe('examples/04-plugin-kit', () => {
+describe('examples/plugin-kit', () => {
   it('authenticates a client', async () => {
     const { token } = sandbox.issueToken({ user: 'jane' })
     expect(await userSeenWith(process.execPath, [EXAMPLE], { EXAMPLE_TOKEN: token })).toBe('jane')

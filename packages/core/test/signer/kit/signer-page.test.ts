@@ -9,7 +9,7 @@ import { makePair } from '../../fixtures/make-certificates.ts'
 import { certificateRequest, runSigner, signRequest, writeProgram } from './spawn-signer.ts'
 
 const root = new URL('../../../../../', import.meta.url)
-const EXAMPLE = fileURLToPath(new URL('examples/06-signer/signer.mjs', root))
+const EXAMPLE = fileURLToPath(new URL('examples/signer/signer.mjs', root))
 const page = readFileSync(new URL('docs/signer-author.md', root), 'utf8')
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0
 
@@ -22,7 +22,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const message = Buffer.from('message')
 const padding = constants.RSA_PKCS1_PSS_PADDING
 
-describe.skipIf(!hasOpenssl)('examples/06-signer (needs openssl)', () => {
+describe.skipIf(!hasOpenssl)('examples/signer (needs openssl)', () => {
   it.each([
     ['rsa', '*rsa.PSSOptions', '{"SaltLength":-1,"Hash":5}', 'sha256'],
     ['P-256', 'crypto.Hash', '5', 'sha256'],

@@ -1,4 +1,5 @@
-// An informer that runs for months: it reports every credential problem as an error event and starts again.
+// With an informer of @kubernetes/client-node that runs for months: lists the namespaces, then prints each change until
+// Ctrl-C. It reports every credential problem as an error event, and starts again.
 import { CoreV1Api, KubeConfig, makeInformer } from '@kubernetes/client-node'
 import { attach } from 'kubecred/client-node'
 
@@ -7,19 +8,16 @@ kc.loadFromDefault()
 const attachment = attach(kc)
 
 const api = kc.makeApiClient(CoreV1Api)
-const informer = makeInformer(kc, '/api/v1/namespaces/default/configmaps', () =>
-  api.listNamespacedConfigMap({ namespace: 'default' }),
-)
-informer.on('add', ({ metadata }) => process.stdout.write(`add ${metadata.name}\n`))
-informer.on('delete', ({ metadata }) => process.stdout.write(`delete ${metadata.name}\n`))
+const informer = makeInformer(kc, '/api/v1/namespaces', () => api.listNamespace())
+informer.on('add', ({ metadata }) => console.log(`add ${metadata.name}`))
+informer.on('delete', ({ metadata }) => console.log(`delete ${metadata.name}`))
 let isStopping = false
 informer.on('error', (error) => {
   // Stopping an informer emits an error event too.
   if (isStopping) return
-  process.stderr.write(`${error.message}; trying again in a second\n`)
+  console.error(`${error.message}; trying again in a second`)
   setTimeout(() => informer.start(), 1000)
 })
-await informer.start()
 
 process.once('SIGINT', async () => {
   isStopping = true
@@ -27,3 +25,4 @@ process.once('SIGINT', async () => {
   await informer.stop()
   await attachment.close()
 })
+await informer.start()

@@ -1,4 +1,4 @@
-// @kubernetes/client-node with one more line: plugins run once, refused tokens are replaced, connections are reused.
+// With @kubernetes/client-node, after one more line: plugins run once, refused tokens are replaced, connections are reused.
 import { CoreV1Api, KubeConfig } from '@kubernetes/client-node'
 import { attach } from 'kubecred/client-node'
 
@@ -7,4 +7,4 @@ kc.loadFromDefault()
 attach(kc)
 
 const { items } = await kc.makeApiClient(CoreV1Api).listNamespace()
-for (const { metadata } of items) process.stdout.write(`${metadata.name}\n`)
+for (const { metadata } of items) console.log(metadata.name)
