@@ -74,10 +74,6 @@ function describeEntry(entry: EntryStatus, now: number): SeenByAgent | undefined
     }
   }
   if (state !== 'ready' && state !== 'refused') return undefined
-  const isOver = expiresAt !== undefined && expiresAt <= now
-  return {
-    state: isOver ? 'expired' : 'valid',
-    ...ran,
-    ...(expiresAt !== undefined && { expiresAt }),
-  }
+  if (expiresAt === undefined) return { state: 'unchecked', ...ran }
+  return { state: expiresAt <= now ? 'expired' : 'valid', ...ran, expiresAt }
 }

@@ -110,13 +110,8 @@ async function runOne({ flags, io, signal }: Call, row: ContextStatus): Promise<
     try {
       const { expiresAt } = await cluster.credential({ signal })
       const ran = { ranAt: io.now(), tookMs: io.now() - startedAt }
-      const isOver = expiresAt !== undefined && expiresAt <= io.now()
-      return {
-        ...row,
-        ...ran,
-        state: isOver ? 'expired' : 'valid',
-        ...(expiresAt !== undefined && { expiresAt }),
-      }
+      if (expiresAt === undefined) return { ...row, ...ran, state: 'unchecked' }
+      return { ...row, ...ran, state: expiresAt <= io.now() ? 'expired' : 'valid', expiresAt }
     } finally {
       await cluster.close()
     }

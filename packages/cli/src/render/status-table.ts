@@ -93,9 +93,9 @@ function expiryText(
 ): string {
   switch (state) {
     case 'valid':
-      return expiresAt === undefined
-        ? 'no known expiry (not checked)'
-        : `expires in ${formatDuration(expiresAt - now)}`
+      return `expires in ${formatDuration((expiresAt ?? now) - now)}`
+    case 'unchecked':
+      return 'no known expiry (not checked)'
     case 'expired':
       return `expired ${formatDuration(now - (expiresAt ?? now))} ago`
     case 'anonymous':
@@ -113,8 +113,14 @@ function invalidText(message: string, width: number): string {
   return cut(reason === undefined ? whole : `invalid: ${reason} (${context})`, width)
 }
 
-function paintFor({ state, expiresAt }: ContextStatus, palette: Palette): (text: string) => string {
+function paintFor({ state }: ContextStatus, palette: Palette): (text: string) => string {
   const { green, red, yellow, dim } = palette
-  if (state === 'valid' && expiresAt === undefined) return dim
-  return { valid: green, expired: red, invalid: red, anonymous: yellow, unknown: dim }[state]
+  return {
+    valid: green,
+    expired: red,
+    invalid: red,
+    anonymous: yellow,
+    unknown: dim,
+    unchecked: dim,
+  }[state]
 }

@@ -105,7 +105,7 @@ describe('status', () => {
         },
       )
     expect(paint({ expiresAt: 720_000 })).toContain(green('expires in 12 min'))
-    expect(paint({})).toContain(dim('no known expiry (not checked)'))
+    expect(paint({ state: 'unchecked' })).toContain(dim('no known expiry (not checked)'))
   })
 
   it('has one line for each context if there is room, otherwise two', () => {

@@ -22,7 +22,7 @@ export type Step = (typeof STEPS)[number]
 /**
  * The result of one step, as plain data without secrets.
  *
- * The verdict `odd` means that the step works but should be reviewed, `skipped` that an earlier failure prevented it.
+ * The verdict `warning` means that the step works but should be reviewed, `skipped` that an earlier failure prevented it.
  */
 export interface Finding {
   readonly step: Step

@@ -20,26 +20,29 @@ export interface ContextSummary {
   readonly isCurrent: boolean
   readonly server?: string
   readonly source?: SourceLabel
-  /** `unknown` if only the plugin, issuer or signer can tell; `broken` if the entry cannot be used. */
-  readonly state: 'valid' | 'expired' | 'unknown' | 'anonymous' | 'invalid'
+  /**
+   * `valid` if it has not expired, `unchecked` if it has no known expiry, `unknown` if only the plugin, issuer or signer can
+   * tell, `invalid` if the entry cannot be used. The server is not asked.
+   */
+  readonly state: 'valid' | 'unchecked' | 'expired' | 'unknown' | 'anonymous' | 'invalid'
   /** Milliseconds since the epoch; undefined if the credential has no expiry or it is unknown. */
   readonly expiresAt?: number
   /** Why the entry cannot be used, and how to fix it. */
   readonly problem?: { readonly message: string; readonly hint?: string }
 }
 
-/** Options of `survey`. */
+/** Options of `inspectContexts`. */
 export type InspectContextsOptions = Pick<ConnectOptions, 'kubeconfig' | 'env'>
 
 /**
  * Lists every context of the kubeconfig with the source of its credential and when that expires.
  *
- * Reads files only: runs no plugin and sends nothing. A context that cannot be used has the state `broken`.
+ * Reads files only: runs no plugin and sends nothing. A context that cannot be used has the state `invalid`.
  *
  * @throws {CredentialError} If the files cannot be read.
  *
  * @example
- * for (const { context, state, expiresAt } of await survey()) console.log(context, state, expiresAt)
+ * for (const { context, state, expiresAt } of await inspectContexts()) console.log(context, state, expiresAt)
  */
 export async function inspectContexts({
   kubeconfig,
@@ -95,7 +98,7 @@ async function stateOf(user: UserIdentity): Promise<Pick<ContextSummary, 'state'
     credential.certificate?.notAfter,
     credential.token && readClaims(credential.token.expose())?.expiresAt,
   ].filter((expiry) => expiry !== undefined)
-  if (expiries.length === 0) return { state: 'valid' }
+  if (expiries.length === 0) return { state: 'unchecked' }
   const expiresAt = Math.min(...expiries)
   return { state: expiresAt > systemClock.now() ? 'valid' : 'expired', expiresAt }
 }

@@ -57,7 +57,7 @@ export class ResourceCache {
     await Promise.allSettled(this.#all().map((resource) => resource.destroy(reason)))
   }
 
-  /** Closes at once what `leave()` has not finished closing. */
+  /** Closes at once what `drain()` has not finished closing. */
   async destroyClosing(reason: Error): Promise<void> {
     await Promise.allSettled([...this.#closing].map((resource) => resource.destroy(reason)))
   }

@@ -77,7 +77,7 @@ export async function createMetrics<Register extends PromRegister = PromRegister
  * Each observer receives every event, even if another one throws.
  *
  * @example
- * const cluster = await connect({ observer: combine(metrics.observer, (event) => log(event)) })
+ * const cluster = await connect({ observer: combineObservers(metrics.observer, (event) => log(event)) })
  */
 export function combineObservers(...observers: (Observer | undefined)[]): Observer {
   return (event) => {

@@ -32,7 +32,7 @@ export class LoginQueue {
     if (signal?.aborted) return Promise.reject(signal.reason)
     if (this.isFull) return Promise.reject(new LoginQueueFullError(this.#max))
     const waitMs = Math.max(0, until - this.#clock.now())
-    // `awaited` keeps the process alive: a program that waits for nothing else must not exit before this settles.
+    // `afterRef` keeps the process alive: a program that waits for nothing else must not exit before this settles.
     return this.#queue.wait(signal, (leave) => this.#clock.afterRef(waitMs, () => leave(onLimit())))
   }
 

@@ -25,7 +25,7 @@ export function isProxied({ info }: ResourceCall): boolean {
 }
 
 /**
- * Passes a request to the `proxied` option.
+ * Passes a request to the `onProxyRequest` option.
  *
  * @throws {StatusError} 404 if there is no such option.
  */
