@@ -1,6 +1,5 @@
 // With WebSockets: lists the namespaces, then runs a command in a pod, as kubectl exec does. It needs the package ws.
 //   node examples/ws.mjs POD COMMAND [ARGUMENT…]
-import { once } from 'node:events'
 import { connect } from 'kubecred'
 import { openWebSocket } from 'kubecred/ws'
 
@@ -23,7 +22,7 @@ socket.on('message', (data) => {
   const rest = data.subarray(1)
   if (channel === 1) process.stdout.write(rest)
   if (channel === 2) process.stderr.write(rest)
-  if (channel === 3 && JSON.parse(rest).status !== 'Success') process.exitCode = 1
+  if (channel === 3 && JSON.parse(rest.toString()).status !== 'Success') process.exitCode = 1
 })
-await once(socket, 'close')
+await new Promise((resolve) => socket.once('close', resolve))
 await cluster.close()

@@ -1,7 +1,8 @@
 // Compiles the ts and js blocks of the pages, and the programs in examples/, against the built packages.
 //
 // A block with an import begins a program. A block without one continues the program above it on its page: it sees what
-// that declared, and may declare the same names again.
+// that declared, and may declare the same names again. A block whose first line is `// NAME.mjs` begins the program of that
+// name, which other programs of the page can import as `./NAME.mjs`.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,6 +21,14 @@ declare global {
 }
 `
 
+/** Packages whose imports have the type any: they are not installed here, or their types do not fit `nodenext`. */
+const UNTYPED = [
+  ...['express', 'fastify', 'pino', 'winston', '@jest/globals', '@opentelemetry/*'],
+  ...['@rollup/plugin-commonjs', '@rollup/plugin-json'],
+]
+
+const FILE_NAME = /^(?:#!.*\n)?\/\/ ([\w.-]+\.(?:mjs|js|ts))\n/
+
 const OPTIONS = {
   // Pages show what users write: against the types that are published, and no stricter than most projects are.
   customConditions: [],
@@ -27,6 +36,7 @@ const OPTIONS = {
   checkJs: true,
   noEmit: true,
   noImplicitAny: false,
+  noImplicitReturns: false,
   noPropertyAccessFromIndexSignature: false,
   noUnusedLocals: false,
   noUnusedParameters: false,
@@ -47,11 +57,15 @@ const ON_UNKNOWN = /does not exist on type '(?:unknown|\{\})'/
  */
 export function checkCode(root, pages, files = []) {
   const programs = pages.flatMap(({ path, blocks }) =>
-    joinPrograms(blocks).map((program, at) => ({ ...program, path, name: `${path}.${at}` })),
+    joinPrograms(blocks).map((program, at) => ({
+      ...program,
+      path,
+      file: fileOf(path, program, at),
+    })),
   )
   const others = files.map(({ path, text }) => ({
     path,
-    name: path,
+    file: path,
     language: 'js',
     text: text.replace(/^#!.*/, ''),
   }))
@@ -70,14 +84,25 @@ function joinPrograms(blocks) {
   for (const block of blocks) {
     const language = LANGUAGES[block.language]
     if (language === undefined) continue
-    const begins = /^(?:import|export)\b/m.test(block.text) && !block.isContinued
+    const begins =
+      FILE_NAME.test(block.text) || (/^(?:import|export)\b/m.test(block.text) && !block.isContinued)
     if (begins || programs.length === 0) programs.push([])
     programs.at(-1).push({ ...block, language })
   }
+  const names = new Set()
   return programs.map((own) => {
     const language = own.some((block) => block.language === 'ts') ? 'ts' : 'js'
-    return { language, text: `${nest(own)}\n${declare(own, language)}` }
+    const [, found] = FILE_NAME.exec(own[0].text) ?? []
+    // The first program of a name is the one that others import.
+    const name = names.has(found) ? undefined : found
+    names.add(found)
+    return { language, name, text: `${nest(own)}\n${declare(own, language)}` }
   })
+}
+
+/** Where a program is compiled: each page has a folder, so that its programs can import each other. */
+function fileOf(path, { name, language }, at) {
+  return `${path}/${name ?? `${at}.${language}`}`
 }
 
 function declare(blocks, language) {
@@ -116,7 +141,7 @@ function compile(root, programs, compilerOptions) {
   const folder = mkdtempSync(join(tmpdir(), 'kubecred-docs-'))
   const home = fileURLToPath(root)
   try {
-    const files = programs.map(({ name, language }) => `${name}.${language}`)
+    const files = programs.map(({ file }) => file)
     for (const [at, { text }] of programs.entries()) {
       mkdirSync(dirname(join(folder, files[at])), { recursive: true })
       writeFileSync(join(folder, files[at]), text)
@@ -124,10 +149,14 @@ function compile(root, programs, compilerOptions) {
     symlinkSync(join(home, 'node_modules'), join(folder, 'node_modules'), 'junction')
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
     writeFileSync(join(folder, 'given.d.ts'), GIVEN)
+    writeFileSync(
+      join(folder, 'untyped.d.ts'),
+      UNTYPED.map((name) => `declare module '${name}'`).join('\n'),
+    )
     const config = {
       extends: join(home, 'tsconfig.base.json'),
       compilerOptions,
-      files: ['given.d.ts', ...files],
+      files: ['given.d.ts', 'untyped.d.ts', ...files],
     }
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config))
     const tsc = join(home, 'node_modules/typescript/bin/tsc')

@@ -112,7 +112,7 @@ function checkPkcs11(argv) {
     parsePkcs11(argv)
   } catch (error) {
     // A page may name a command without all that it needs.
-    if (!/^\w+ needs /.test(error.message)) throw error
+    if (!/^\w+ requires /.test(error.message)) throw error
   }
 }
 

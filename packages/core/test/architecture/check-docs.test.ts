@@ -45,6 +45,15 @@ it.each([
   ],
   ['a name that was not declared', ['```js', 'missing()', '```'], '2: TS2304'],
   ['a continued block', ['```js', IMPORT, '```', '', '```js', 'connect().x', '```'], '6: TS2339'],
+  [
+    'a name that another program of the page does not export',
+    [
+      ...['```js', '// one.mjs', 'export const one = 1', '```'],
+      ...['```js', "import { two } from './one.mjs'", '```'],
+    ],
+    '6: TS2305',
+  ],
+  ['a package that does not exist', ['```js', "import 'expres'", '```'], '2: TS2882'],
   ['a command', ['```', 'kubecred docter', '```'], '2: unknown command'],
   [
     'a flag of another command',
@@ -82,6 +91,9 @@ it('the check of the pages accepts what is right, given or not checked', () => {
       '```',
       '',
     ],
+    ...['```js', '// names.mjs', 'export const names = []', '```', ''],
+    ...['```js', "import express from 'express'", "import { names } from './names.mjs'"],
+    ...['express().send(names)', '```', ''],
     ...['<!-- not checked: it is wrong -->', '', '```js', 'missing()', '```', ''],
     ...['```', 'kubecred run -- kubectl get --bad # not ours', '```', ''],
     ...['```', '$ kubecred whoami', 'kubecred is not a command here', '```'],
