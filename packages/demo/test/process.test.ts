@@ -141,7 +141,7 @@ describe.skipIf(process.platform !== 'linux')('a demo with a problem', { concurr
     const demo = start(context, { args: ['--port', String(port)] })
     expect(await demo.end()).toBe(2)
     other.close()
-    expect(demo.err).toContain(`port ${port} is taken`)
+    expect(demo.err).toContain(`port ${port} is already in use`)
     expect(demo.out).toBe('')
     expect(demo.remains).toEqual([])
   })

@@ -1,4 +1,4 @@
-import type { Refusal } from '../credential/refusal.ts'
+import type { Refusal } from '../credential/credential.ts'
 import { ClosedError, isCredentialError } from '../errors/index.ts'
 import { AbortableQueue } from '../lifecycle/abortable-queue.ts'
 import { DEFAULT_LIFECYCLE, type LifecyclePolicy } from '../lifecycle/policy.ts'

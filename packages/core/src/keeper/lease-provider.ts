@@ -1,4 +1,4 @@
-import type { Refusal } from '../credential/refusal.ts'
+import type { Refusal } from '../credential/credential.ts'
 import { ForeignOriginError } from '../errors/index.ts'
 import type { SourceLabel } from '../ports/observer.ts'
 import type { Secret } from '../secret/secret.ts'

@@ -1,4 +1,4 @@
-import type { Refusal } from '../credential/refusal.ts'
+import type { Refusal } from '../credential/credential.ts'
 import { ExecInfoError } from '../errors/index.ts'
 import { encodeJson } from '../formats/json.ts'
 import { describeType, type Fields, isFields, withoutUndefined } from '../formats/plain-object.ts'

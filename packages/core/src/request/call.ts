@@ -1,5 +1,5 @@
 import { type Duplex, Readable } from 'node:stream'
-import type { Refusal } from '../credential/refusal.ts'
+import type { Refusal } from '../credential/credential.ts'
 import { explainNetworkError } from '../dial/network-errors.ts'
 import type { Target } from '../dial/target.ts'
 import { isCredentialError } from '../errors/index.ts'

@@ -1,4 +1,4 @@
-import { type Refusal, UNAUTHORIZED } from '../credential/refusal.ts'
+import { type Refusal, UNAUTHORIZED } from '../credential/credential.ts'
 import { isBrokenConnection } from '../dial/network-errors.ts'
 import { ServerUntrustedError } from '../errors/index.ts'
 import { UNTRUSTED_REASONS } from '../errors/transport-errors.ts'

@@ -1,5 +1,4 @@
-import type { Credential } from '../credential/credential.ts'
-import type { Refusal } from '../credential/refusal.ts'
+import type { Credential, Refusal } from '../credential/credential.ts'
 import type { Endpoint } from '../kubeconfig/connection.ts'
 import type { LifecyclePolicy } from '../lifecycle/policy.ts'
 import type { Reason } from '../lifecycle/state.ts'

@@ -1,4 +1,4 @@
-import { type Refusal, UNAUTHORIZED } from '../credential/refusal.ts'
+import { type Refusal, UNAUTHORIZED } from '../credential/credential.ts'
 import {
   ForeignOriginError,
   isCredentialError,

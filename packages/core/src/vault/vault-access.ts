@@ -1,4 +1,4 @@
-import type { Refusal } from '../credential/refusal.ts'
+import type { Refusal } from '../credential/credential.ts'
 import { ClosedError, LoginError, type LoginOutcome } from '../errors/index.ts'
 import type { Keeper } from '../keeper/keeper.ts'
 import type { HeldLease, Lease } from '../keeper/lease.ts'

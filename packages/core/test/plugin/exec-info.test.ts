@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Refusal } from '../../src/credential/refusal.ts'
+import type { Refusal } from '../../src/credential/credential.ts'
 import { API_VERSIONS } from '../../src/kubeconfig/exec-config.ts'
 import { type ExecInfo, encodeExecInfo } from '../../src/plugin/exec-info.ts'
 

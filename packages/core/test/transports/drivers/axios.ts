@@ -7,8 +7,8 @@ export const axiosDriver: Driver = {
   name: 'axios',
   tellsErrors: 'as the cause',
   cannot: {
-    upgrade: 'axios does not return upgraded connections.',
-    'upgrade refused once': 'axios does not return upgraded connections.',
+    upgrade: 'The client axios does not return upgraded connections.',
+    'upgrade refused once': 'The client axios does not return upgraded connections.',
   },
   async open(cluster) {
     const httpsAgent = createAgent(cluster)

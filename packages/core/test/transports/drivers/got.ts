@@ -7,8 +7,8 @@ export const gotDriver: Driver = {
   name: 'got',
   tellsErrors: 'as the cause',
   cannot: {
-    upgrade: 'got does not return upgraded connections.',
-    'upgrade refused once': 'got does not return upgraded connections.',
+    upgrade: 'The client got does not return upgraded connections.',
+    'upgrade refused once': 'The client got does not return upgraded connections.',
   },
   async open(cluster) {
     const agent = createAgent(cluster)

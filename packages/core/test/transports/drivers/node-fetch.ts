@@ -8,8 +8,8 @@ export const nodeFetch: Driver = {
   name: 'node-fetch',
   tellsErrors: 'by code and message',
   cannot: {
-    upgrade: 'node-fetch does not return upgraded connections.',
-    'upgrade refused once': 'node-fetch does not return upgraded connections.',
+    upgrade: 'The client node-fetch does not return upgraded connections.',
+    'upgrade refused once': 'The client node-fetch does not return upgraded connections.',
   },
   async open(cluster) {
     const agent = createAgent(cluster)
