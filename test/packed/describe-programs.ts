@@ -57,7 +57,7 @@ export function describePrograms(how: string, install: () => Promise<Installed>)
         ['fetch', ['/version'], '"gitVersion"'],
         ['whoami', [], 'jane'],
         ['doctor', [], 'jane'],
-        ['status', ['--run'], 'valid'],
+        ['status', ['--run'], 'expires in'],
         ['token', [], '"ExecCredential"'],
         ['run', ['--', 'node', '-e', CLIENT], '"gitVersion"'],
       ])('kubecred %s works', async (command, rest, expected) => {
@@ -122,7 +122,7 @@ export function describePrograms(how: string, install: () => Promise<Installed>)
         const runtime = { XDG_RUNTIME_DIR: installed.makeFolder() }
         onTestFinished(async () => void (await installed.run('kubecred', STOP, runtime)))
         const started = await installed.run('kubecred', ['agent', 'start'], runtime)
-        expect(started).toMatchObject({ status: 0, err: expect.stringContaining('listens') })
+        expect(started).toMatchObject({ status: 0, err: expect.stringContaining('is listening') })
         const stopped = await installed.run('kubecred', STOP, runtime)
         expect(stopped).toMatchObject({ status: 0, err: 'The agent is stopping.\n' })
       })
