@@ -1,7 +1,6 @@
 import type { Call, Command, Io } from './command.ts'
 import { COMMANDS } from './command-table.ts'
 import { EXIT } from './exit-status.ts'
-import { didYouMean } from './flags/did-you-mean.ts'
 import { flagFacts, GLOBAL_FLAGS } from './flags/flag-table.ts'
 import { type CommandLine, parseCommandLine } from './flags/parse-command-line.ts'
 import { Interruption, interruptedBy } from './interruption.ts'
@@ -85,7 +84,8 @@ function chooseCommand({ command, flags }: CommandLine): Command {
   const found = COMMANDS.find(({ name }) => name === wanted)
   if (found !== undefined) return found
   const names = COMMANDS.map(({ name }) => name)
-  throw new UsageError(`unknown command ${JSON.stringify(wanted)}${didYouMean(wanted, names)}`)
+  const mistyped = { typed: wanted, names }
+  throw new UsageError(`unknown command ${JSON.stringify(wanted)}`, undefined, mistyped)
 }
 
 async function showHelp(line: CommandLine, command: Command, io: Io): Promise<number> {
@@ -126,5 +126,5 @@ function hintAtLevel(surplus: string, flags: CommandLine['flags']): string {
 
 function withCommand(error: unknown, name: string | undefined): unknown {
   const isNameless = error instanceof UsageError && error.command === undefined
-  return isNameless ? new UsageError(error.message, name) : error
+  return isNameless ? new UsageError(error.message, name, error.mistyped) : error
 }

@@ -50,6 +50,11 @@ describe('the program', () => {
 
   it.each([
     [['fecth'], 'unknown command "fecth"; did you mean fetch?', '--help'],
+    [
+      ['fetch', '--kubeconfg', 'x'],
+      'unknown flag --kubeconfg; did you mean --kubeconfig?',
+      'fetch --help',
+    ],
     [['deploy'], 'unknown command "deploy"', '--help'],
     [['help', 'whomai'], 'unknown command "whomai"; did you mean whoami?', '--help'],
     [['fetch'], 'fetch needs PATH', 'fetch --help'],

@@ -1,7 +1,6 @@
 import { CODES, type Code, type CodeFacts } from 'kubecred/errors'
 import type { Run } from '../command.ts'
 import { EXIT } from '../exit-status.ts'
-import { didYouMean } from '../flags/did-you-mean.ts'
 import { wantsJson } from '../flags/wants-json.ts'
 import { withFlagNames } from '../render/with-flag-names.ts'
 import { UsageError } from '../usage-error.ts'
@@ -37,10 +36,8 @@ function findCodes(typed: string): Code | Code[] {
   const group = allCodes().filter((code) => code.startsWith(`${full.replace(/_$/, '')}_`))
   if (group.length > 0) return group
   const what = /^\d+$/.test(typed) ? 'exit status' : 'code or group'
-  throw new UsageError(
-    `unknown ${what} ${JSON.stringify(typed)}${didYouMean(full, allCodes())}`,
-    'explain',
-  )
+  const mistyped = { typed: full, names: allCodes() }
+  throw new UsageError(`unknown ${what} ${JSON.stringify(typed)}`, 'explain', mistyped)
 }
 
 /** `hasOwn`, not `in`: every object has a `toString`. */

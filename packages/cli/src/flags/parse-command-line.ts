@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util'
 import { UsageError } from '../usage-error.ts'
-import { didYouMean } from './did-you-mean.ts'
 import { FLAGS, type FlagName, flagFacts, GLOBAL_FLAGS, isFlagName } from './flag-table.ts'
 import { FlagValues } from './flag-values.ts'
 
@@ -73,9 +72,9 @@ const PARSE_OPTIONS = Object.fromEntries(
 
 function knownName({ name, rawName }: OptionToken, command: string | undefined): FlagName {
   if (isFlagName(name)) return name
-  const known = Object.keys(FLAGS).map((flag) => `--${flag}`)
-  const suggestion = rawName.startsWith('--') ? didYouMean(rawName, known) : ''
-  throw new UsageError(`unknown flag ${rawName}${suggestion}`, command)
+  const names = Object.keys(FLAGS).map((flag) => `--${flag}`)
+  const mistyped = rawName.startsWith('--') ? { typed: rawName, names } : undefined
+  throw new UsageError(`unknown flag ${rawName}`, command, mistyped)
 }
 
 function readValue(name: FlagName, token: OptionToken, command: string | undefined): string {

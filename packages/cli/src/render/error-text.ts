@@ -1,5 +1,5 @@
 import { CODES, type CredentialError, describeUnexpected, isCredentialError } from 'kubecred/errors'
-import { exhaustedError } from 'kubecred/internal'
+import { closestName, exhaustedError } from 'kubecred/internal'
 import { EXIT } from '../exit-status.ts'
 import { UsageError } from '../usage-error.ts'
 import type { EventLog } from './event-log.ts'
@@ -19,8 +19,10 @@ export function explainError(error: unknown, stderr: StderrWriter, log: EventLog
   return EXIT.unexpected
 }
 
-function explainUsage({ message, command }: UsageError, stderr: StderrWriter): number {
-  stderr.paragraph(printableLine(message), 'kubecred:')
+function explainUsage({ message, command, mistyped }: UsageError, stderr: StderrWriter): number {
+  const suggestion = mistyped && closestName(mistyped.typed, mistyped.names)
+  const shown = suggestion === undefined ? message : `${message}; did you mean ${suggestion}?`
+  stderr.paragraph(printableLine(shown), 'kubecred:')
   stderr.line(`Try 'kubecred ${command === undefined ? '' : `${command} `}--help'`)
   return EXIT.usage
 }

@@ -65,7 +65,7 @@ describe('a command line', () => {
   })
 
   it.each([
-    [['fetch', '--kubeconfg', 'x'], 'unknown flag --kubeconfg; did you mean --kubeconfig?'],
+    [['fetch', '--kubeconfg', 'x'], 'unknown flag --kubeconfg'],
     [['fetch', '-Z'], 'unknown flag -Z'],
     [['fetch', '--token'], 'flag --token needs a value'],
     [['fetch', '-n'], 'flag -n needs a value'],

@@ -49,9 +49,12 @@ function readYaml(text: string, file: string): unknown {
     return parseYaml(text)
   } catch (error) {
     // The message of any other error may contain a part of the text.
-    const reason = error instanceof YamlError ? error.message : 'invalid YAML'
-    throw new KubeconfigSyntaxError(file, reason, {
-      hint: 'Check that the file is a kubeconfig, and that quotes and brackets are closed.',
+    const { message, line } = error instanceof YamlError ? error : new YamlError('invalid YAML')
+    throw new KubeconfigSyntaxError(file, message, {
+      hint:
+        line === undefined
+          ? 'Check that the file is a kubeconfig.'
+          : `Correct line ${line}, or check that the file is a kubeconfig.`,
     })
   }
 }
