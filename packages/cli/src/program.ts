@@ -58,8 +58,8 @@ export async function runProgram(argv: readonly string[], io: Io): Promise<numbe
 
 const DEFAULT_COLUMNS = 80
 
-function makeProgress({ isTerminal, env, errorColumns }: Io, words: StderrWriter): Progress {
-  return new Progress(words, {
+function makeProgress({ isTerminal, env, errorColumns }: Io, stderr: StderrWriter): Progress {
+  return new Progress(stderr, {
     isTerminal: isTerminal.stderr,
     canRewrite: env['TERM'] !== 'dumb',
     columns: errorColumns ?? DEFAULT_COLUMNS,

@@ -21,14 +21,14 @@ export interface EventSummary {
  */
 export class EventLog {
   readonly level: number
-  readonly #words: StderrWriter
+  readonly #stderr: StderrWriter
   readonly #now: () => number
   readonly #startedAt: number
   #facts: EventSummary = { refusals: 0, refresh: 'none', isRetried: false, hasPassedStderr: false }
 
-  constructor(words: StderrWriter, level: number, now: () => number) {
+  constructor(stderr: StderrWriter, level: number, now: () => number) {
     this.level = level
-    this.#words = words
+    this.#stderr = stderr
     this.#now = now
     this.#startedAt = now()
   }
@@ -41,15 +41,15 @@ export class EventLog {
   tell(text: string, level = 1): void {
     if (this.level < level) return
     const elapsed = `+${((this.#now() - this.#startedAt) / 1000).toFixed(3)}s`
-    const { palette } = this.#words
-    this.#words.line(`  ${palette.dim(elapsed.padEnd(7))}  ${text}`)
+    const { palette } = this.#stderr
+    this.#stderr.line(`  ${palette.dim(elapsed.padEnd(7))}  ${text}`)
   }
 
   readonly observe = (event: CredentialEvent): void => {
     this.#remember(event)
-    if (event.type === 'plugin-stderr') this.#words.pass(event.text)
-    if (event.type === 'warning') this.#words.warn(withFlagNames(event.message))
-    if (event.type === 'user-prompt') this.#words.line(printableLine(event.text))
+    if (event.type === 'plugin-stderr') this.#stderr.pass(event.text)
+    if (event.type === 'warning') this.#stderr.warn(withFlagNames(event.message))
+    if (event.type === 'user-prompt') this.#stderr.line(printableLine(event.text))
     const text = describeEvent(event, { level: this.level, now: this.#now() })
     if (text !== undefined) this.tell(text)
   }

@@ -34,7 +34,7 @@ export interface ProgressOptions {
  * plugin has the terminal or a signer prompts: the line would interrupt the prompt.
  */
 export class Progress {
-  readonly #words: StderrWriter
+  readonly #stderr: StderrWriter
   readonly #options: ProgressOptions
   /** What the command itself waits for. */
   #own: Wait | undefined
@@ -49,8 +49,8 @@ export class Progress {
   #rewrites: boolean
   #timer: NodeJS.Timeout | undefined
 
-  constructor(words: StderrWriter, options: ProgressOptions) {
-    this.#words = words
+  constructor(stderr: StderrWriter, options: ProgressOptions) {
+    this.#stderr = stderr
     this.#options = options
     this.#rewrites = options.canRewrite
   }
@@ -114,7 +114,7 @@ export class Progress {
   /** Removes the line and starts the timer for the current wait. */
   #look(): void {
     clearTimeout(this.#timer)
-    this.#words.clearNote()
+    this.#stderr.clearNote()
     const wait = [...this.#runs.values()].at(-1) ?? this.#own
     const isAsking = this.#atTerminal.size + this.#prompting.size > 0
     if (wait === undefined || isAsking || !this.#options.isTerminal) return
@@ -131,10 +131,10 @@ export class Progress {
     const what = cut(wait.what, room)
     if (!this.#rewrites) {
       this.#written.add(wait)
-      this.#words.line(`kubecred: waiting for ${what}${end}`)
+      this.#stderr.line(`kubecred: waiting for ${what}${end}`)
       return
     }
-    this.#words.note(this.#words.palette.dim(`… waiting for ${what}${end}`))
+    this.#stderr.note(this.#stderr.palette.dim(`… waiting for ${what}${end}`))
     this.#timer = setTimeout(() => this.#show(wait), THEN_MS)
     this.#timer.unref()
   }

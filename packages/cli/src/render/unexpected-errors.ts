@@ -24,13 +24,13 @@ interface Known {
  * ones a minute.
  */
 export class UnexpectedErrors {
-  readonly #words: StderrWriter
+  readonly #stderr: StderrWriter
   readonly #now: () => number
   readonly #known = new Map<string, Known>()
   #hidden = 0
 
-  constructor(words: StderrWriter, now: () => number) {
-    this.#words = words
+  constructor(stderr: StderrWriter, now: () => number) {
+    this.#stderr = stderr
     this.#now = now
   }
 
@@ -52,7 +52,7 @@ export class UnexpectedErrors {
     }
     this.#writeHidden()
     this.#write(id, known?.repeats ?? 0)
-    for (const line of printable(stack).split('\n')) this.#words.line(`  ${line}`)
+    for (const line of printable(stack).split('\n')) this.#stderr.line(`  ${line}`)
     this.#remember(id, now)
   }
 
@@ -67,12 +67,12 @@ export class UnexpectedErrors {
 
   #write(id: string, repeats: number): void {
     const again = repeats === 0 ? '' : `, ${times(repeats)} since it was last written`
-    this.#words.line(`${this.#words.palette.red('kubecred:')} internal error ${id}${again}`)
+    this.#stderr.line(`${this.#stderr.palette.red('kubecred:')} internal error ${id}${again}`)
   }
 
   #writeHidden(): void {
     if (this.#hidden === 0) return
-    this.#words.line(`kubecred: internal errors not written: ${this.#hidden}`)
+    this.#stderr.line(`kubecred: internal errors not written: ${this.#hidden}`)
     this.#hidden = 0
   }
 

@@ -7,12 +7,12 @@ import type { StderrWriter } from '../render/stderr-writer.ts'
  * again, and the command has the terminal.
  */
 export class OneShotSigner {
-  readonly #words: StderrWriter
+  readonly #stderr: StderrWriter
   #hasEnded = false
   #isLoggedIn = false
 
-  constructor(words: StderrWriter) {
-    this.#words = words
+  constructor(stderr: StderrWriter) {
+    this.#stderr = stderr
   }
 
   /** Called when the command takes over the terminal. */
@@ -28,7 +28,7 @@ export class OneShotSigner {
     if (type !== 'sign-failed' || event.error === undefined) return
     if (!this.#isLoggedIn || !this.#hasEnded) return
     this.#hasEnded = false
-    this.#words.warn(
+    this.#stderr.warn(
       `${shortName(source)} exits after each signature and cannot ask for a PIN while the command has the terminal. ` +
         'Use a signer that keeps running or listens on a socket, or configure its PIN; see docs/run.md.',
     )

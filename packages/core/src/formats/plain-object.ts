@@ -11,7 +11,7 @@ export function isFields(value: unknown): value is Fields {
 
 /** Describes the type of a value for an error message, never the value itself. */
 export function describeType(value: unknown): string {
-  if (value === null) return 'null'
+  if (value === null || value === undefined) return String(value)
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object') return 'an object'
   return `a ${typeof value === 'bigint' ? 'number' : typeof value}`

@@ -1,6 +1,6 @@
 import { KubeconfigSyntaxError } from '../errors/index.ts'
 import { decodeBase64 } from '../formats/base64.ts'
-import { isFields } from '../formats/plain-object.ts'
+import { describeType, isFields } from '../formats/plain-object.ts'
 import { Secret } from '../secret/secret.ts'
 import type { EntryOf, EntryValues, FieldTable, Kind } from './fields.ts'
 
@@ -166,12 +166,9 @@ export function kubeconfigErrors(file: string): FieldErrors {
   }
 }
 
+/** YAML's word for an object is a mapping. */
 function typeName(value: unknown): string {
-  if (value === null) return 'null'
-  if (Array.isArray(value)) return 'a list'
-  if (typeof value === 'bigint') return 'a number'
-  if (typeof value === 'string') return 'a string'
-  return typeof value === 'object' ? 'a mapping' : `a ${typeof value}`
+  return isFields(value) ? 'a mapping' : describeType(value)
 }
 
 function typeHint(expected: string, value: unknown): string {

@@ -1,4 +1,5 @@
 import { checkOptionNames } from '../errors/option-names.ts'
+import { describeType, isFields } from '../formats/plain-object.ts'
 
 /** A kubeconfig as a string, for `connect({ kubeconfig })`. */
 export interface KubeconfigText {
@@ -64,7 +65,7 @@ export function checkKubeconfigOption(option: unknown): void {
     }
     if (OBJECT_KEYS.some((key) => Object.hasOwn(option, key))) return
   }
-  throw new TypeError(`${EXPECTED}, got ${describeType(option)}`)
+  throw new TypeError(`${EXPECTED}, got ${describeOption(option)}`)
 }
 
 const EXPECTED =
@@ -74,27 +75,26 @@ function checkText(option: object): void {
   checkOptionNames(option, 'kubeconfig', TEXT_FIELDS)
   const { text, folder } = option as Readonly<Record<string, unknown>>
   if (typeof text !== 'string') {
-    throw new TypeError(`kubeconfig.text must be a string, got ${describeType(text)}`)
+    throw new TypeError(`kubeconfig.text must be a string, got ${describeOption(text)}`)
   }
   if (folder === undefined || (typeof folder === 'string' && folder !== '')) return
-  const came = folder === '' ? 'an empty string' : describeType(folder)
+  const came = folder === '' ? 'an empty string' : describeOption(folder)
   throw new TypeError(`kubeconfig.folder must be the path of a folder, got ${came}`)
 }
 
-/** An object literal, or what a parser makes; also of another realm. */
+/** An object literal, or what a parser makes; also of another realm. An instance, such as client-node's KubeConfig, is not. */
 function isPlainObject(value: unknown): value is object {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  if (!isFields(value)) return false
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
-function describeType(value: unknown): string {
-  if (value === null || value === undefined) return String(value)
+/** Describes a value that is not a kubeconfig, without its content. */
+function describeOption(value: unknown): string {
   if (Array.isArray(value)) {
-    const other = value.find((each) => typeof each !== 'string')
-    return `a list with ${describeType(other)}`
+    return `a list with ${describeType(value.find((each) => typeof each !== 'string'))}`
   }
-  if (typeof value !== 'object') return `a ${typeof value}`
+  if (!isFields(value)) return describeType(value)
   if (!isPlainObject(value)) return `an instance of ${Object(value).constructor?.name || 'a class'}`
   const keys = Object.keys(value).slice(0, 5)
   return keys.length === 0 ? 'an empty object' : `an object with ${keys.join(', ')}`

@@ -15,8 +15,8 @@ interface Entry {
 /**
  * The sources that observed connections use, for gauges that are computed on scrape.
  *
- * A source is in use while at least one connection uses it. An expired certificate
- * stays: alerts look for a negative time to live.
+ * A source is in use while at least one connection uses it. An expired certificate stays: alerts look for a negative
+ * time to live.
  */
 export class SourcesInUse {
   readonly #entries = new Map<SourceLabel, Entry>()
