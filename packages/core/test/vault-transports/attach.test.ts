@@ -1,4 +1,4 @@
-import { type Sandbox, startSandbox } from '@kubecred/sandbox'
+import type { Sandbox } from '@kubecred/sandbox'
 import { AuthenticationV1Api, CoreV1Api, KubeConfig } from '@kubernetes/client-node'
 import { attach } from 'kubecred/client-node'
 import { Vault } from 'kubecred/vault'
@@ -6,19 +6,16 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { codesOf } from '../transports/codes-of.ts'
 import { distinct } from '../transports/scene.ts'
 import { until } from '../transports/until.ts'
+import { infoOf, startTwoServers, type TwoServers } from './two-servers.ts'
 
+let servers: TwoServers
 let one: Sandbox
 let two: Sandbox
 beforeEach(async () => {
-  ;[one, two] = await Promise.all([startSandbox(), startSandbox()])
+  servers = await startTwoServers()
+  ;({ one, two } = servers)
 })
-afterEach(() => Promise.all([one.close(), two.close()]))
-
-const infoOf = (sandbox: Sandbox, user: string) => ({
-  server: sandbox.url,
-  caData: sandbox.caPem,
-  token: sandbox.issueToken({ user }).token,
-})
+afterEach(() => servers[Symbol.asyncDispose]())
 
 /** Two contexts whose users have no usable credential. */
 function twoContexts(): KubeConfig {

@@ -1,21 +1,18 @@
-import { type Sandbox, startSandbox } from '@kubecred/sandbox'
+import type { Sandbox } from '@kubecred/sandbox'
 import { connect } from 'kubecred'
 import { Vault } from 'kubecred/vault'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { seen } from '../transports/admin.ts'
+import { infoOf, startTwoServers, type TwoServers } from './two-servers.ts'
 
+let servers: TwoServers
 let one: Sandbox
 let two: Sandbox
 beforeEach(async () => {
-  ;[one, two] = await Promise.all([startSandbox(), startSandbox()])
+  servers = await startTwoServers()
+  ;({ one, two } = servers)
 })
-afterEach(() => Promise.all([one.close(), two.close()]))
-
-const infoOf = (sandbox: Sandbox, user: string) => ({
-  server: sandbox.url,
-  caData: sandbox.caPem,
-  token: sandbox.issueToken({ user }).token,
-})
+afterEach(() => servers[Symbol.asyncDispose]())
 
 it('exposed values are for cluster.server, with one error when no login is for it any more', async () => {
   let isMoved = false
