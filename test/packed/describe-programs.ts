@@ -21,131 +21,133 @@ const CLIENT = `
   })
 `
 
-/** Tests every installed program against the sandbox. */
-export function describePrograms(how: string, install: () => Promise<Installed>): void {
-  describe.skipIf(process.platform === 'win32')(
-    `installed with ${how},`,
-    { concurrent: true },
-    () => {
-      let installed: Installed
-      let sandbox: Sandbox
-      let kubeconfig: string
-      let plugin: PluginCommand
-      beforeAll(async () => {
-        ;[installed, sandbox] = await Promise.all([install(), startSandbox()])
-        const exec = await sandbox.plugin({ user: 'jane', lifetimeMs: 600_000 })
-        plugin = exec
-        kubeconfig = sandbox.writeKubeconfig({ user: { exec } })
-      })
-      afterAll(async () => {
-        installed?.[Symbol.dispose]()
-        await sandbox?.close()
-      })
+/** Tests every installed program against the sandbox; `hasOnlyCli` if only those of @kubecred/cli are. */
+export function describePrograms(
+  how: string,
+  install: () => Promise<Installed>,
+  { hasOnlyCli = false } = {},
+): void {
+  describe.skipIf(process.platform === 'win32')(`installed ${how},`, { concurrent: true }, () => {
+    let installed: Installed
+    let sandbox: Sandbox
+    let kubeconfig: string
+    let plugin: PluginCommand
+    beforeAll(async () => {
+      ;[installed, sandbox] = await Promise.all([install(), startSandbox()])
+      const exec = await sandbox.plugin({ user: 'jane', lifetimeMs: 600_000 })
+      plugin = exec
+      kubeconfig = sandbox.writeKubeconfig({ user: { exec } })
+    })
+    afterAll(async () => {
+      installed?.[Symbol.dispose]()
+      await sandbox?.close()
+    })
 
-      it('kubecred version prints the version', async () => {
-        const manifest = new URL('../../packages/cli/package.json', import.meta.url)
-        const { version } = JSON.parse(readFileSync(manifest, 'utf8'))
-        const expected = `kubecred ${version} (node ${process.version})\n`
-        expect(await installed.run('kubecred', ['version'])).toEqual({
-          status: 0,
-          out: expected,
-          err: '',
-        })
+    it('kubecred version prints the version', async () => {
+      const manifest = new URL('../../packages/cli/package.json', import.meta.url)
+      const { version } = JSON.parse(readFileSync(manifest, 'utf8'))
+      const expected = `kubecred ${version} (node ${process.version})\n`
+      expect(await installed.run('kubecred', ['version'])).toEqual({
+        status: 0,
+        out: expected,
+        err: '',
       })
+    })
 
-      it.each([
-        ['fetch', ['/version'], '"gitVersion"'],
-        ['whoami', [], 'jane'],
-        ['doctor', [], 'jane'],
-        ['status', ['--run'], 'expires in'],
-        ['token', [], '"ExecCredential"'],
-        ['run', ['--', 'node', '-e', CLIENT], '"gitVersion"'],
-      ])('kubecred %s works', async (command, rest, expected) => {
-        const args = [command, '--kubeconfig', kubeconfig, ...rest]
-        const { status, out, err } = await installed.run('kubecred', args)
-        expect({ status, err }, out).toMatchObject({ status: 0 })
-        expect(out).toContain(expected)
-      })
+    it.each([
+      ['fetch', ['/version'], '"gitVersion"'],
+      ['whoami', [], 'jane'],
+      ['doctor', [], 'jane'],
+      ['status', ['--run'], 'expires in'],
+      ['token', [], '"ExecCredential"'],
+      ['run', ['--', process.execPath, '-e', CLIENT], '"gitVersion"'],
+    ])('kubecred %s works', async (command, rest, expected) => {
+      const args = [command, '--kubeconfig', kubeconfig, ...rest]
+      const { status, out, err } = await installed.run('kubecred', args)
+      expect({ status, err }, out).toMatchObject({ status: 0 })
+      expect(out).toContain(expected)
+    })
 
-      it('kubecred proxy forwards requests, and serves its page and metrics', async ({
-        onTestFinished,
-      }) => {
-        const args = ['proxy', '--kubeconfig', kubeconfig, '--port', '0', '--metrics', '-o', 'json']
-        const proxy = installed.start('kubecred', args)
-        onTestFinished(() => void proxy.child.kill('SIGKILL'))
-        const [line] = await proxy.until('out', /^.*\n/)
-        const { url, headerFile, page, metrics } = JSON.parse(line) as Record<string, string>
-        const [name = '', secret = ''] = readFileSync(headerFile ?? '', 'utf8').split(': ')
-        expect(await read(`${url}/version`, { [name]: secret.trim() })).toContain('"gitVersion"')
-        const { origin, hash } = new URL(page ?? '')
-        const authorization = `Bearer ${hash.slice(1)}`
-        expect(await read(origin)).toContain('<!doctype html>')
-        expect(await read(`${origin}/page.js`)).toContain('import')
-        expect(await read(metrics ?? '', { authorization })).toContain('kubecred_')
-        proxy.child.kill('SIGTERM')
-        expect({ status: await proxy.end(), err: proxy.err }).toEqual({ status: 0, err: '' })
-      })
+    it('kubecred proxy forwards requests, and serves its page and metrics', async ({
+      onTestFinished,
+    }) => {
+      const args = ['proxy', '--kubeconfig', kubeconfig, '--port', '0', '--metrics', '-o', 'json']
+      const proxy = installed.start('kubecred', args)
+      onTestFinished(() => void proxy.child.kill('SIGKILL'))
+      const [line] = await proxy.until('out', /^.*\n/)
+      const { url, headerFile, page, metrics } = JSON.parse(line) as Record<string, string>
+      const [name = '', secret = ''] = readFileSync(headerFile ?? '', 'utf8').split(': ')
+      expect(await read(`${url}/version`, { [name]: secret.trim() })).toContain('"gitVersion"')
+      const { origin, hash } = new URL(page ?? '')
+      const authorization = `Bearer ${hash.slice(1)}`
+      expect(await read(origin)).toContain('<!doctype html>')
+      expect(await read(`${origin}/page.js`)).toContain('import')
+      expect(await read(metrics ?? '', { authorization })).toContain('kubecred_')
+      proxy.child.kill('SIGTERM')
+      expect({ status: await proxy.end(), err: proxy.err }).toEqual({ status: 0, err: '' })
+    })
 
-      it('kubecred-token starts the agent, which runs the plugin', async ({ onTestFinished }) => {
-        const runtime = { XDG_RUNTIME_DIR: installed.makeFolder() }
-        onTestFinished(async () => void (await installed.run('kubecred', STOP, runtime)))
-        const asPlugin = { ...plugin.env, ...runtime, KUBERNETES_EXEC_INFO: EXEC_INFO }
-        const { status, out, err } = await installed.run(
-          'kubecred-token',
-          ['--', plugin.command],
-          asPlugin,
-        )
-        expect({ status, err }).toEqual({ status: 0, err: '' })
-        expect(JSON.parse(out)).toMatchObject({ kind: 'ExecCredential' })
-        const shown = await installed.run('kubecred', ['agent', 'status', '-o', 'json'], runtime)
-        expect(JSON.parse(shown.out)).toMatchObject({ entries: [{}] })
-        const stopped = await installed.run('kubecred', STOP, runtime)
-        expect(stopped).toMatchObject({ status: 0, err: 'The agent is stopping.\n' })
-      })
+    it('kubecred-token starts the agent, which runs the plugin', async ({ onTestFinished }) => {
+      const runtime = { XDG_RUNTIME_DIR: installed.makeFolder() }
+      onTestFinished(async () => void (await installed.run('kubecred', STOP, runtime)))
+      const asPlugin = { ...plugin.env, ...runtime, KUBERNETES_EXEC_INFO: EXEC_INFO }
+      const { status, out, err } = await installed.run(
+        'kubecred-token',
+        ['--', plugin.command],
+        asPlugin,
+      )
+      expect({ status, err }).toEqual({ status: 0, err: '' })
+      expect(JSON.parse(out)).toMatchObject({ kind: 'ExecCredential' })
+      const shown = await installed.run('kubecred', ['agent', 'status', '-o', 'json'], runtime)
+      expect(JSON.parse(shown.out)).toMatchObject({ entries: [{}] })
+      const stopped = await installed.run('kubecred', STOP, runtime)
+      expect(stopped).toMatchObject({ status: 0, err: 'The agent is stopping.\n' })
+    })
 
-      it.each([
-        ['without the agent', { KUBECRED_AGENT: 'off' }, () => ['--', plugin.command]],
-        ['for a context', {}, () => ['--kubeconfig', kubeconfig]],
-      ])('kubecred-token gives a credential %s', async (_how, env, args) => {
-        const asPlugin = { ...plugin.env, ...env, KUBERNETES_EXEC_INFO: EXEC_INFO }
-        const { status, out, err } = await installed.run('kubecred-token', args(), asPlugin)
-        expect({ status, err }).toEqual({ status: 0, err: '' })
-        expect(JSON.parse(out)).toMatchObject({ kind: 'ExecCredential' })
-      })
+    it.each([
+      ['without the agent', { KUBECRED_AGENT: 'off' }, () => ['--', plugin.command]],
+      ['for a context', {}, () => ['--kubeconfig', kubeconfig]],
+    ])('kubecred-token gives a credential %s', async (_how, env, args) => {
+      const asPlugin = { ...plugin.env, ...env, KUBERNETES_EXEC_INFO: EXEC_INFO }
+      const { status, out, err } = await installed.run('kubecred-token', args(), asPlugin)
+      expect({ status, err }).toEqual({ status: 0, err: '' })
+      expect(JSON.parse(out)).toMatchObject({ kind: 'ExecCredential' })
+    })
 
-      it('kubecred-token --help prints its usage', async () => {
-        const { status, out } = await installed.run('kubecred-token', ['--help'])
-        expect({ status, out }).toMatchObject({ status: 0, out: expect.stringContaining('Usage') })
-      })
+    it('kubecred-token --help prints its usage', async () => {
+      const { status, out } = await installed.run('kubecred-token', ['--help'])
+      expect({ status, out }).toMatchObject({ status: 0, out: expect.stringContaining('Usage') })
+    })
 
-      it('kubecred agent starts and stops', async ({ onTestFinished }) => {
-        const runtime = { XDG_RUNTIME_DIR: installed.makeFolder() }
-        onTestFinished(async () => void (await installed.run('kubecred', STOP, runtime)))
-        const started = await installed.run('kubecred', ['agent', 'start'], runtime)
-        expect(started).toMatchObject({ status: 0, err: expect.stringContaining('is listening') })
-        const stopped = await installed.run('kubecred', STOP, runtime)
-        expect(stopped).toMatchObject({ status: 0, err: 'The agent is stopping.\n' })
-      })
+    it('kubecred agent starts and stops', async ({ onTestFinished }) => {
+      const runtime = { XDG_RUNTIME_DIR: installed.makeFolder() }
+      onTestFinished(async () => void (await installed.run('kubecred', STOP, runtime)))
+      const started = await installed.run('kubecred', ['agent', 'start'], runtime)
+      expect(started).toMatchObject({ status: 0, err: expect.stringContaining('is listening') })
+      const stopped = await installed.run('kubecred', STOP, runtime)
+      expect(stopped).toMatchObject({ status: 0, err: 'The agent is stopping.\n' })
+    })
 
-      it('kubecred-pkcs11 prints its help, and reports the missing native module', async () => {
-        const help = await installed.run('kubecred-pkcs11', ['--help'])
-        expect(help).toMatchObject({ status: 0, out: expect.stringContaining('kubecred-pkcs11') })
-        // A file that only root can change, as required for a library.
-        const list = await installed.run('kubecred-pkcs11', ['list', '--lib', '/bin/sh'])
-        expect(list).toMatchObject({ status: 1, out: '' })
-        expect(list.err).toContain('pkcs11js')
-        expect(list.err).not.toMatch(/^ +at /m)
-      })
+    if (hasOnlyCli) return
 
-      it('the demo runs', async () => {
-        const args = ['--no-open', '--duration', '1s']
-        const { status, out, err } = await installed.run('kubecred-demo', args)
-        expect({ status, err }, out).toEqual({ status: 0, err: '' })
-        expect(out).toMatch(/kim +has a key in another process/)
-        expect(out).toMatch(/failed +0/)
-      })
-    },
-  )
+    it('kubecred-pkcs11 prints its help, and reports the missing native module', async () => {
+      const help = await installed.run('kubecred-pkcs11', ['--help'])
+      expect(help).toMatchObject({ status: 0, out: expect.stringContaining('kubecred-pkcs11') })
+      // A file that only root can change, as required for a library.
+      const list = await installed.run('kubecred-pkcs11', ['list', '--lib', '/bin/sh'])
+      expect(list).toMatchObject({ status: 1, out: '' })
+      expect(list.err).toContain('pkcs11js')
+      expect(list.err).not.toMatch(/^ +at /m)
+    })
+
+    it('the demo runs', async () => {
+      const args = ['--no-open', '--duration', '1s']
+      const { status, out, err } = await installed.run('kubecred-demo', args)
+      expect({ status, err }, out).toEqual({ status: 0, err: '' })
+      expect(out).toMatch(/kim +has a key in another process/)
+      expect(out).toMatch(/failed +0/)
+    })
+  })
 }
 
 /** Returns the body of a successful response. */

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { delimiter, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { inject } from 'vitest'
@@ -19,6 +19,10 @@ export function tarball(name: string): string {
   const path = inject('tarballs')[name]
   if (path === undefined) throw new Error(`${name} is not packed: add it to tools/pack.mjs`)
   return path
+}
+
+interface Builder {
+  buildExecutable(out: string): Promise<unknown>
 }
 
 /** The exit status and the output of a program. */
@@ -65,9 +69,24 @@ export class Installed implements Disposable {
     return made
   }
 
-  private constructor() {
+  /** Builds the single executable. Node is not in PATH. */
+  static async asExecutable(): Promise<Installed> {
+    const made = new Installed(['sh'])
+    const script = new URL('../../tools/build-executable.mjs', import.meta.url)
+    const { buildExecutable }: Builder = await import(script.href)
+    made.#programs = join(made.#folder, 'executable')
+    await buildExecutable(made.#programs)
+    return made
+  }
+
+  private constructor(programs = FOUND_ON_PATH) {
     mkdirSync(this.#path)
-    for (const name of FOUND_ON_PATH) symlinkSync(find(name), join(this.#path, name))
+    for (const name of programs) symlinkSync(find(name), join(this.#path, name))
+  }
+
+  /** The folder that has the programs. */
+  get programs(): string {
+    return this.#programs
   }
 
   /** Starts a program with an empty home and nothing else in its environment. */
@@ -79,7 +98,7 @@ export class Installed implements Disposable {
     const home = mkdtempSync(join(this.#folder, 'h-'))
     const all = { PATH: this.#path, HOME: home, TMPDIR: home, XDG_RUNTIME_DIR: home, ...env }
     const variables = Object.entries(all).map(([name, value]) => `${name}=${value}`)
-    return new Running('env', ['-i', ...variables, join(this.#programs, program), ...args])
+    return new Running('env', ['-i', ...variables, resolve(this.#programs, program), ...args])
   }
 
   /** Runs a program until it exits. */

@@ -1,4 +1,4 @@
 import { describePrograms } from './describe-programs.ts'
 import { Installed } from './installed.ts'
 
-describePrograms('npm, globally', () => Installed.withNpm())
+describePrograms('with npm, globally', () => Installed.withNpm())

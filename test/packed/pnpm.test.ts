@@ -1,4 +1,4 @@
 import { describePrograms } from './describe-programs.ts'
 import { Installed } from './installed.ts'
 
-describePrograms('pnpm, without hoisting', () => Installed.withPnpm())
+describePrograms('with pnpm, without hoisting', () => Installed.withPnpm())

@@ -61,4 +61,7 @@ const io: Io = {
   },
 }
 
-process.exitCode = await runProgram(process.argv.slice(2), io)
+// No top-level `await`: the single executable is CommonJS.
+void runProgram(process.argv.slice(2), io).then((status) => {
+  process.exitCode = status
+})

@@ -1,9 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { connect } from 'node:net'
-import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { AgentUnusableError, type Environment } from 'kubecred/internal'
+import { ownCommand } from '../executable/own-program.ts'
 import { type AgentPaths, checkSocket } from './agent-paths.ts'
 import { takeStartLock } from './start-lock.ts'
 
@@ -78,7 +77,6 @@ async function startAndWait(paths: AgentPaths, child: ChildProcess, end: number)
 
 /** Starts the agent in a new session, without the folder, the output or the environment of its parent. */
 function spawnAgent(env: Environment, timeoutMs: number | undefined): ChildProcess {
-  const program = fileURLToPath(new URL('../bundle/main.js', import.meta.url))
   const passed = PASSED.flatMap((name) => {
     const value = env[name]
     return value === undefined ? [] : [[name, value]]
@@ -86,7 +84,7 @@ function spawnAgent(env: Environment, timeoutMs: number | undefined): ChildProce
   // No core dump may contain the agent's memory. Node cannot set the limit, a shell can.
   const script = 'ulimit -c 0; exec "$0" "$@"'
   const flags = timeoutMs === undefined ? [] : [`--plugin-timeout=${timeoutMs}ms`]
-  const line = [process.execPath, program, 'agent', 'serve', ...flags]
+  const line = [...ownCommand(), 'agent', 'serve', ...flags]
   return spawn('/bin/sh', ['-c', script, ...line], {
     detached: true,
     stdio: 'ignore',

@@ -1,8 +1,9 @@
 import { resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import process from 'node:process'
 import { confirm } from '../agent/confirm.ts'
 import { findPlugin } from '../agent/find-plugin.ts'
 import type { Call, Run } from '../command.ts'
+import { tokenProgram } from '../executable/own-program.ts'
 import { EXIT } from '../exit-status.ts'
 import { parseDuration } from '../flags/duration.ts'
 import { readPluginEnv, readPluginTimeout } from '../flags/plugin-settings.ts'
@@ -65,12 +66,21 @@ function ownFlags(flags: Call['flags']): string[] {
   ]
 }
 
-/** Returns the plain name if it is in PATH, else the full path, so that clients find the program. */
+/**
+ * Returns the plain name if it is in PATH, else the full path, so that clients find the program.
+ *
+ * @throws {UsageError} If the link to the single executable is missing.
+ */
 async function findProgram(env: Call['io']['env']): Promise<string> {
   const name = 'kubecred-token'
   const isFound = await findPlugin(name, env).then(
     () => true,
     () => false,
   )
-  return isFound ? name : fileURLToPath(new URL('../../bin/kubecred-token.cjs', import.meta.url))
+  const path = isFound ? name : tokenProgram()
+  if (path !== undefined) return path
+  throw new UsageError(
+    `${name} was not found; put a link with that name beside ${process.execPath}`,
+    'wrap',
+  )
 }

@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
+import { getAsset, isSea } from 'node:sea'
 
 /** A file of the page, in memory. */
 export interface PageFile {
@@ -17,11 +18,25 @@ const TYPES: Readonly<Record<string, string>> = {
 
 /** Reads all files of the page, keyed by URL path. Paths of requests are never used to access the disk. */
 export async function loadPageFiles(): Promise<ReadonlyMap<string, PageFile>> {
+  const files = isSea() ? insideExecutable() : await inFolder()
+  return new Map(
+    files.map(([name, body]) => {
+      const path = name === 'index.html' ? '/' : `/${name}`
+      return [path, { type: TYPES[extname(name)] ?? '', body }]
+    }),
+  )
+}
+
+type NamedFile = readonly [name: string, body: Buffer]
+
+async function inFolder(): Promise<NamedFile[]> {
   const names = (await readdir(FOLDER)).filter((name) => extname(name) in TYPES)
-  const entries = names.map(async (name): Promise<[string, PageFile]> => {
-    const body = await readFile(new URL(name, FOLDER))
-    const path = name === 'index.html' ? '/' : `/${name}`
-    return [path, { type: TYPES[extname(name)] ?? '', body }]
-  })
-  return new Map(await Promise.all(entries))
+  return Promise.all(
+    names.map(async (name) => [name, await readFile(new URL(name, FOLDER))] as const),
+  )
+}
+
+function insideExecutable(): NamedFile[] {
+  const files = JSON.parse(getAsset('page', 'utf8')) as Record<string, string>
+  return Object.entries(files).map(([name, text]) => [name, Buffer.from(text)] as const)
 }

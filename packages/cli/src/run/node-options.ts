@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import process from 'node:process'
 import type { Environment } from 'kubecred/internal'
 import type { Call } from '../command.ts'
+import { ownCommand } from '../executable/own-program.ts'
 import { exitBySignal } from './exit-by-signal.ts'
 import { followChild } from './follow-child.ts'
 
@@ -19,8 +20,9 @@ const SAVED = 'KUBECRED_KEPT_NODE_OPTIONS'
 export async function withoutNodeOptions({ io }: Call): Promise<number | undefined> {
   const { NODE_OPTIONS: options, ...env } = io.env
   if (!options) return undefined
+  const [command = '', ...args] = [...ownCommand(), ...process.argv.slice(2)]
   const start = (): ChildProcess =>
-    spawn(process.execPath, process.argv.slice(1), {
+    spawn(command, args, {
       stdio: 'inherit',
       env: { ...env, [SAVED]: options },
     })

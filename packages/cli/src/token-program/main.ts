@@ -1,5 +1,6 @@
 import { writeSync } from 'node:fs'
 import process from 'node:process'
+import { isSea } from 'node:sea'
 import { hostEnvironment } from 'kubecred/internal'
 import { printableOutput } from '../render/printable.ts'
 import { isUsageError } from '../usage-error.ts'
@@ -15,7 +16,7 @@ const io: TokenIo = {
   env: { ...hostEnvironment() },
   cwd: process.cwd(),
   parent: process.ppid,
-  own: process.argv[1] ?? '',
+  own: isSea() ? undefined : process.argv[1],
   // Loaded only if it is needed.
   isTerminal: async (descriptor) => (await import('node:tty')).isatty(descriptor),
   yieldTerminal: () => clearTimeout(waiting),

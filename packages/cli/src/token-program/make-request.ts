@@ -35,7 +35,7 @@ export async function makeRequest(
   }
   const client = clientEnvironment(parent)
   const found = await findAllowed(command, env, client)
-  if (found.realPath === realpathSync.native(own)) {
+  if (own !== undefined && found.realPath === realpathSync.native(own)) {
     throw new UsageError('the plugin after "--" is kubecred-token itself')
   }
   const { KUBERNETES_EXEC_INFO: _, ...passed } = pluginEnvironment(env, pluginEnv)

@@ -6,8 +6,8 @@ export interface TokenIo {
   readonly cwd: string
   /** Process ID of the client that started this process. */
   readonly parent: number
-  /** Path of the running program. */
-  readonly own: string
+  /** Path of the running program; undefined for the single executable, whose file is also `kubecred`. */
+  readonly own: string | undefined
   /** Whether standard input (0) or standard error (2) is a terminal. */
   isTerminal(descriptor: 0 | 2): Promise<boolean>
   /** Stops writing notices because a plugin now prompts at the terminal. */
