@@ -11,7 +11,7 @@ export const name = 'ten thousand contexts'
 
 const COUNT = 10_000
 const ROUNDS = 7
-const PROGRAM = fileURLToPath(new URL('../packages/cli/bin/kubecred.mjs', import.meta.url))
+const PROGRAM = fileURLToPath(new URL('../packages/cli/bin/kubecred.cjs', import.meta.url))
 
 export async function run() {
   if (spawnSync('kubectl', ['version', '--client']).status !== 0) {

@@ -17,7 +17,7 @@ const WORKERS = 16
 const WATCHES = 8
 const LIFE_MS = 5000
 const MAX_IDLE_MS = 100_000
-const program = fileURLToPath(new URL('../packages/cli/bin/kubecred.mjs', import.meta.url))
+const program = fileURLToPath(new URL('../packages/cli/bin/kubecred.cjs', import.meta.url))
 
 export async function run() {
   const sandbox = await startSandbox()

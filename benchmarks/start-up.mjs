@@ -8,7 +8,7 @@ import { openScene } from './scene.mjs'
 export const name = 'start-up of the program'
 
 const ROUNDS = 40
-const PROGRAM = fileURLToPath(new URL('../packages/cli/bin/kubecred.mjs', import.meta.url))
+const PROGRAM = fileURLToPath(new URL('../packages/cli/bin/kubecred.cjs', import.meta.url))
 
 export async function run() {
   const scene = await openScene()

@@ -38,7 +38,7 @@ export async function run() {
       { what: 'warm against node -e 0', value: ratio.toFixed(2), target: '<= 1.3' },
     ]
   } finally {
-    spawnSync(process.execPath, [program('kubecred.mjs'), 'agent', 'stop'], { env: plain })
+    spawnSync(process.execPath, [program('kubecred.cjs'), 'agent', 'stop'], { env: plain })
     rmSync(folder, { recursive: true, force: true })
   }
 }

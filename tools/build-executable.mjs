@@ -81,7 +81,7 @@ async function makeBlob() {
       tsconfigRaw: { compilerOptions: { target: 'es2023' } },
       // The script inside the file can only `require`.
       supported: { 'dynamic-import': false },
-      define: { 'import.meta.url': '"file:///"' },
+      define: { 'import.meta.url': '"file:///"', QUICK_COMMANDS: '[]' },
       minifyWhitespace: true,
       minifySyntax: true,
       logLevel: 'warning',

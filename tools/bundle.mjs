@@ -1,9 +1,8 @@
 // Bundles the programs of packages/cli with all their dependencies into a few files: users install nothing else, and
 // loading two hundred files takes longer than most commands.
 //
-// kubecred is one module per command and some shared ones. kubecred-token is one file with what it needs if the agent has
-// the credential; the rest it imports from the files of kubecred. The start of an agent is a separate file, because many
-// processes may need it at the same time.
+// The files are CommonJS, which Node loads sooner than modules. No process loads two of them that contain the same source,
+// except kubecred-token: what it needs if the agent has no credential is in further files.
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { basename, join } from 'node:path'
@@ -12,77 +11,109 @@ import { build } from 'esbuild'
 
 const sources = fileURLToPath(new URL('../packages/cli/src', import.meta.url))
 const folder = fileURLToPath(new URL('../packages/cli/dist/bundle', import.meta.url))
-/** What kubecred-token imports when it needs it. */
-const FOR_TOKEN = ['slow-path', 'context-token', 'help']
-const REQUIRE =
-  "import{createRequire as makeRequire}from'node:module';const require=makeRequire(import.meta.url);"
+/** Commands that send one request. They are also in a file without the other commands, which is loaded sooner. */
+const QUICK_COMMANDS = ['fetch', 'token', 'whoami']
+/** The file that kubectl may start for each request. Its few functions need no readable names. */
+const SMALLEST = 'kubecred-token.cjs'
+/** Packages that are large and rarely needed have a file each. */
+const SEPARATE = ['undici', 'yaml', 'oauth4webapi', 'prom-client']
+
 const SETTINGS = {
   bundle: true,
   platform: 'node',
   target: 'node20',
+  format: 'cjs',
   // From the sources, including the library's, so that unused functions are left out.
   conditions: ['kubecred-source'],
   tsconfigRaw: { compilerOptions: { target: 'es2023' } },
+  // Without names of variables and functions: they make stack traces readable.
+  minifyWhitespace: true,
+  minifySyntax: true,
+  // Node's `import()` would start its loader of modules.
+  supported: { 'dynamic-import': false },
+  define: { 'import.meta.url': 'ownUrl', QUICK_COMMANDS: JSON.stringify(QUICK_COMMANDS) },
+  banner: { js: "const ownUrl=require('node:url').pathToFileURL(__filename).href;" },
   metafile: true,
   logLevel: 'warning',
 }
 
 rmSync(folder, { recursive: true, force: true })
 const made = [
-  await bundleModules(),
-  await bundle(join(sources, 'token-program/main.ts'), 'kubecred-token.cjs', leaveForLater),
-  await bundle(join(sources, 'agent/start-agent.ts'), 'start-agent.cjs', leaveForLater),
+  await bundle('entry.ts', 'kubecred.cjs', leaveForLater),
+  await bundle('main.ts', 'main.cjs', useSeparatePackages),
+  await bundle('quick.ts', 'quick.cjs', useSeparatePackages, leaveOutCommands),
+  await bundle('token-program/main.ts', SMALLEST, leaveForLater),
+  await bundle('token-program/slow-path.ts', 'slow-path.cjs', useSeparatePackages),
+  await bundle('token-program/context-token.ts', 'context-token.cjs', useSeparatePackages),
+  await bundle('token-program/help.ts', 'help.cjs'),
+  await bundle('agent/start-agent.ts', 'start-agent.cjs'),
+  await bundleModule('internal.ts', 'internal.js'),
+  ...(await Promise.all(SEPARATE.map(bundlePackage))),
 ]
 checkComplete(made)
 writeFileSync(join(folder, 'LICENSES.txt'), licensesOf(made))
 
-/** Rewrites paths that are relative to a source file, so that they are correct in the folder of the bundle. */
-async function bundleModules() {
+async function bundle(from, to, ...setups) {
   const { metafile } = await build({
     ...SETTINGS,
-    entryPoints: [
-      join(sources, 'main.ts'),
-      join(sources, 'internal.ts'),
-      ...FOR_TOKEN.map((name) => join(sources, 'token-program', `${name}.ts`)),
-    ],
-    outdir: folder,
-    entryNames: '[name]',
-    chunkNames: 'part-[hash]',
-    splitting: true,
-    format: 'esm',
-    // Keeps names readable in stack traces.
-    minifyWhitespace: true,
-    minifySyntax: true,
-    // For packages that are CommonJS.
-    banner: { js: REQUIRE },
+    entryPoints: [join(sources, from)],
+    outfile: join(folder, to),
+    minifyIdentifiers: to === SMALLEST,
+    plugins: [useGlobalProcess, ...setups].map((setup) => ({ name: setup.name, setup })),
   })
   return metafile
 }
 
-async function bundle(from, to, setup) {
+/** For our own packages, which are modules. */
+async function bundleModule(from, to) {
+  const { define: _, banner: __, ...settings } = SETTINGS
   const { metafile } = await build({
-    ...SETTINGS,
-    entryPoints: [from],
+    ...settings,
+    format: 'esm',
+    entryPoints: [join(sources, from)],
     outfile: join(folder, to),
-    format: 'cjs',
-    define: { 'import.meta.url': 'ownUrl' },
-    banner: { js: "const ownUrl='file://'+encodeURI(__filename);" },
-    minify: true,
-    plugins: [{ name: setup.name, setup }],
   })
   return metafile
+}
+
+async function bundlePackage(name) {
+  const { metafile } = await build({
+    ...SETTINGS,
+    banner: {},
+    stdin: { contents: `module.exports = require('${name}')`, resolveDir: sources },
+    outfile: join(folder, `${name}.cjs`),
+  })
+  return metafile
+}
+
+/** As a module, all its members would be copied into each file that imports it. */
+function useGlobalProcess(building) {
+  building.onResolve({ filter: /^node:process$/ }, ({ path }) => ({ path, namespace: 'global' }))
+  building.onLoad({ filter: /./, namespace: 'global' }, () => ({
+    contents: 'export default globalThis.process',
+  }))
 }
 
 function leaveForLater(building) {
-  building.onResolve({ filter: /./ }, ({ path, kind }) => {
-    if (path === 'node:process') return { path, namespace: 'global' }
-    if (kind !== 'dynamic-import' || path.startsWith('node:')) return undefined
-    const name = basename(path, '.ts')
-    return { path: name === 'start-agent' ? './start-agent.cjs' : `./${name}.js`, external: true }
+  building.onResolve({ filter: /^\./ }, ({ path, kind }) => {
+    if (kind !== 'dynamic-import') return undefined
+    return { path: `./${basename(path, '.ts')}.cjs`, external: true }
   })
-  // As a module, all its members would be copied into each file that imports it.
-  building.onLoad({ filter: /./, namespace: 'global' }, () => ({
-    contents: 'export default globalThis.process',
+}
+
+function useSeparatePackages(building) {
+  building.onResolve({ filter: /^[a-z]/ }, ({ path }) => {
+    return SEPARATE.includes(path) ? { path: `./${path}.cjs`, external: true } : undefined
+  })
+}
+
+function leaveOutCommands(building) {
+  building.onResolve({ filter: /^\.\/commands\// }, ({ path, kind }) => {
+    const isLeftOut = kind === 'dynamic-import' && !QUICK_COMMANDS.includes(basename(path, '.ts'))
+    return isLeftOut ? { path, namespace: 'left-out' } : undefined
+  })
+  building.onLoad({ filter: /./, namespace: 'left-out' }, ({ path }) => ({
+    contents: `throw new Error('${path} is in another file')`,
   }))
 }
 

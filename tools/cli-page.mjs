@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const page = fileURLToPath(new URL('../docs/cli.md', import.meta.url))
-const program = fileURLToPath(new URL('../packages/cli/bin/kubecred.mjs', import.meta.url))
+const program = fileURLToPath(new URL('../packages/cli/bin/kubecred.cjs', import.meta.url))
 const PASTED = /^```\n\$ kubecred (.*(?:--help|explain.*|help.*|options))\n[\s\S]*?^```$/gm
 
 const text = readFileSync(page, 'utf8').replace(PASTED, (_block, line) => {

@@ -99,7 +99,7 @@ function test(version) {
     return { isGood: false, line: `Node ${version}: ${found.problem}` }
   process.stdout.write(`\nNode ${version}\n`)
   const startedAt = Date.now()
-  const program = join(folder, 'node_modules/@kubecred/cli/bin/kubecred.mjs')
+  const program = join(folder, 'node_modules/@kubecred/cli/bin/kubecred.cjs')
   const says = spawnSync(found.path, [program, 'version'], { encoding: 'utf8' })
   const node = found.path
   const arePassed = [

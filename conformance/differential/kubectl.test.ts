@@ -8,7 +8,7 @@ import { FoundDifferences } from './found-differences.ts'
 import { summarize } from './summary.ts'
 import { Turns } from './turns.ts'
 
-const PROGRAM = fileURLToPath(new URL('../../packages/cli/bin/kubecred.mjs', import.meta.url))
+const PROGRAM = fileURLToPath(new URL('../../packages/cli/bin/kubecred.cjs', import.meta.url))
 
 const programs = {
   kubectl: { name: 'kubectl', start: [readPrograms().kubectl] },

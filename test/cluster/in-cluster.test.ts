@@ -55,7 +55,7 @@ const viaProxy: Open = async (folder) => {
   const running = startInPod({
     mounts: { [FOLDER]: folder, '/etc/kubecred/secret': kept.folder },
     ids: IDS,
-    script: 'packages/cli/bin/kubecred.mjs',
+    script: 'packages/cli/bin/kubecred.cjs',
     args: 'proxy -o json --port=0 --no-page --secret-file=/etc/kubecred/secret/secret'.split(' '),
     cluster,
   })
@@ -135,7 +135,7 @@ describe.concurrent('in a pod', () => {
   )
 
   inPod(`kubecred says that nothing is mounted (${NEEDS_POD})`, async () => {
-    const script = 'packages/cli/bin/kubecred.mjs'
+    const script = 'packages/cli/bin/kubecred.cjs'
     const args = ['whoami']
     const running = startInPod({ mounts: {}, ids: IDS, script, args, cluster })
     expect(await running.end()).not.toBe(0)

@@ -18,7 +18,7 @@ afterAll(() => sandbox.close())
 
 const FULL_DISK = fileURLToPath(new URL('./fixtures/full-disk.mjs', import.meta.url))
 
-/** Starts a command with enough descriptors for Node to start, but too few to load everything at once. */
+/** Starts a command with enough descriptors for Node to start, but too few for what the command opens. */
 const limited = (count: number, args: readonly string[], env = {}): Running =>
   new Running('sh', ['-c', `ulimit -n ${count}; exec "$0" "$@"`, process.execPath, ...args], env)
 
@@ -34,18 +34,18 @@ function fewestForNode(): number {
 
 describe.skipIf(process.platform === 'win32')('too few file descriptors', () => {
   it('are reported by every command, with a code and its exit status', async () => {
-    const fewest = fewestForNode() + 2
+    const fewest = fewestForNode()
     const commands = [
       ['whoami', '--kubeconfig', kubeconfig],
       ['doctor', '--kubeconfig', kubeconfig],
       ['status', '--kubeconfig', kubeconfig],
     ]
-    const runs = [0, 2, 4, 7, 10].flatMap((more) =>
+    const runs = [0, 1, 2, 4, 7].flatMap((more) =>
       commands.map((command) => limited(fewest + more, [PROGRAM, ...command])),
     )
     const all = await Promise.all(runs.map(ended))
     const failed = all.filter(({ status }) => status !== 0)
-    expect(failed.length).toBeGreaterThan(3)
+    expect(failed.length).toBeGreaterThan(2)
     for (const { status, out, err } of failed) {
       expect({ status, err }).toMatchObject({ err: expect.stringContaining('EMFILE') })
       expect(out + err).not.toMatch(/^ {4}at |internal error/m)
@@ -58,18 +58,18 @@ describe.skipIf(process.platform === 'win32')('too few file descriptors', () => 
 
   it('are reported by kubecred-token', async () => {
     const env = { KUBERNETES_EXEC_INFO: execInfo(), KUBECRED_AGENT: 'off' }
-    const fewest = fewestForNode() + 2
-    const runs = [0, 3, 6].map((more) =>
+    const fewest = fewestForNode()
+    const runs = [0, 1, 3, 6].map((more) =>
       limited(fewest + more, [TOKEN_PROGRAM, '--', '/bin/false'], env),
     )
-    for (const { status, err } of await Promise.all(runs.map(ended))) {
+    const failed = (await Promise.all(runs.map(ended))).filter(({ status }) => status !== 1)
+    for (const { status, err } of failed) {
       expect(err).not.toMatch(/^ {4}at /m)
-      if (status !== 1)
-        expect({ status, err }).toMatchObject({
-          status: 95,
-          err: expect.stringContaining('EMFILE'),
-        })
+      // 45: the program itself was loaded, and the plugin could not be started.
+      expect([95, 45]).toContain(status)
+      expect(err).toContain('EMFILE')
     }
+    expect(failed.length).toBeGreaterThan(0)
   })
 })
 

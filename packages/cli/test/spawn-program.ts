@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { RunningProgram } from '../../core/test/fixtures/running-program.ts'
 
 /** The built program; bootstrap builds it before the tests run. */
-export const PROGRAM = fileURLToPath(new URL('../bin/kubecred.mjs', import.meta.url))
+export const PROGRAM = fileURLToPath(new URL('../bin/kubecred.cjs', import.meta.url))
 
 /** A program in the environment of a user at a terminal. */
 export class Running extends RunningProgram {

@@ -71,7 +71,7 @@ export async function startContainer(
     cluster,
     mounts,
     ids: { user, group, more },
-    script: 'packages/cli/bin/kubecred.mjs',
+    script: 'packages/cli/bin/kubecred.cjs',
     args: [...args, '-o', 'json'],
   })
   const [line] = await running.until('out', /^.*\n/)

@@ -8,7 +8,12 @@ export const version: Run = async ({ flags, io }) => {
   io.stdout.write(
     wantsJson(flags)
       ? `${JSON.stringify({ version: VERSION, node: io.nodeVersion })}\n`
-      : `kubecred ${VERSION} (node ${io.nodeVersion})\n`,
+      : versionLine(io.nodeVersion),
   )
   return EXIT.done
+}
+
+/** What `version` prints for people. */
+export function versionLine(nodeVersion: string): string {
+  return `kubecred ${VERSION} (node ${nodeVersion})\n`
 }

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 
 /** Returns the command that starts `kubecred` again, to which arguments can be added. */
 export function ownCommand(): string[] {
-  return isSea() ? [process.execPath] : [process.execPath, inPackage('dist/bundle/main.js')]
+  return isSea() ? [process.execPath] : [process.execPath, inPackage('bin/kubecred.cjs')]
 }
 
 /** Returns the path of `kubecred-token`; undefined if the link beside the single executable was left out. */

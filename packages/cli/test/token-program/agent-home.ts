@@ -19,7 +19,7 @@ import type { AgentStatus } from '../../src/agent/protocol.ts'
 
 /** The built programs; bootstrap builds them before the tests run. */
 export const TOKEN_PROGRAM = fileURLToPath(new URL('../../bin/kubecred-token.cjs', import.meta.url))
-export const PROGRAM = fileURLToPath(new URL('../../bin/kubecred.mjs', import.meta.url))
+export const PROGRAM = fileURLToPath(new URL('../../bin/kubecred.cjs', import.meta.url))
 
 export const execInfo = (interactive = false, more: object = {}): string =>
   JSON.stringify({

@@ -13,7 +13,7 @@ import { hasSoftHsm, NEEDS, PIN } from '../soft-token.ts'
 import { type Server, TokenScene } from './token-scene.ts'
 
 /** The built program; bootstrap builds it before the tests run. */
-const CLI = fileURLToPath(new URL('../../../cli/bin/kubecred.mjs', import.meta.url))
+const CLI = fileURLToPath(new URL('../../../cli/bin/kubecred.cjs', import.meta.url))
 const TRANSPORTS: ConnectOptions['transport'][] = [undefined, 'pool', 'https', 'http2']
 const QUESTION = /PIN of token "kube" \(serial \w+, slot \d+\): /
 

@@ -14,7 +14,7 @@ import { start } from '../spawn-signer.ts'
 const PROGRAM = fileURLToPath(new URL('../../bin/kubecred-pkcs11.mjs', import.meta.url))
 
 /** The built program; bootstrap builds it before the tests run. */
-const CLI = fileURLToPath(new URL('../../../cli/bin/kubecred.mjs', import.meta.url))
+const CLI = fileURLToPath(new URL('../../../cli/bin/kubecred.cjs', import.meta.url))
 
 let hsm: SoftHsm
 let sandbox: Sandbox
