@@ -15,6 +15,8 @@ const folder = fileURLToPath(new URL('../packages/cli/dist/bundle', import.meta.
 const QUICK_COMMANDS = ['fetch', 'token', 'whoami']
 /** The file that kubectl may start for each request. Its few functions need no readable names. */
 const SMALLEST = 'kubecred-token.cjs'
+/** Node loads these for itself when it starts. */
+const EARLY = /^(?:node:)?(?:buffer|events|fs|path|process|timers|url|util)$/
 /** Packages that are large and rarely needed have a file each. */
 const SEPARATE = ['undici', 'yaml', 'oauth4webapi', 'prom-client']
 
@@ -40,11 +42,11 @@ const SETTINGS = {
 rmSync(folder, { recursive: true, force: true })
 const made = [
   await bundle('entry.ts', 'kubecred.cjs', leaveForLater),
-  await bundle('main.ts', 'main.cjs', useSeparatePackages),
-  await bundle('quick.ts', 'quick.cjs', useSeparatePackages, leaveOutCommands),
+  await bundle('main.ts', 'main.cjs', loadOnFirstUse),
+  await bundle('quick.ts', 'quick.cjs', loadOnFirstUse, leaveOutCommands),
   await bundle('token-program/main.ts', SMALLEST, leaveForLater),
-  await bundle('token-program/slow-path.ts', 'slow-path.cjs', useSeparatePackages),
-  await bundle('token-program/context-token.ts', 'context-token.cjs', useSeparatePackages),
+  await bundle('token-program/slow-path.ts', 'slow-path.cjs', loadOnFirstUse),
+  await bundle('token-program/context-token.ts', 'context-token.cjs', loadOnFirstUse),
   await bundle('token-program/help.ts', 'help.cjs'),
   await bundle('agent/start-agent.ts', 'start-agent.cjs'),
   await bundleModule('internal.ts', 'internal.js'),
@@ -101,9 +103,22 @@ function leaveForLater(building) {
   })
 }
 
-function useSeparatePackages(building) {
-  building.onResolve({ filter: /^[a-z]/ }, ({ path }) => {
-    return SEPARATE.includes(path) ? { path: `./${path}.cjs`, external: true } : undefined
+/** Loads Node's modules and the large packages on first use, and not when a source that imports them is loaded. */
+function loadOnFirstUse(building) {
+  building.onResolve({ filter: /^[a-z]/ }, ({ path, kind }) => {
+    const isSeparate = SEPARATE.includes(path)
+    if (!isSeparate && (!isOfNode(path) || EARLY.test(path))) return undefined
+    if (kind === 'import-statement') return { path, namespace: 'on-first-use' }
+    return { path: isSeparate ? `./${path}.cjs` : path, external: true }
+  })
+  building.onLoad({ filter: /./, namespace: 'on-first-use' }, async ({ path }) => {
+    const names = Object.keys(await import(path)).filter((name) => /^\w+$/.test(name))
+    const members = names.map((name) => `get ${name}() { return load().${name} }`)
+    return {
+      contents: `let loaded
+        const load = () => (loaded ??= require('${path}'))
+        module.exports = { ${members.join(',')} }`,
+    }
   })
 }
 

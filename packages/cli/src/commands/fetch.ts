@@ -1,10 +1,11 @@
 import type { Cluster } from 'kubecred'
+import type { PlainResponse } from 'kubecred/internal'
 import type { Call, Run } from '../command.ts'
 import { EXIT } from '../exit-status.ts'
 import { explainErrorResponse } from '../fetch/explain-error-response.ts'
 import { type RequestDraft, readRequest, readsStdin } from '../fetch/read-request.ts'
-import { secretHeaders, sendLogged, statusLine } from '../fetch/send-logged.ts'
-import { readBody, writeBody } from '../fetch/write-body.ts'
+import { headerPairs, secretHeaders, sendLogged, statusLine } from '../fetch/send-logged.ts'
+import { readText, writeBody } from '../fetch/write-body.ts'
 import { withTimeLimit } from '../flags/time-limit.ts'
 import { choosePalette } from '../render/colour.ts'
 import { indentJson } from '../render/indent-json.ts'
@@ -38,32 +39,34 @@ async function exchange(call: Call, cluster: Cluster, draft: RequestDraft): Prom
 }
 
 /** JSON is indented only on a terminal, and not for a stream, which is written as it arrives. */
-function shouldIndent({ flags, io }: Call, { path }: RequestDraft, { headers }: Response): boolean {
+function shouldIndent(
+  { flags, io }: Call,
+  { path }: RequestDraft,
+  { headers }: PlainResponse,
+): boolean {
   const isStream = /[?&](?:watch|follow)=(?:1|t|true)/i.test(path) || /\/watch\//.test(path)
-  const isJson = /^application\/json\b/i.test(headers.get('content-type') ?? '')
+  const isJson = /^application\/json\b/i.test(String(headers['content-type']))
   return io.isTerminal.stdout && !flags.isOn('raw') && isJson && !isStream
 }
 
 async function writeIndented(
   { io }: Call,
-  response: Response,
+  response: PlainResponse,
   { signal, server }: { readonly signal: AbortSignal; readonly server: string },
 ): Promise<string> {
-  const chunks: Uint8Array[] = []
-  for await (const chunk of readBody(response, signal, server)) chunks.push(chunk)
-  const text = Buffer.concat(chunks).toString()
+  const text = await readText(response, signal, server)
   io.stdout.write(indentJson(text, choosePalette(true, io.env)) ?? text)
   return text
 }
 
-function describeHead({ stderr }: Call, response: Response): string {
-  const headers = [...response.headers].map(([name, value]) => `${name}: ${value}\r\n`)
+function describeHead({ stderr }: Call, response: PlainResponse): string {
+  const headers = headerPairs(response).map(([name, value]) => `${name}: ${value}\r\n`)
   return stderr.hide(`HTTP/1.1 ${statusLine(response)}\r\n${headers.join('')}\r\n`)
 }
 
 /** Reports a redirect. It is not followed, because the credential must not be sent to another server. */
-function reportRedirect({ stderr }: Call, response: Response): void {
-  const location = response.headers.get('location')
-  const where = location === null ? '' : ` to ${printableLine(location)}`
+function reportRedirect({ stderr }: Call, response: PlainResponse): void {
+  const { location } = response.headers
+  const where = location === undefined ? '' : ` to ${printableLine(String(location))}`
   stderr.line(`HTTP ${statusLine(response)}: redirect${where} was not followed`)
 }

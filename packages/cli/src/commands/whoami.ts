@@ -1,9 +1,10 @@
 import type { Cluster, SourceLabel } from 'kubecred'
-import { ServerResponseInvalidError } from 'kubecred/internal'
+import { type PlainResponse, ServerResponseInvalidError } from 'kubecred/internal'
 import type { Call, Run } from '../command.ts'
 import { EXIT } from '../exit-status.ts'
 import { explainErrorResponse } from '../fetch/explain-error-response.ts'
 import { sendLogged } from '../fetch/send-logged.ts'
+import { readText } from '../fetch/write-body.ts'
 import { withTimeLimit } from '../flags/time-limit.ts'
 import { wantsJson } from '../flags/wants-json.ts'
 import { describeSource } from '../render/describe-source.ts'
@@ -11,6 +12,7 @@ import { printableJson, printableLine } from '../render/printable.ts'
 import { withSession } from '../session.ts'
 
 const PATH = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
+const BODY = '{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}'
 
 /** What `whoami -o json` prints. */
 interface Identity {
@@ -28,8 +30,9 @@ interface Identity {
 export const whoami: Run = async (call) => {
   const isJson = wantsJson(call.flags)
   return withSession(call, async (cluster) => {
-    const response = await ask(call, cluster)
-    const text = await response.text()
+    const signal = withTimeLimit(call.signal, call.flags, 'request-timeout')
+    const response = await ask(call, cluster, signal)
+    const text = await readText(response, signal, cluster.server)
     if (response.status >= 400) {
       return explainErrorResponse(call, cluster, { response, text, path: PATH, remarks: REMARKS })
     }
@@ -44,18 +47,15 @@ const REMARKS: Readonly<Record<number, string>> = {
   404: 'This server does not have SelfSubjectReview (authentication.k8s.io/v1): whoami needs Kubernetes 1.28 or later.',
 }
 
-function ask(call: Call, cluster: Cluster): Promise<Response> {
+function ask(call: Call, cluster: Cluster, signal: AbortSignal): Promise<PlainResponse> {
   return sendLogged(call, cluster, PATH, {
     method: 'POST',
     headers: [
       ['content-type', 'application/json'],
       ['accept', 'application/json'],
     ],
-    body: JSON.stringify({
-      apiVersion: 'authentication.k8s.io/v1',
-      kind: 'SelfSubjectReview',
-    }),
-    signal: withTimeLimit(call.signal, call.flags, 'request-timeout'),
+    body: Buffer.from(BODY),
+    signal,
   })
 }
 

@@ -1,4 +1,5 @@
 import type { Cluster } from 'kubecred'
+import type { PlainResponse } from 'kubecred/internal'
 import type { Call } from '../command.ts'
 import { EXIT } from '../exit-status.ts'
 import { describePause } from '../render/describe-event.ts'
@@ -9,7 +10,7 @@ import { statusLine } from './send-logged.ts'
 
 /** A response with status 400 or more, and the beginning of its body. */
 export interface Refusal {
-  readonly response: Response
+  readonly response: PlainResponse
   readonly text: string
   readonly path: string
   /** Whether the request had its own Authorization header. */

@@ -1,4 +1,5 @@
 import { type Cluster, Secret } from 'kubecred'
+import { type PlainResponse, sendPlain } from 'kubecred/internal'
 import type { Call } from '../command.ts'
 import { formatDuration } from '../render/format-duration.ts'
 import { printableLine } from '../render/printable.ts'
@@ -7,7 +8,7 @@ import { printableLine } from '../render/printable.ts'
 export interface SendOptions {
   readonly method: string
   readonly headers: [string, string][]
-  readonly body?: string | Uint8Array | undefined
+  readonly body?: Uint8Array | undefined
   readonly signal: AbortSignal
 }
 
@@ -17,30 +18,53 @@ export async function sendLogged(
   cluster: Cluster,
   path: string,
   { method, headers, body, signal }: SendOptions,
-): Promise<Response> {
+): Promise<PlainResponse> {
   log.tell(`${method} ${hideQuerySecrets(path)}`)
   for (const [name, value] of headers) log.tell(`> ${showHeader(name, value)}`, 2)
   if (body !== undefined) log.tell(`> (${body.length} bytes)`, 2)
   const startedAt = io.now()
   progress.begin(`the server ${new URL(cluster.server).host}`)
-  const response = await cluster.fetch(path, {
+  const response = await sendPlain(cluster, path, {
     method,
-    headers,
+    headers: joined(headers),
+    body,
     signal,
-    ...(body !== undefined && { body }),
   })
   progress.end()
   const took = formatDuration(io.now() - startedAt)
   log.tell(`${statusLine(response)} after ${took}`)
   if (log.level > 1) {
-    for (const [name, value] of response.headers) log.tell(`< ${showHeader(name, value)}`, 2)
+    for (const [name, value] of headerPairs(response)) log.tell(`< ${showHeader(name, value)}`, 2)
   }
   return response
 }
 
 /** Formats the status of a response: `403 Forbidden`. */
-export function statusLine({ status, statusText }: Response): string {
+export function statusLine({ status, statusText }: PlainResponse): string {
   return printableLine(`${status} ${statusText}`)
+}
+
+/** Joins the values of headers that were given several times. */
+function joined(headers: readonly [string, string][]): Record<string, string> {
+  const values: Record<string, string> = {}
+  for (const [name, value] of headers) {
+    const before = values[name]
+    const separator = name === 'cookie' ? '; ' : ', '
+    values[name] = before === undefined ? value : before + separator + value
+  }
+  return values
+}
+
+/** Returns the headers of a response, sorted by name; only Set-Cookie can be there several times. */
+export function headerPairs({ headers }: PlainResponse): [string, string][] {
+  return Object.entries(headers)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([name, value = []]) => {
+      const values = [value].flat()
+      return (name === 'set-cookie' ? values : [values.join(', ')]).map(
+        (each): [string, string] => [name, each],
+      )
+    })
 }
 
 /** Matches the names of headers that may contain a secret. */

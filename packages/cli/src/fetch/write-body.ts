@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { ServerUnreachableError } from 'kubecred/internal'
+import { type PlainResponse, ServerUnreachableError } from 'kubecred/internal'
 import type { Io } from '../command.ts'
 
 /** How much of a body is kept to explain an error; a Kubernetes Status has a few hundred bytes. */
@@ -11,7 +11,7 @@ const MAX_KEPT_BYTES = 64 * 1024
  * @returns The beginning of the body, to explain an error.
  */
 export async function writeBody(
-  response: Response,
+  response: PlainResponse,
   { stdout }: Io,
   { signal, server }: { readonly signal: AbortSignal; readonly server: string },
 ): Promise<string> {
@@ -25,6 +25,17 @@ export async function writeBody(
   return Buffer.concat(kept).toString()
 }
 
+/** Reads a whole response body as text; throws as `readBody` does. */
+export async function readText(
+  response: PlainResponse,
+  signal: AbortSignal,
+  server: string,
+): Promise<string> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of readBody(response, signal, server)) chunks.push(chunk)
+  return Buffer.concat(chunks).toString()
+}
+
 /**
  * Reads a response body.
  *
@@ -32,11 +43,10 @@ export async function writeBody(
  * @throws The reason of the signal, if it is aborted.
  */
 export async function* readBody(
-  { body }: Response,
+  { body }: PlainResponse,
   signal: AbortSignal,
   server: string,
 ): AsyncGenerator<Uint8Array> {
-  if (body === null) return
   try {
     yield* body
   } catch (cause) {

@@ -1,4 +1,4 @@
-import { KubeconfigSyntaxError, SignerConfigError } from '../errors/index.ts'
+import { exhaustedError, KubeconfigSyntaxError, SignerConfigError } from '../errors/index.ts'
 import { parseYaml, YamlError } from '../formats/yaml.ts'
 import { Secret } from '../secret/secret.ts'
 import { EXTERNAL_SIGNER } from './external-signer-config.ts'
@@ -48,6 +48,9 @@ function readYaml(text: string, file: string): unknown {
   try {
     return parseYaml(text)
   } catch (error) {
+    // The program loads the YAML parser when it first needs it.
+    const exhausted = exhaustedError(error)
+    if (exhausted !== undefined) throw exhausted
     // The message of any other error may contain a part of the text.
     const { message, line } = error instanceof YamlError ? error : new YamlError('invalid YAML')
     throw new KubeconfigSyntaxError(file, message, {

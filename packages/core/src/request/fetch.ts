@@ -4,7 +4,7 @@ import type { Target } from '../dial/target.ts'
 import { ForeignOriginError } from '../errors/index.ts'
 import type { HeaderValues } from '../exchange/exchange.ts'
 import type { Call } from './call.ts'
-import { mergeHeaders } from './headers.ts'
+import { asksCompressed, mergeHeaders } from './headers.ts'
 import type { IncomingResponse } from './incoming-response.ts'
 import type { Line } from './line.ts'
 import { type OutgoingRequest, withBufferedBody, withStreamBody } from './outgoing-request.ts'
@@ -74,17 +74,16 @@ function makeOutgoing(
   const given = init.headers ?? request?.headers
   const own = given && readHeaders(given)
   const headers = own === undefined ? defaults : mergeHeaders(defaults, own)
-  const asksCompressed =
-    defaults['accept-encoding'] !== undefined && own?.['accept-encoding'] === undefined
   const signal = init.signal ?? request?.signal ?? undefined
+  const isOurs = asksCompressed(defaults, own)
   const body = init.body ?? request?.body ?? undefined
   if (body === undefined) {
-    return { method, headers, signal, asksCompressed, body: noBody, canReplay: always }
+    return { method, headers, signal, asksCompressed: isOurs, body: noBody, canReplay: always }
   }
   if (method === 'GET' || method === 'HEAD') {
     throw new TypeError(`a ${method} request cannot have a body`)
   }
-  return withBody({ method, headers, signal, asksCompressed }, body)
+  return withBody({ method, headers, signal, asksCompressed: isOurs }, body)
 }
 
 /** Checks for `Request` last: the global class is loaded on first use, which takes time. */

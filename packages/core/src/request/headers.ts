@@ -33,6 +33,11 @@ export function mergeHeaders(defaults: HeaderValues, own: HeaderValues): HeaderV
   return Object.fromEntries(merged)
 }
 
+/** Whether `Accept-Encoding` is our default and not the caller's. */
+export function asksCompressed(defaults: HeaderValues, own: HeaderValues | undefined): boolean {
+  return defaults['accept-encoding'] !== undefined && own?.['accept-encoding'] === undefined
+}
+
 /** Set by the connection; a caller's Host would also change the name that TLS checks. */
 const CONNECTION_HEADERS = new Set(['host', 'connection', 'content-length', 'transfer-encoding'])
 

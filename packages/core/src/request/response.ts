@@ -120,10 +120,14 @@ class CallResponse {
   }
 
   #stream(): ReadableStream<Uint8Array> {
-    const { body, headers } = this.#call
-    const decoder = decoderFor(headers['content-encoding'])
-    return toWebStream(decoder === undefined ? body : through(body, decoder))
+    return toWebStream(decodedBody(this.#call))
   }
+}
+
+/** Returns the body of a response as a stream, decompressed. */
+export function decodedBody({ body, headers }: Call): Readable {
+  const decoder = decoderFor(headers['content-encoding'])
+  return decoder === undefined ? body : through(body, decoder)
 }
 
 /** Removes a byte order mark, as the Fetch standard says. */
