@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { attach } from 'kubecred/client-node'
-import { median } from './measure.mjs'
+import { median, ratio } from './measure.mjs'
 import { openScene } from './scene.mjs'
 
 const LOOPS = 20
@@ -33,8 +33,8 @@ async function compare(version, module, kubeconfig) {
   const attached = open()
   const attachment = attach(attached)
   const clients = {
-    plain: { api: open().makeApiClient(CoreV1Api), rates: [], descriptors: 0 },
-    ours: { api: attached.makeApiClient(CoreV1Api), rates: [], descriptors: 0 },
+    plain: { api: open().makeApiClient(CoreV1Api), rates: [], costs: [], descriptors: 0 },
+    ours: { api: attached.makeApiClient(CoreV1Api), rates: [], costs: [], descriptors: 0 },
   }
   const { plain, ours } = clients
   for (const { api } of Object.values(clients)) await api.listNamespace()
@@ -46,20 +46,29 @@ async function compare(version, module, kubeconfig) {
   }
   await attachment.close()
   // Computed per round, because other load on the machine slows down both alike.
-  const ratios = ours.rates.map((rate, round) => rate / plain.rates[round])
+  const perRound = (one, other) => one.map((value, round) => value / other[round])
   return [
     { what: `${version} plain, requests per second`, value: Math.round(median(plain.rates)) },
     { what: `${version} attached, requests per second`, value: Math.round(median(ours.rates)) },
     {
       what: `${version} attached / plain, requests`,
-      value: Math.round(median(ratios) * 100) / 100,
-      target: '≥ 4',
+      value: ratio(median(perRound(ours.rates, plain.rates)), 1),
+      target: '≥ 12',
+    },
+    { what: `${version} plain, processor µs per request`, value: Math.round(median(plain.costs)) },
+    {
+      what: `${version} attached, processor µs per request`,
+      value: Math.round(median(ours.costs)),
+    },
+    {
+      what: `${version} plain / attached, processor time`,
+      value: ratio(median(perRound(plain.costs, ours.costs)), 1),
     },
     { what: `${version} plain, max open descriptors`, value: plain.descriptors },
     { what: `${version} attached, max open descriptors`, value: ours.descriptors },
     {
       what: `${version} attached / plain, descriptors`,
-      value: Math.round((ours.descriptors / Math.max(plain.descriptors, 1)) * 100) / 100,
+      value: ratio(ours.descriptors, Math.max(plain.descriptors, 1)),
     },
   ]
 }
@@ -70,6 +79,7 @@ async function load(client) {
     client.descriptors = Math.max(client.descriptors, descriptors() - before)
   }, 50)
   let count = 0
+  const usage = process.cpuUsage()
   const end = performance.now() + ROUND_MS
   await Promise.all(
     Array.from({ length: LOOPS }, async () => {
@@ -80,7 +90,9 @@ async function load(client) {
     }),
   )
   clearInterval(timer)
+  const { user, system } = process.cpuUsage(usage)
   client.rates.push((count / ROUND_MS) * 1000)
+  client.costs.push((user + system) / count)
 }
 
 /** The open descriptors of this process; only Linux reports them. */

@@ -14,7 +14,9 @@ import type {
   RequestContextLike,
 } from './attach-options.ts'
 import { type ClientTransport, failingTransport, makeTransport } from './client-transport.ts'
+import { type FindTransport, type HttpLibrary, LineHttpLibrary } from './http-library.ts'
 import { OpenClusters } from './open-clusters.ts'
+import { overrideMethod } from './override-method.ts'
 
 /** The state of an attached KubeConfig, as plain data without secrets. */
 export interface AttachmentStatus {
@@ -40,13 +42,15 @@ export interface Attachment extends AsyncDisposable {
 /** How many transports are remembered. A forgotten one continues to work. */
 const MAX_TRANSPORTS = 16
 
-/** Replaces two methods of a KubeConfig, and sends its requests over our clusters. */
+/** Replaces three methods of a KubeConfig, and sends its requests over our clusters. */
 export class KubeConfigAttachment implements Attachment {
   readonly [MADE_BY]: string = VERSION
   readonly #kc: KubeConfigLike
   readonly #options: AttachOptions
   readonly #clusters: OpenClusters
   readonly #transports = new Map<string, ClientTransport>()
+  /** The transports by their agent and dispatcher: one of them says which transport authenticated a request. */
+  readonly #byMeans = new WeakMap<object, ClientTransport>()
   #last: { readonly text: Secret; readonly transport: ClientTransport } | undefined
   readonly #restore: () => void
   #closed: Promise<void> | undefined
@@ -55,15 +59,12 @@ export class KubeConfigAttachment implements Attachment {
     this.#kc = kc
     this.#options = options
     this.#clusters = new OpenClusters(options)
-    const restoreMethods = overrideMethods(kc, {
-      applySecurityAuthentication: (context) => this.#applyToContext(context),
-      applyToHTTPSOptions: (given) => this.#applyToOptions(given),
-    })
+    const restoreMethods = this.#overrideMethods(kc)
     const end = (): void => void this.close()
     options.signal?.addEventListener('abort', end, { once: true })
     this.#restore = () => {
       options.signal?.removeEventListener('abort', end)
-      restoreMethods()
+      for (const restoreMethod of restoreMethods) restoreMethod()
       onClose()
     }
   }
@@ -97,6 +98,29 @@ export class KubeConfigAttachment implements Attachment {
   async #close(): Promise<void> {
     this.#restore()
     await this.#clusters.close()
+  }
+
+  /** Replaces the methods that requests and API clients are made with. Returns functions that restore them. */
+  #overrideMethods(kc: KubeConfigLike): (() => void)[] {
+    const undos = [
+      overrideMethod(kc, 'applySecurityAuthentication', (original) => async (context) => {
+        if (!(await this.#applyToContext(context))) await original(context)
+      }),
+      overrideMethod(kc, 'applyToHTTPSOptions', (original) => async (options) => {
+        if (!(await this.#applyToOptions(options))) await original(options)
+      }),
+    ]
+    if (!isApiMaker(kc)) return undos
+    const find: FindTransport = (request) =>
+      this.#byMeans.get(request.getDispatcher?.() ?? request.getAgent?.() ?? kc)
+    return [
+      ...undos,
+      overrideMethod(
+        kc as ApiMaker,
+        'makeApiClient',
+        (original) => (type) => original(withLineLibrary(type, find)),
+      ),
+    ]
   }
 
   /** Returns false if client-node is to authenticate the request itself. */
@@ -150,6 +174,7 @@ export class KubeConfigAttachment implements Attachment {
     if (oldest !== undefined && this.#transports.size >= MAX_TRANSPORTS)
       this.#transports.delete(oldest)
     this.#transports.set(transport.key, transport)
+    this.#byMeans.set(transport.agent, transport).set(transport.dispatcher, transport)
     return transport
   }
 }
@@ -164,40 +189,34 @@ async function isUncompressed(
   return !Object.keys(headers).some((name) => name.toLowerCase() === 'accept-encoding')
 }
 
-/** Replacements of client-node's methods; each returns false if the original must be called. */
-interface Overrides {
-  applySecurityAuthentication(context: RequestContextLike): Promise<boolean>
-  applyToHTTPSOptions(options: HttpsOptionsLike): Promise<boolean>
+/** A class of generated APIs. */
+type ApiClass = new (configuration: ApiConfiguration) => object
+
+interface ApiConfiguration {
+  readonly httpApi: HttpLibrary
 }
 
-/** Replaces the two methods of a KubeConfig that every request uses. Returns a function that restores them. */
-function overrideMethods(kc: KubeConfigLike, overrides: Overrides): () => void {
-  const undos = [
-    override(kc, 'applySecurityAuthentication', overrides),
-    override(kc, 'applyToHTTPSOptions', overrides),
-  ]
-  return () => {
-    for (const undo of undos) undo()
-  }
+/** A KubeConfig that makes API clients; the public type leaves the method out, because its type differs by version. */
+interface ApiMaker {
+  makeApiClient(type: ApiClass): object
 }
 
-type Name = keyof Overrides
-type Method = (argument: RequestContextLike & HttpsOptionsLike) => Promise<unknown>
+/** Whether `makeApiClient` is client-node's own. A program's own one may have an HTTP library that must stay. */
+function isApiMaker(kc: object): kc is ApiMaker {
+  const owner = ownerOf(kc, 'makeApiClient')
+  return owner !== null && owner === ownerOf(kc, 'getCurrentCluster')
+}
 
-function override(kc: KubeConfigLike, name: Name, overrides: Overrides): () => void {
-  const before = Object.getOwnPropertyDescriptor(kc, name)
-  const original = kc[name] as Method
-  const ours = overrides[name] as Method
-  let isUndone = false
-  const method: Method = async (argument) => {
-    if (isUndone || !(await ours(argument))) await original.call(kc, argument)
-  }
-  Object.defineProperty(kc, name, { value: method, configurable: true, writable: true })
-  return () => {
-    isUndone = true
-    // Another program may have replaced the method again, and call ours from there.
-    if ((kc[name] as Method) !== method) return
-    if (before === undefined) delete (kc as Partial<KubeConfigLike>)[name]
-    else Object.defineProperty(kc, name, before)
-  }
+function ownerOf(object: object, name: string): object | null {
+  let owner: object | null = object
+  while (owner !== null && !Object.hasOwn(owner, name)) owner = Object.getPrototypeOf(owner)
+  return owner
+}
+
+/** Makes the instances of a class of APIs send their requests with our library. */
+function withLineLibrary(type: ApiClass, find: FindTransport): ApiClass {
+  return new Proxy(type, {
+    construct: (_, [given]: [ApiConfiguration]) =>
+      new type({ ...given, httpApi: new LineHttpLibrary(given.httpApi, find) }),
+  })
 }

@@ -19,9 +19,9 @@ import { asHandler, HandlerCaller, type LegacyHandler } from '../undici/handlers
 import type { OpenClusters } from './open-clusters.ts'
 
 /** What client-node sends the requests of one context with. It keeps nothing open itself. */
-export interface ClientTransport {
+export interface ClientTransport extends LineProvider {
   readonly key: string
-  /** For all requests of 1.x, and the WebSockets of 2.x. */
+  /** For everything of 1.x except generated APIs, and for the WebSockets of 2.x. */
   readonly agent: Agent
   /** For the fetch of 2.x. */
   readonly dispatcher: FetchDispatcher
@@ -37,6 +37,7 @@ export function makeTransport(selection: Selection, clusters: OpenClusters): Cli
     hold: () => clusters.hold(selection),
   }
   return {
+    ...provider,
     key: selection.key,
     agent: lineAgent(provider, isPlain ? 'http:' : 'https:'),
     dispatcher: lineDispatcher(provider),
@@ -50,14 +51,15 @@ export function makeTransport(selection: Selection, clusters: OpenClusters): Cli
  * The error cannot be thrown earlier: client-node's watches authenticate outside of any `try`, and a rejection there
  * would end the process.
  */
-export function failingTransport(error: unknown): ClientTransport {
+export function failingTransport(error: unknown, protocol = 'https:'): ClientTransport {
   const provider: LineProvider = {
     line: () => Promise.reject(error),
     hold: () => () => {},
   }
   return {
+    ...provider,
     key: '',
-    agent: lineAgent(provider, 'https:'),
+    agent: lineAgent(provider, protocol === 'http:' ? protocol : 'https:'),
     dispatcher: lineDispatcher(provider),
     connection: async () => undefined,
   }
@@ -136,7 +138,7 @@ async function readBody(body: unknown, size: number): Promise<Uint8Array | Reada
 }
 
 /** Opens the line of a selection, and keeps it open. */
-interface LineProvider {
+export interface LineProvider {
   line(): Line | Promise<Line>
   /** Keeps the cluster open for a request. Returns a function to call when the request has ended. */
   hold(): () => void
