@@ -142,7 +142,7 @@ export function describeAttachments(client: ClientNode): void {
     it('keeps only a few unused contexts open, except those with a watch', async () => {
       await using stage = await Stage.withPlugin(client)
       // So that the watch of 1.x reuses a connection.
-      await stage.whoAmI()
+      await stage.early.listNamespace()
       const seen: string[] = []
       const watch = await new client.Watch(stage.kc).watch(
         CONFIG_MAPS,

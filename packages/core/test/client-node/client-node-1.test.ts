@@ -1,6 +1,7 @@
 import * as client from '@kubernetes/client-node'
 import { describe } from 'vitest'
 import { describeAttachments } from './attachments.ts'
+import { describeGeneratedApis } from './generated-apis.ts'
 import { describeLookups } from './lookups.ts'
 import { describeOidcDefects } from './oidc-defects.ts'
 import { describePluginDefects } from './plugin-defects.ts'
@@ -13,5 +14,6 @@ describe('@kubernetes/client-node 1.4', () => {
   describeTransportDefects(client)
   describeOidcDefects(client)
   describeAttachments(client)
+  describeGeneratedApis(client)
   describeLookups(client)
 })

@@ -15,6 +15,7 @@ export type ClientNode = Pick<
   typeof OneFour,
   | 'Attach'
   | 'CoreV1Api'
+  | 'createConfiguration'
   | 'Cp'
   | 'Exec'
   | 'KubeConfig'
@@ -23,6 +24,7 @@ export type ClientNode = Pick<
   | 'makeInformer'
   | 'PatchStrategy'
   | 'PortForward'
+  | 'ServerConfiguration'
   | 'Watch'
 > &
   // From 1.1 on.
@@ -45,6 +47,8 @@ export class Stage implements AsyncDisposable {
   readonly path: string
   readonly kc: OneFour.KubeConfig
   readonly api: OneFour.CoreV1Api
+  /** Made before `attach()`. */
+  readonly early: OneFour.CoreV1Api
   readonly attachment: Attachment
   readonly events: CredentialEvent[] = []
 
@@ -54,6 +58,7 @@ export class Stage implements AsyncDisposable {
     this.path = path
     this.kc = new client.KubeConfig()
     this.kc.loadFromFile(path)
+    this.early = this.kc.makeApiClient(client.CoreV1Api)
     const observer = (event: CredentialEvent): void => void this.events.push(event)
     this.attachment = attach(this.kc, { kubeconfig: path, observer, ...options })
     this.api = this.kc.makeApiClient(client.CoreV1Api)

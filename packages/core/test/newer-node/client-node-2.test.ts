@@ -1,6 +1,7 @@
 import * as newer from 'client-node-2'
 import { describe } from 'vitest'
 import { describeAttachments } from '../client-node/attachments.ts'
+import { describeGeneratedApis } from '../client-node/generated-apis.ts'
 import { describeLookups } from '../client-node/lookups.ts'
 import { describeOidcDefects } from '../client-node/oidc-defects.ts'
 import { describePluginDefects } from '../client-node/plugin-defects.ts'
@@ -17,5 +18,6 @@ describe('@kubernetes/client-node 2', () => {
   describeTransportDefects(client)
   describeOidcDefects(client)
   describeAttachments(client)
+  describeGeneratedApis(client)
   describeLookups(client)
 })

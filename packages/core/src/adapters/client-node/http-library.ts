@@ -161,7 +161,7 @@ function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Pro
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 
-/** Returns the request that a redirect asks for, as the Fetch standard says; undefined if the response is none. */
+/** Returns the request that a redirect asks for, with the method of the Fetch standard; undefined if there is none. */
 function followRedirect(
   request: SendableContext,
   { statusCode, headers }: Call,
