@@ -10,11 +10,15 @@ import { type Duplex, pipeline } from 'node:stream'
 import { addressOf, type Target } from '../dial/target.ts'
 import { ForeignOriginError } from '../errors/index.ts'
 import { upgradeExchange } from '../exchange/upgrade.ts'
+import { mergeHeaders } from '../request/headers.ts'
 import type { Line } from '../request/line.ts'
+import { withBufferedBody } from '../request/outgoing-request.ts'
 import { type RequestTarget, splitPath } from '../request/request-target.ts'
+import { ClientEnd } from './client-end.ts'
 import { convertRequest, convertUpgrade } from './convert-request.ts'
-import { PipeEnd } from './memory-pipe.ts'
-import { createResponseOn, formatResponseHead, sendResponse } from './send-response.ts'
+import { PlainAnswer } from './plain-answer.ts'
+import type { PlainHead } from './plain-request.ts'
+import { createResponseOn, formatResponseHead, sendResponse, UPGRADED } from './send-response.ts'
 
 /** The server that a client wants to connect to. */
 export interface Destination {
@@ -23,11 +27,11 @@ export interface Destination {
   readonly port: number
 }
 
-/** The server's end of a connection is the key; this is the rest. */
-interface BridgeConnection {
-  readonly destination: Destination
+/** A connection with a server's end, which is the key; this is the rest. */
+interface ServedConnection {
+  readonly route: Route
   /** The client's end: the client gets the error that it is destroyed with. */
-  readonly client: PipeEnd
+  readonly client: ClientEnd
 }
 
 interface BridgeOptions {
@@ -41,15 +45,16 @@ interface BridgeOptions {
  * Sends the requests of clients that only know sockets.
  *
  * An `https.Agent` must decide about the headers of a request before it can wait for anything. So the client gets one
- * end of a connection inside this process. At the other end, an `http.Server` that listens on no port receives the
- * request and sends it over the line, which attaches the credential and retries after a refusal.
+ * end of a connection inside this process. What it writes there is sent over the line, which attaches the credential and
+ * retries after a refusal. A request that is not plain, such as an upgrade or an upload in chunks, is first received by
+ * an `http.Server` that listens on no port.
  */
 export class Bridge {
   readonly #findLine: () => Line | Promise<Line>
   readonly #target: RequestTarget | undefined
   readonly #explain: (error: unknown) => unknown
-  readonly #server: Server
-  readonly #connections = new WeakMap<Duplex, BridgeConnection>()
+  #server: Server | undefined
+  readonly #served = new WeakMap<Duplex, ServedConnection>()
 
   constructor(
     findLine: () => Line | Promise<Line>,
@@ -58,8 +63,44 @@ export class Bridge {
     this.#findLine = findLine
     this.#target = target
     this.#explain = explain
+  }
+
+  /** Opens a connection. Requests on it fail if the line does not lead to its destination. */
+  connect(destination: Destination): ClientEnd {
+    const route = new Route(destination, this.#target)
+    // One for all requests of the connection, because signals are not cheap.
+    const gone = new AbortController()
+    const { signal } = gone
+    const options = { abort: () => gone.abort(GONE), explain: this.#explain }
+    return new ClientEnd({
+      request: (client, head, body) => {
+        const answer = new PlainAnswer(client, head.method, options)
+        this.#sendPlain({ head, body, route, signal }, answer)
+        return answer
+      },
+      serve: (client, server) => {
+        this.#served.set(server, { route, client })
+        this.#server ??= this.#createServer()
+        this.#server.emit('connection', server)
+      },
+    })
+  }
+
+  /** Sends a plain request. The line is nearly always open already. */
+  #sendPlain(request: PlainRequest, answer: PlainAnswer): void {
+    const fail = (error: unknown): void => answer.failed(error)
+    try {
+      const line = this.#findLine()
+      if (!(line instanceof Promise)) sendPlainOver(line, request, answer)
+      else line.then((found) => sendPlainOver(found, request, answer)).catch(fail)
+    } catch (error) {
+      fail(error)
+    }
+  }
+
+  #createServer(): Server {
     // No limits: all clients are in this process. The line, the caller and the API server have theirs.
-    this.#server = createServer({
+    const server = createServer({
       requestTimeout: 0,
       headersTimeout: 0,
       keepAliveTimeout: 0,
@@ -67,68 +108,62 @@ export class Bridge {
       // The outgoing request gets its own Host header in any case.
       requireHostHeader: false,
     })
-    this.#server.maxHeadersCount = 0
-    this.#server.on('request', (request, response) => void this.#forward(request, response))
+    server.maxHeadersCount = 0
+    server.on('request', (request, response) => void this.#forward(request, response))
     // An `Expect` header is for the API server, not for this one.
-    this.#server.on(
-      'checkExpectation',
-      (request, response) => void this.#forward(request, response),
-    )
-    this.#server.on('upgrade', (request, socket, head) => void this.#upgrade(request, socket, head))
-    this.#server.on('connect', (request, socket) => socket.destroy(tunnelError(request)))
+    server.on('checkExpectation', (request, response) => void this.#forward(request, response))
+    server.on('upgrade', (request, socket, head) => void this.#upgrade(request, socket, head))
+    server.on('connect', (request, socket) => socket.destroy(tunnelError(request)))
     // By default Node would respond with a 400, which would look like the API server's.
-    this.#server.on('clientError', (error, socket) => socket.destroy(explainParseError(error)))
-  }
-
-  /** Opens a connection. Requests on it fail if the line does not lead to its destination. */
-  connect(destination: Destination): PipeEnd {
-    const [client, server] = PipeEnd.pair()
-    this.#connections.set(server, { destination, client })
-    this.#server.emit('connection', server)
-    return client
+    server.on('clientError', (error, socket) => socket.destroy(explainParseError(error)))
+    return server
   }
 
   async #forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const connection = this.#connections.get(request.socket)
+    const connection = this.#connectionOf(request.socket)
     const gone = new AbortController()
     response.once('close', () => response.writableFinished || gone.abort(GONE))
     try {
       const line = await this.#openLine()
-      const target = this.#target ?? targetOf(request, connection, line)
+      const target = connection.route.targetOf(request.url ?? '/', line)
       const outgoing = await convertRequest(request, line.adapterHeaders, gone.signal)
       const incoming = await line.send(target, outgoing)
-      sendResponse(response, incoming, { cutOff: (error) => connection?.client.destroy(error) })
+      sendResponse(response, incoming, { cutOff: (error) => connection.client.destroy(error) })
     } catch (error) {
       gone.abort(GONE)
-      connection?.client.destroy(this.#explain(error) as Error)
+      connection.client.destroy(this.#explain(error) as Error)
     }
   }
 
   async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    const connection = this.#connections.get(socket)
+    const connection = this.#connectionOf(socket)
     const gone = new AbortController()
     const abort = (): void => gone.abort(GONE)
     socket.once('close', abort)
     try {
       const line = await this.#openLine()
-      const target = this.#target ?? targetOf(request, connection, line)
+      const target = connection.route.targetOf(request.url ?? '/', line)
       const outgoing = convertUpgrade(request, line.adapterHeaders, gone.signal)
       const incoming = await line.send(target, outgoing, upgradeExchange)
       const { socket: upgraded } = incoming
       if (upgraded === undefined) {
         const response = createResponseOn(socket, request)
-        sendResponse(response, incoming, { cutOff: (error) => connection?.client.destroy(error) })
+        sendResponse(response, incoming, { cutOff: (error) => connection.client.destroy(error) })
         return
       }
       socket.off('close', abort)
-      socket.write(formatResponseHead(incoming), 'latin1')
+      socket.write(formatResponseHead(incoming, UPGRADED), 'latin1')
       if (head.length > 0) socket.unshift(head)
       // When one side ends or fails, so does the other.
       pipeline(socket, upgraded, socket, () => {})
     } catch (error) {
       gone.abort(GONE)
-      connection?.client.destroy(error as Error)
+      connection.client.destroy(error as Error)
     }
+  }
+
+  #connectionOf(server: Duplex): ServedConnection {
+    return this.#served.get(server) as ServedConnection
   }
 
   async #openLine(): Promise<Line> {
@@ -141,21 +176,57 @@ export class Bridge {
 /** The reason why a request is aborted when its client has closed the connection. */
 const GONE = new Error('the client has closed the connection')
 
-/**
- * Returns where a client's request goes: the path as it was written, on the server that the client connected to.
- *
- * @throws {ForeignOriginError} `ERR_FOREIGN_ORIGIN`
- */
-function targetOf(
-  { url = '/' }: IncomingMessage,
-  connection: BridgeConnection | undefined,
+/** A plain request, and where it goes. */
+interface PlainRequest {
+  readonly head: PlainHead
+  readonly body: Buffer
+  readonly route: Route
+  readonly signal: AbortSignal
+}
+
+function sendPlainOver(
   line: Line,
-): RequestTarget {
-  if (!url.startsWith('/')) {
-    throw new ForeignOriginError(`${JSON.stringify(url.slice(0, 80))} is not a path`)
+  { head, body, route, signal }: PlainRequest,
+  answer: PlainAnswer,
+): void {
+  const { method, path } = head
+  const headers = mergeHeaders(line.adapterHeaders, head.headers)
+  const content = body.length === 0 ? undefined : body
+  const outgoing = withBufferedBody({ method, headers, signal }, content)
+  line.call(route.targetOf(path, line), outgoing, answer)
+}
+
+/** Where the requests of one connection go. */
+class Route {
+  readonly #destination: Destination
+  readonly #target: RequestTarget | undefined
+  /** The server that the destination was last compared with: nearly always it is still the same. */
+  #checked: Target | undefined
+
+  /** @param target Where all requests go, whatever they say. */
+  constructor(destination: Destination, target: RequestTarget | undefined) {
+    this.#destination = destination
+    this.#target = target
   }
-  const path = splitPath(url)
-  return connection === undefined ? path : { ...path, ...originFor(connection.destination, line) }
+
+  /**
+   * Returns where a request goes: the path as it was written, on the server that the client connected to.
+   *
+   * @throws {ForeignOriginError} `ERR_FOREIGN_ORIGIN`
+   */
+  targetOf(url: string, line: Line): RequestTarget {
+    if (this.#target !== undefined) return this.#target
+    if (!url.startsWith('/')) {
+      throw new ForeignOriginError(`${JSON.stringify(url.slice(0, 80))} is not a path`)
+    }
+    const path = splitPath(url)
+    if (line.hasServerPerLogin || line.target !== this.#checked) {
+      const needed = originFor(this.#destination, line)
+      this.#checked = line.target
+      return { ...path, ...needed }
+    }
+    return path
+  }
 }
 
 /**
@@ -219,6 +290,11 @@ export function bridgeAgent(
   const Agent = protocol === 'https:' ? https.Agent : http.Agent
   const agent = new Agent({ keepAlive, maxFreeSockets: MAX_IDLE_CONNECTIONS })
   agent.createConnection = (options) => bridge.connect(destinationOf(protocol, options))
+  const { keepSocketAlive } = agent
+  agent.keepSocketAlive = (connection) => {
+    const isPlain = !(connection as Duplex as ClientEnd).hasServer
+    return isPlain && keepSocketAlive.call(agent, connection)
+  }
   return agent
 }
 

@@ -6,7 +6,7 @@ const HIGH_WATER_MARK = 64 * 1024
 /** Chunks that are smaller than this together are delivered as one. */
 const MAX_JOINED_BYTES = 16 * 1024
 
-type Callback = (error?: Error | null) => void
+export type Callback = (error?: Error | null) => void
 
 /**
  * One end of a connection inside this process, for code that expects a socket.
@@ -30,14 +30,11 @@ export class PipeEnd extends Duplex {
   /** Makes a connection. The first end is the client's, the second the server's. */
   static pair(): [PipeEnd, PipeEnd] {
     // As with Node's sockets: the client's end closes when the server has ended, the server's end does not.
-    const one = new PipeEnd({ allowHalfOpen: false })
-    const other = new PipeEnd({ allowHalfOpen: true })
-    one.#other = other
-    other.#other = one
-    return [one, other]
+    const client = new PipeEnd({ allowHalfOpen: false })
+    return [client, client.openOther()]
   }
 
-  private constructor({ allowHalfOpen }: { allowHalfOpen: boolean }) {
+  protected constructor({ allowHalfOpen }: { allowHalfOpen: boolean }) {
     super({ allowHalfOpen, highWaterMark: HIGH_WATER_MARK })
     // Between two requests on a connection there is no listener; an error then concerns no request.
     this.on('error', ignore)
@@ -74,6 +71,19 @@ export class PipeEnd extends Duplex {
     return this
   }
 
+  /** Makes the server's end of a client's. */
+  protected openOther(): PipeEnd {
+    const other = new PipeEnd({ allowHalfOpen: true })
+    other.#other = this
+    this.#other = other
+    return other
+  }
+
+  /** Starts the time of `setTimeout` again. */
+  protected restartTimer(): void {
+    this.#timer?.refresh()
+  }
+
   override _read(): void {
     const callback = this.#pendingWrite
     this.#pendingWrite = undefined
@@ -81,16 +91,14 @@ export class PipeEnd extends Duplex {
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, callback: Callback): void {
-    this.#timer?.refresh()
+    this.restartTimer()
     process.nextTick(() => this.#deliver([chunk], callback))
   }
 
   override _writev(written: { chunk: Buffer }[], callback: Callback): void {
-    this.#timer?.refresh()
-    const chunks = written.map(({ chunk }) => chunk)
-    const size = chunks.reduce((sum, { length }) => sum + length, 0)
-    const delivered = size < MAX_JOINED_BYTES ? [Buffer.concat(chunks, size)] : chunks
-    process.nextTick(() => this.#deliver(delivered, callback))
+    this.restartTimer()
+    const chunks = joinSmall(written.map(({ chunk }) => chunk))
+    process.nextTick(() => this.#deliver(chunks, callback))
   }
 
   override _final(callback: Callback): void {
@@ -121,7 +129,7 @@ export class PipeEnd extends Duplex {
       callback(Object.assign(new Error('the other end is closed'), { code: 'EPIPE' }))
       return
     }
-    other.#timer?.refresh()
+    other.restartTimer()
     let hasRoom = true
     for (const chunk of chunks) hasRoom = other.push(chunk)
     if (hasRoom || other.destroyed) callback()
@@ -133,6 +141,12 @@ export class PipeEnd extends Duplex {
     if (mayRead) this.once('end', () => this.destroy())
     else this.destroy(error ?? undefined)
   }
+}
+
+/** Joins chunks if they are small: the reader's cost is per chunk. */
+export function joinSmall(chunks: readonly Buffer[]): readonly Buffer[] {
+  const size = chunks.reduce((sum, { length }) => sum + length, 0)
+  return chunks.length > 1 && size < MAX_JOINED_BYTES ? [Buffer.concat(chunks, size)] : chunks
 }
 
 function ignore(): void {}

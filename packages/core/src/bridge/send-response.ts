@@ -4,6 +4,8 @@ import {
   type OutgoingHttpHeader,
   ServerResponse,
   STATUS_CODES,
+  validateHeaderName,
+  validateHeaderValue,
 } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -84,16 +86,33 @@ function sendWhole(
   else response.end(whole)
 }
 
-/** Formats the head of a 101 response, which Node's server does not write. */
+/** The lines that end the head of a 101 response. */
+export const UPGRADED = 'connection: Upgrade\r\n'
+
+/**
+ * Formats the head of a response that no `ServerResponse` writes.
+ *
+ * @param last The lines about the connection.
+ * @throws {TypeError} If a header could not be sent, as Node's server does.
+ */
 export function formatResponseHead(
   incoming: IncomingResponse,
+  last: string,
   headers = endToEnd(incoming),
 ): string {
-  let lines = `HTTP/1.1 ${incoming.statusCode} ${reasonPhrase(incoming)}\r\n`
+  const phrase = reasonPhrase(incoming)
+  validateHeaderValue('reason phrase', phrase)
+  let lines = `HTTP/1.1 ${incoming.statusCode} ${phrase}\r\n`
   for (let at = 0; at < headers.length; at += 2) {
-    for (const value of [headers[at + 1] ?? ''].flat()) lines += `${headers[at]}: ${value}\r\n`
+    const name = headers[at] as string
+    const values = headers[at + 1] ?? ''
+    validateHeaderName(name)
+    for (const value of Array.isArray(values) ? values : [String(values)]) {
+      validateHeaderValue(name, value)
+      lines += `${name}: ${value}\r\n`
+    }
   }
-  return `${lines}connection: Upgrade\r\n\r\n`
+  return `${lines}${last}\r\n`
 }
 
 /** Returns the reason phrase of the status line. HTTP/2 has none, but HTTP/1.1 clients show it to people. */

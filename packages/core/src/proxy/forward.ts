@@ -6,6 +6,7 @@ import {
   encodeHeaderValue,
   formatResponseHead,
   sendResponse,
+  UPGRADED,
 } from '../bridge/send-response.ts'
 import { isCredentialError, type UnexpectedError } from '../errors/index.ts'
 import { isProgramError } from '../errors/unexpected-error.ts'
@@ -113,7 +114,7 @@ export async function forwardUpgrade(
       sendResponse(response, incoming, { cutOff, unsendable: fail }, headers)
       return
     }
-    socket.write(formatResponseHead(incoming, headers), 'latin1')
+    socket.write(formatResponseHead(incoming, UPGRADED, headers), 'latin1')
     if (early.length > 0) socket.unshift(early)
     join(socket, upstream, (error) => reportProgramError(error, context))
   } catch (error) {

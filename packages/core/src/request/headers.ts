@@ -28,9 +28,11 @@ export function defaultHeaders({
  * would be neither.
  */
 export function mergeHeaders(defaults: HeaderValues, own: HeaderValues): HeaderValues {
-  const entries = Object.entries(overlay(defaults, own))
-  const merged = entries.filter(([name]) => !CONNECTION_HEADERS.has(name))
-  return Object.fromEntries(merged)
+  const merged = overlay(defaults, own)
+  for (const name of CONNECTION_HEADERS) {
+    if (merged[name] !== undefined) delete merged[name]
+  }
+  return merged
 }
 
 /** Whether `Accept-Encoding` is our default and not the caller's. */
@@ -39,7 +41,7 @@ export function asksCompressed(defaults: HeaderValues, own: HeaderValues | undef
 }
 
 /** Set by the connection; a caller's Host would also change the name that TLS checks. */
-const CONNECTION_HEADERS = new Set(['host', 'connection', 'content-length', 'transfer-encoding'])
+const CONNECTION_HEADERS = ['host', 'connection', 'content-length', 'transfer-encoding']
 
 /** Adds impersonation headers, unless the request has its own. */
 function impersonateAs(impersonate: Impersonation, headers: HeaderValues): HeaderValues {
@@ -64,6 +66,7 @@ export function attachLease(
   return authorization === undefined ? impersonated : { ...impersonated, authorization }
 }
 
+/** Returns a new object. */
 function overlay(defaults: HeaderValues, own: HeaderValues): HeaderValues {
   const user = defaults['impersonate-user']
   if (user === undefined) return { ...defaults, ...own }

@@ -173,7 +173,9 @@ class ResponseBody extends Readable implements ResponseReader {
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    this.#response.cancel(error ?? new Error('the body was destroyed'))
+    // A complete response is destroyed too, and most are: an error for each would cost more than its stream.
+    const isOver = this.#response.hasArrived || this.#response.isBroken
+    if (!isOver) this.#response.cancel(error ?? new Error('the body was destroyed'))
     done(error)
   }
 }

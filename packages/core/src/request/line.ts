@@ -70,6 +70,8 @@ export class Line {
   readonly keeper: LeaseProvider
   readonly refreshOn: readonly number[]
   readonly defaults: HeaderValues
+  /** The default headers for other clients, without `Accept-Encoding`: they may not be able to read gzip. */
+  readonly adapterHeaders: HeaderValues
   /** Connections for requests with the caller's own credential: ours must not be on them. */
   readonly anonymous = new ResourceCache()
   /** The lease of such requests. */
@@ -103,6 +105,7 @@ export class Line {
     this.access = keeper
     this.keeper = this.#servers === undefined ? keeper : pinToServer(keeper, this.#servers)
     this.defaults = defaults
+    this.adapterHeaders = uncompressed(defaults)
     this.refreshOn = refreshOn
     this.#limits = limits
     this.#loadExchange = loadExchange
@@ -182,12 +185,6 @@ export class Line {
     this.access.accept(lease, date)
     const old = this.#servers?.noteAccepted(lease, options)
     if (old !== undefined) void this.anonymous.drain(old.key)
-  }
-
-  /** The default headers for other clients, without `Accept-Encoding`: they may not be able to read gzip. */
-  get adapterHeaders(): HeaderValues {
-    const { 'accept-encoding': _, ...rest } = this.defaults
-    return rest
   }
 
   /** Returns the headers of a request with the credential; one object per lease if the caller set none. */
