@@ -2,7 +2,7 @@
 import https from 'node:https'
 import { connect } from 'kubecred'
 import { createAgent } from 'kubecred/https'
-import { compareRates, ratio } from './measure.mjs'
+import { compareClients, ratio } from './measure.mjs'
 import { openScene } from './scene.mjs'
 
 export const name = 'a warm request over an https.Agent'
@@ -21,16 +21,18 @@ export async function run() {
     bridge: () => get(url, agents.bridge, {}),
     direct: () => get(url, agents.direct, {}),
   }
-  const [plain, bridge, direct] = await compareRates(clients)
+  const [plain, bridge, direct] = await compareClients(clients)
   await cluster.close()
   for (const agent of Object.values(agents)) agent.destroy()
   close()
   return [
-    { what: "Node's own agent, requests per second", value: Math.round(plain) },
-    { what: 'createAgent, requests per second', value: Math.round(bridge) },
-    { what: 'createAgent, direct, requests per second', value: Math.round(direct) },
-    { what: "createAgent / Node's own", value: ratio(bridge, plain), target: '≥ 0.4' },
-    { what: "createAgent, direct / Node's own", value: ratio(direct, plain), target: '≥ 0.7' },
+    { what: "Node's own agent, requests per second", value: Math.round(plain.rate) },
+    { what: 'createAgent, requests per second', value: Math.round(bridge.rate) },
+    { what: 'createAgent, direct, requests per second', value: Math.round(direct.rate) },
+    { what: "createAgent / Node's own", value: ratio(bridge.rate, plain.rate), target: '≥ 0.6' },
+    { what: 'the same, processor time', value: ratio(plain.cost, bridge.cost), target: '≥ 0.6' },
+    { what: "direct / Node's own", value: ratio(direct.rate, plain.rate), target: '≥ 0.7' },
+    { what: 'the same, processor time', value: ratio(plain.cost, direct.cost) },
   ]
 }
 

@@ -12,7 +12,6 @@ import { ForeignOriginError } from '../errors/index.ts'
 import { upgradeExchange } from '../exchange/upgrade.ts'
 import { mergeHeaders } from '../request/headers.ts'
 import type { Line } from '../request/line.ts'
-import { withBufferedBody } from '../request/outgoing-request.ts'
 import { type RequestTarget, splitPath } from '../request/request-target.ts'
 import { ClientEnd } from './client-end.ts'
 import { convertRequest, convertUpgrade } from './convert-request.ts'
@@ -88,13 +87,12 @@ export class Bridge {
 
   /** Sends a plain request. The line is nearly always open already. */
   #sendPlain(request: PlainRequest, answer: PlainAnswer): void {
-    const fail = (error: unknown): void => answer.failed(error)
     try {
       const line = this.#findLine()
-      if (!(line instanceof Promise)) sendPlainOver(line, request, answer)
-      else line.then((found) => sendPlainOver(found, request, answer)).catch(fail)
+      if (line instanceof Promise) void sendPlainLater(line, request, answer)
+      else sendPlainOver(line, request, answer)
     } catch (error) {
-      fail(error)
+      answer.failed(error)
     }
   }
 
@@ -179,7 +177,7 @@ const GONE = new Error('the client has closed the connection')
 /** A plain request, and where it goes. */
 interface PlainRequest {
   readonly head: PlainHead
-  readonly body: Buffer
+  readonly body: Buffer | undefined
   readonly route: Route
   readonly signal: AbortSignal
 }
@@ -191,10 +189,23 @@ function sendPlainOver(
 ): void {
   const { method, path } = head
   const headers = mergeHeaders(line.adapterHeaders, head.headers)
-  const content = body.length === 0 ? undefined : body
-  const outgoing = withBufferedBody({ method, headers, signal }, content)
+  const outgoing = { method, headers, signal, body: () => body, canReplay: always }
   line.call(route.targetOf(path, line), outgoing, answer)
 }
+
+async function sendPlainLater(
+  opening: Promise<Line>,
+  request: PlainRequest,
+  answer: PlainAnswer,
+): Promise<void> {
+  try {
+    sendPlainOver(await opening, request, answer)
+  } catch (error) {
+    answer.failed(error)
+  }
+}
+
+const always = (): boolean => true
 
 /** Where the requests of one connection go. */
 class Route {
@@ -290,6 +301,8 @@ export function bridgeAgent(
   const Agent = protocol === 'https:' ? https.Agent : http.Agent
   const agent = new Agent({ keepAlive, maxFreeSockets: MAX_IDLE_CONNECTIONS })
   agent.createConnection = (options) => bridge.connect(destinationOf(protocol, options))
+  // The settings of TLS, which the name of https.Agent contains, do not matter here.
+  agent.getName = http.Agent.prototype.getName
   const { keepSocketAlive } = agent
   agent.keepSocketAlive = (connection) => {
     const isPlain = !(connection as Duplex as ClientEnd).hasServer

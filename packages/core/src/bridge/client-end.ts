@@ -1,12 +1,12 @@
 import process from 'node:process'
 import { MAX_RECORDED_BYTES } from '../request/outgoing-request.ts'
-import { type Callback, PipeEnd } from './memory-pipe.ts'
+import { type Callback, PipeEnd, sizeOf } from './memory-pipe.ts'
 import { type PlainHead, readPlainHead } from './plain-request.ts'
 
 /** Receives what a client sends on one connection. */
 export interface ConnectionHandler {
   /** Called with a plain request. The client sends the next one when the response is complete. */
-  request(client: ClientEnd, head: PlainHead, body: Buffer): Answer
+  request(client: ClientEnd, head: PlainHead, body: Buffer | undefined): Answer
   /** Called when the client sends something else, with the server's end: that and the rest arrive there. */
   serve(client: ClientEnd, server: PipeEnd): void
 }
@@ -100,6 +100,11 @@ export class ClientEnd extends PipeEnd {
       this.#handler.serve(this, this.openOther())
       return false
     }
+    if (head.bodyBytes === 0) {
+      this.#answer = this.#handler.request(this, head, undefined)
+      callback()
+      return true
+    }
     const [first = NOTHING, ...others] = chunks
     // A copy, because the client may reuse its own once it is written.
     this.#arriving = { head, body: Buffer.allocUnsafe(head.bodyBytes), size: 0 }
@@ -131,10 +136,6 @@ interface ArrivingRequest {
 }
 
 const NOTHING = Buffer.alloc(0)
-
-function sizeOf(chunks: readonly Buffer[]): number {
-  return chunks.reduce((sum, { length }) => sum + length, 0)
-}
 
 /** Returns the head of a plain request; undefined if it is not one, has a large body, or more than its body follows. */
 function plainHeadOf(chunks: readonly Buffer[]): PlainHead | undefined {

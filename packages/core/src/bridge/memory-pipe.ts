@@ -4,7 +4,7 @@ import { Duplex } from 'node:stream'
 /** How much a real socket reads at once. */
 const HIGH_WATER_MARK = 64 * 1024
 /** Chunks that are smaller than this together are delivered as one. */
-const MAX_JOINED_BYTES = 16 * 1024
+export const MAX_JOINED_BYTES = 16 * 1024
 
 export type Callback = (error?: Error | null) => void
 
@@ -143,10 +143,17 @@ export class PipeEnd extends Duplex {
   }
 }
 
-/** Joins chunks if they are small: the reader's cost is per chunk. */
-export function joinSmall(chunks: readonly Buffer[]): readonly Buffer[] {
-  const size = chunks.reduce((sum, { length }) => sum + length, 0)
-  return chunks.length > 1 && size < MAX_JOINED_BYTES ? [Buffer.concat(chunks, size)] : chunks
+/** Joins chunks if they are small: the cost of the reader is per chunk. */
+function joinSmall(chunks: readonly Buffer[]): readonly Buffer[] {
+  const size = sizeOf(chunks)
+  return size < MAX_JOINED_BYTES ? [Buffer.concat(chunks, size)] : chunks
+}
+
+/** Returns the size of chunks together. */
+export function sizeOf(chunks: readonly Buffer[]): number {
+  let size = 0
+  for (const { length } of chunks) size += length
+  return size
 }
 
 function ignore(): void {}

@@ -2,7 +2,7 @@ import process from 'node:process'
 import type { Call, Caller } from '../request/call.ts'
 import type { ResponseReader } from '../request/incoming-response.ts'
 import type { Answer, ClientEnd } from './client-end.ts'
-import { joinSmall } from './memory-pipe.ts'
+import { MAX_JOINED_BYTES, sizeOf } from './memory-pipe.ts'
 import { formatResponseHead } from './send-response.ts'
 
 interface AnswerOptions {
@@ -135,16 +135,16 @@ export class PlainAnswer implements Answer, Caller, ResponseReader {
 
   /** Returns a part of the response as it is sent; undefined if the body does not have the announced length. */
   #frame(head: string, body: readonly Buffer[], isLast: boolean): readonly Buffer[] | undefined {
-    const size = body.reduce((sum, { length }) => sum + length, 0)
+    const size = sizeOf(body)
     if (this.#missing !== undefined) {
       this.#missing -= size
       // The other way round, a length that is not a number would pass.
       const isRight = isLast ? this.#missing === 0 : this.#missing >= 0
-      return isRight ? framed(head, body, '') : undefined
+      return isRight ? framed(head, body, size, '') : undefined
     }
     const end = isLast ? LAST_CHUNK : ''
-    if (size === 0) return framed(head, body, end)
-    return framed(`${head}${size.toString(16)}\r\n`, body, `\r\n${end}`)
+    if (size === 0) return framed(head, body, size, end)
+    return framed(`${head}${size.toString(16)}\r\n`, body, size, `\r\n${end}`)
   }
 
   #giveUp(error: unknown): void {
@@ -157,8 +157,21 @@ const KEPT_ALIVE = 'Connection: keep-alive\r\n'
 const CHUNKED = `${KEPT_ALIVE}Transfer-Encoding: chunked\r\n`
 const LAST_CHUNK = '0\r\n\r\n'
 
-function framed(before: string, body: readonly Buffer[], after: string): readonly Buffer[] {
-  return joinSmall([Buffer.from(before, 'latin1'), ...body, Buffer.from(after, 'latin1')])
+/** Returns text and bytes as one buffer if they are small: the client's cost is per chunk. */
+function framed(
+  before: string,
+  body: readonly Buffer[],
+  bodyBytes: number,
+  after: string,
+): readonly Buffer[] {
+  const size = before.length + bodyBytes + after.length
+  if (size >= MAX_JOINED_BYTES)
+    return [Buffer.from(before, 'latin1'), ...body, Buffer.from(after, 'latin1')]
+  const joined = Buffer.allocUnsafe(size)
+  let at = joined.write(before, 0, 'latin1')
+  for (const chunk of body) at += chunk.copy(joined, at)
+  joined.write(after, at, 'latin1')
+  return [joined]
 }
 
 function begin(answer: PlainAnswer, call: Call): void {
