@@ -89,13 +89,7 @@ export class PlainAnswer implements Answer, Caller, ResponseReader {
       this.#giveUp(error)
       return
     }
-    // Without a body, the rest of the response does not concern the client.
-    if (this.#missing === 0) {
-      this.#hasEnded = true
-      call.discard()
-    } else {
-      call.read(this)
-    }
+    if (this.#missing !== 0) call.read(this)
     this.deliver(head)
   }
 
@@ -103,13 +97,15 @@ export class PlainAnswer implements Answer, Caller, ResponseReader {
   deliver(head = ''): void {
     this.#isScheduled = false
     if (this.#isOver) return
-    const isLast = this.#hasEnded
-    const chunks = this.#frame(head, this.#pending, isLast)
+    const hasEnded = this.#hasEnded
+    const chunks = this.#frame(head, this.#pending, hasEnded)
     this.#pending = []
     if (chunks === undefined) {
       this.#giveUp(new Error('the body of the response does not have its Content-Length'))
-    } else if (isLast) {
+    } else if (hasEnded || this.#missing === 0) {
       this.#isOver = true
+      // To the client the response is complete. In HTTP/2 its end may arrive later.
+      if (!hasEnded) this.#call?.discard()
       this.#client.deliverLast(chunks)
     } else if (!this.#client.deliver(chunks) && !this.#isOver) {
       this.#isBlocked = true

@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { Bridge, bridgeAgent } from '../../src/bridge/bridge.ts'
 import type { HeaderValues } from '../../src/exchange/exchange.ts'
 import type { Call, Caller } from '../../src/request/call.ts'
+import type { ResponseReader } from '../../src/request/incoming-response.ts'
 import { LINE, type Line } from '../../src/request/line.ts'
 import { type PlainServer, startPlainServer } from '../adapters/https/plain-server.ts'
 import { readText, request } from '../adapters/https/request.ts'
@@ -119,6 +120,54 @@ describe('a response that cannot be written as it is', () => {
     expect(idle(agent)).toBe(0)
   })
 })
+
+describe('a response with a length', () => {
+  it('is complete with its last byte, although its end arrives later, as in HTTP/2', async () => {
+    await start(() => {})
+    const { agent, callers } = heldAgent()
+    for (const text of ['one', 'two']) {
+      const sent = request(plain.url, agent, { path: '/' })
+      await expect.poll(() => callers.length).toBe(1)
+      const { reader, body } = answerPart(callers.pop(), { 'content-length': '3' }, text)
+      expect(await readText(await sent)).toBe(text)
+      await expect.poll(() => idle(agent)).toBe(1)
+      expect(body.isDiscarded).toBe(true)
+      reader().end({})
+    }
+  })
+})
+
+/** Makes an agent whose requests are not sent: a test answers them. */
+function heldAgent() {
+  const callers: Caller[] = []
+  const line = new Proxy(plain.cluster[LINE], {
+    get(target, name) {
+      if (name !== 'call') return Reflect.get(target, name)
+      return (...[, , caller]: Parameters<Line['call']>) => void callers.push(caller)
+    },
+  })
+  return { callers, agent: bridgeAgent(new Bridge(() => line), 'https:', { keepAlive: true }) }
+}
+
+/** Answers a request with a body whose end is to come. */
+function answerPart(caller: Caller | undefined, headers: HeaderValues, text: string) {
+  let reading: ResponseReader | undefined
+  const body = { isDiscarded: false }
+  const call = {
+    statusCode: 200,
+    statusText: 'OK',
+    headers,
+    read(reader: ResponseReader) {
+      reading = reader
+      reader.data(Buffer.from(text))
+    },
+    discard() {
+      body.isDiscarded = true
+    },
+  }
+  caller?.answered(call as unknown as Call)
+  return { body, reader: () => reading as ResponseReader }
+}
 
 describe('an exception of a listener', () => {
   it('does not reach the connection to the server', async () => {
