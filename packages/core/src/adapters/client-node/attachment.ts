@@ -111,8 +111,10 @@ export class KubeConfigAttachment implements Attachment {
       }),
     ]
     if (!isApiMaker(kc)) return undos
-    const find: FindTransport = (request) =>
-      this.#byMeans.get(request.getDispatcher?.() ?? request.getAgent?.() ?? kc)
+    const find: FindTransport = (request) => {
+      const means = request.getDispatcher?.() ?? request.getAgent?.()
+      return means && this.#byMeans.get(means)
+    }
     return [
       ...undos,
       overrideMethod(

@@ -21,7 +21,7 @@ import type { OpenClusters } from './open-clusters.ts'
 /** What client-node sends the requests of one context with. It keeps nothing open itself. */
 export interface ClientTransport extends LineProvider {
   readonly key: string
-  /** For everything of 1.x except generated APIs, and for the WebSockets of 2.x. */
+  /** For requests that the fetch of 1.x sends, and for WebSockets. */
   readonly agent: Agent
   /** For the fetch of 2.x. */
   readonly dispatcher: FetchDispatcher

@@ -23,7 +23,7 @@ export interface HttpLibrary {
   send(request: SendableContext): Observed<ResponseContextLike>
 }
 
-/** The part of client-node's `Observable` that it uses: a promise in other clothes. */
+/** The part of client-node's `Observable` that it uses. It wraps a promise. */
 export interface Observed<T> {
   toPromise(): Promise<T>
   pipe<R>(callback: (value: T) => R | Promise<R>): Observed<R>
@@ -83,7 +83,7 @@ export class LineHttpLibrary implements HttpLibrary {
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
-/** Not passed on, or with a meaning that only the bridge supports. */
+/** Headers about the connection, which the bridge handles. */
 const HOP_BY_HOP = new Set(['expect', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'upgrade'])
 
 /** Whether the line can send a request as it is: nearly always. */
