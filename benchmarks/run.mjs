@@ -19,6 +19,7 @@ const names = [
   'import',
   'many-contexts',
   'proxy',
+  'run-proxy',
 ]
 const { values, positionals } = parseArgs({
   allowPositionals: true,

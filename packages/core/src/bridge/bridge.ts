@@ -12,6 +12,7 @@ import { ForeignOriginError } from '../errors/index.ts'
 import { upgradeExchange } from '../exchange/upgrade.ts'
 import { mergeHeaders } from '../request/headers.ts'
 import type { Line } from '../request/line.ts'
+import { withBufferedBody } from '../request/outgoing-request.ts'
 import { type RequestTarget, splitPath } from '../request/request-target.ts'
 import { ClientEnd } from './client-end.ts'
 import { convertRequest, convertUpgrade } from './convert-request.ts'
@@ -189,7 +190,7 @@ function sendPlainOver(
 ): void {
   const { method, path } = head
   const headers = mergeHeaders(line.adapterHeaders, head.headers)
-  const outgoing = { method, headers, signal, body: () => body, canReplay: always }
+  const outgoing = withBufferedBody({ method, headers, signal }, body)
   line.call(route.targetOf(path, line), outgoing, answer)
 }
 
@@ -204,8 +205,6 @@ async function sendPlainLater(
     answer.failed(error)
   }
 }
-
-const always = (): boolean => true
 
 /** Where the requests of one connection go. */
 class Route {

@@ -13,17 +13,23 @@ export interface OutgoingRequest {
   /** Set if the response stays open by design, whatever the path says: an upgraded connection. */
   readonly isStream?: boolean
   /** Set if `Accept-Encoding` is our default and not the caller's: the login may disable it. */
-  readonly asksCompressed?: boolean
+  readonly asksCompressed?: boolean | undefined
   /** Whether `body` can be called again. */
   readonly canReplay: () => boolean
 }
 
 /** Makes a request whose body, if it has one, is in memory. */
 export function withBufferedBody(
-  head: Pick<OutgoingRequest, 'method' | 'headers' | 'signal'>,
+  {
+    method,
+    headers,
+    signal,
+    asksCompressed,
+  }: Pick<OutgoingRequest, 'method' | 'headers' | 'signal' | 'asksCompressed'>,
   content: Uint8Array | undefined,
 ): OutgoingRequest {
-  return { ...head, body: () => content, canReplay: always }
+  // One by one, because this is faster than to spread them, and every request passes here.
+  return { method, headers, signal, asksCompressed, body: () => content, canReplay: always }
 }
 
 /** Makes a request whose body is a stream. It can be sent again if the body is small. */
