@@ -135,7 +135,7 @@ export class Http2Connection {
     return id === undefined || id > this.#lastStreamId
   }
 
-  /** Reserves a place for a stream, which `open` uses or `leave` gives back. */
+  /** Reserves a place for a stream, which `open` uses and `leave` gives back. */
   enter(): void {
     if (this.#openStreams === 0) this.#session.ref()
     this.#openStreams += 1
@@ -150,17 +150,18 @@ export class Http2Connection {
   }
 
   /**
-   * Opens a stream in a reserved place. If it throws, the place is still reserved.
+   * Opens a stream in a reserved place, which the caller gives back when it closes. If it throws, the place is still
+   * reserved.
    *
    * Node ends the whole session for a header that it cannot write, and may not report it on the stream.
    */
-  open(headers: OutgoingHttpHeaders, options: ClientSessionRequestOptions): ClientHttp2Stream {
+  open(headers: OutgoingHttpHeaders, options?: ClientSessionRequestOptions): ClientHttp2Stream {
     const stream = this.#session.request(headers, options)
     if (this.isEnded) {
       stream.on('error', () => {}).destroy()
       throw new Error('Node.js cannot send this request over HTTP/2')
     }
-    return stream.once('close', () => this.leave())
+    return stream
   }
 
   /** Closes the connection if it has no streams; otherwise call it again when they have ended. */
