@@ -1,14 +1,14 @@
-// Command client-go sends requests with client-go, for the benchmark client-go.mjs. Each line on standard input starts a
-// round with its duration; each line on standard output is the result of a round.
+// Command client-go sends requests with client-go, for client-go/start.mjs. Each line on standard input starts a round:
+// its path, its number of workers and its duration. Each line on standard output is the result of a round.
 package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -27,19 +27,21 @@ type round struct {
 }
 
 func main() {
-	kubeconfig, path := os.Args[1], os.Args[2]
-	workers, err := strconv.Atoi(os.Args[3])
-	exitOn(err)
-	milliseconds, err := strconv.Atoi(os.Args[4])
-	exitOn(err)
-	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	config, err := clientcmd.BuildConfigFromFlags("", os.Args[1])
 	exitOn(err)
 	// Without client-side rate limiting.
 	config.QPS = -1
+	if os.Args[2] == "http1" {
+		config.NextProtos = []string{"http/1.1"}
+	}
 	client, err := rest.HTTPClientFor(config)
 	exitOn(err)
 	lines := bufio.NewScanner(os.Stdin)
 	for lines.Scan() {
+		var path string
+		var workers, milliseconds int
+		_, err := fmt.Sscan(lines.Text(), &path, &workers, &milliseconds)
+		exitOn(err)
 		said, err := json.Marshal(load(client, config.Host+path, workers, time.Duration(milliseconds)*time.Millisecond))
 		exitOn(err)
 		fmt.Println(string(said))
@@ -63,8 +65,13 @@ func load(client *http.Client, url string, workers int, length time.Duration) ro
 	return round{count.Load(), time.Since(begin).Seconds(), used() - before}
 }
 
+// request can be cancelled, as most requests of a controller can.
 func request(client *http.Client, url string) {
-	response, err := client.Get(url)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	exitOn(err)
+	response, err := client.Do(request)
 	exitOn(err)
 	defer response.Body.Close()
 	var body any

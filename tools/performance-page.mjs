@@ -1,0 +1,169 @@
+// Writes docs/performance.md and its charts from benchmarks/recorded.json. A test fails if they are outdated.
+// The record: npm run bench -- --record --json benchmarks/recorded.json
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { pathToFileURL } from 'node:url'
+import { isLoss, medianOf, showValues, verdictOf } from '../benchmarks/verdict.mjs'
+import { markdownTable } from './markdown-table.mjs'
+import { lineChart } from './performance-chart.mjs'
+
+const RECORD = new URL('../benchmarks/recorded.json', import.meta.url)
+const DOCS = new URL('../docs/', import.meta.url)
+
+const CHARTS = {
+  'requests-at-once': {
+    title: 'Requests per second, by requests at once',
+    xLabel: 'requests at once',
+    yLabel: 'requests per second',
+    text: 'More is better. Ours and the pool of undici have 64 connections each, so beyond 64 requests wait for one; client-go sends all over one HTTP/2 connection.',
+  },
+  'cpu-at-once': {
+    title: 'CPU time of a request, by requests at once',
+    xLabel: 'requests at once',
+    yLabel: 'µs of CPU per request',
+    text: "Less is better. Only the client's process counts.",
+  },
+  'watch-events': {
+    title: 'CPU time of one watch, by events per second',
+    xLabel: 'events per second',
+    yLabel: '% of a core',
+    text: 'Less is better. Each event is a pod of 4 KB, parsed as JSON.',
+  },
+  clusters: {
+    title: 'Memory of a process, by clusters',
+    xLabel: 'clusters in one process',
+    yLabel: 'MiB of the process',
+    text: 'Less is better. Each cluster has a user of its own, so nothing is shared. A cluster without a socket has no timer and no descriptor; one with a socket has one of each.',
+  },
+  contexts: {
+    title: 'Time of a command, by contexts of the kubeconfig',
+    xLabel: 'contexts in the kubeconfig',
+    yLabel: 'ms',
+    text: 'Less is better. Every run reads the whole file, and `kubecred doctor` sends a request too.',
+  },
+}
+
+/** Returns the page as Markdown. */
+export function performancePage({ machine, benchmarks }) {
+  const all = Object.values(benchmarks)
+  const rows = all.flatMap(({ title, rows: own }) => own.map((row) => ({ ...row, title })))
+  const judged = rows.filter((row) => !['no target', 'not run'].includes(verdictOf(row)))
+  const met = judged.filter((row) => verdictOf(row) === 'met').length
+  return `# Performance
+
+<!-- Written by tools/performance-page.mjs from benchmarks/recorded.json. Do not edit. -->
+
+For people who ask what kubecred costs: how fast it is beside the clients that they use now, where it is slower, and how its
+cost grows. Measure it on your own machine:
+
+\`\`\`
+npm run bench                       # every benchmark once
+npm run bench -- warm-request --runs 5
+npm run bench -- --help
+\`\`\`
+
+${met} of ${judged.length} targets are met. [Where we lose](#where-we-lose) lists the others, and every peer that is faster.
+
+## Targets
+
+A target is a limit for a ratio within one run, or for a count. Values are the median of all runs, with the smallest and the
+largest.
+
+${markdownTable([
+  ['benchmark', 'what', 'compared with', 'value', 'target', 'verdict'],
+  ...judged.map((row) => [row.title, ...cells(row), row.target, verdictOf(row)]),
+])}
+${losses(rows)}
+## How it was measured
+
+- **Ratios.** The clients of a benchmark take turns in one run, so that other load on the machine affects all alike. Figures of
+  different benchmarks, or of another day, cannot be compared; ratios can. A ratio above 1 means that we are better, except
+  where the target has ≤.
+- **Rounds.** Each client has ${'`--record`'} rounds of half a second after a warm-up; the median of the rounds is the value of a run.
+  Every run has processes of its own.
+- **Requests.** Every client sends the same headers, reads the whole body and parses it as JSON. Certificates are checked. Ours
+  has an observer in the first two benchmarks; _with a signal_ means an \`AbortController\` for every request. client-go is as
+  it comes, without its limit of five requests per second; HTTP/1.1 means that it was held to it.
+- **CPU time** is user and system time of the client's process. The server is another process and shares the cores.
+- **Lists of 500 pods** have 2 MB of JSON, compressed to 130 KB as kube-apiserver does. client-go parses them into maps, not
+  into its types.
+- **A round trip of 20 ms** is made with network namespaces and the kernel's netem where that is possible, otherwise with a
+  relay that delays; the figures say which. A relay has no packet loss, and no limit of the data on the way.
+- **kube-apiserver** runs with etcd on the same machine and needs more CPU than its clients, so the difference in requests per
+  second is small there.
+- **Memory** is the resident memory after garbage collections. V8's young generation is held at 1 MiB, because its room for
+  garbage would hide the clusters.
+
+## The machine
+
+${markdownTable([['', ''], ...Object.entries(machine)])}
+## How cost grows
+
+${Object.entries(CHARTS)
+  .filter(([chart]) => Object.keys(seriesOf(chart, benchmarks)).length > 0)
+  .map(([chart, { title, text }]) => `![${title}](performance/${chart}.svg)\n\n${text}\n`)
+  .join('\n')}
+## All figures
+
+${all.map(section).join('\n')}`
+}
+
+/** Returns the charts by the names of their files. */
+export function performanceCharts({ benchmarks }) {
+  const drawn = Object.entries(CHARTS).flatMap(([chart, words]) => {
+    const series = seriesOf(chart, benchmarks)
+    return Object.keys(series).length > 0 ? [[`${chart}.svg`, lineChart(series, words)]] : []
+  })
+  return Object.fromEntries(drawn)
+}
+
+function losses(rows) {
+  const missed = rows.filter((row) => verdictOf(row) === 'missed')
+  const slower = rows.filter((row) => verdictOf(row) !== 'missed' && isLoss(row))
+  const table = (own) =>
+    markdownTable([
+      ['benchmark', 'what', 'compared with', 'value', 'target'],
+      ...own.map((row) => [row.title, ...cells(row), row.target ?? '']),
+    ])
+  const missing =
+    missed.length > 0 ? `These targets are missed:\n\n${table(missed)}` : 'No target is missed.\n'
+  const beaten =
+    slower.length > 0
+      ? `\nThese meet their target or have none, and are on the wrong side of 1:\n\n${table(slower)}`
+      : ''
+  return `## Where we lose\n\n${missing}${beaten}`
+}
+
+function section({ title, runs, date, commit, rows }) {
+  const often = runs === 1 ? 'one run' : `${runs} runs`
+  const lines = rows.map((row) => [...cells(row), row.target ?? '', verdictOf(row)])
+  const head = ['what', 'compared with', 'value', 'target', 'verdict']
+  return `### ${title}\n\n${often} on ${date}, commit ${commit}\n\n${markdownTable([head, ...lines])}`
+}
+
+function cells(row) {
+  const what = row.unit === undefined ? row.what : `${row.what}, ${row.unit}`
+  return [what, row.peer ?? '', showValues(row)]
+}
+
+/** Returns the points of a chart by series. */
+function seriesOf(chart, benchmarks) {
+  const series = {}
+  for (const row of Object.values(benchmarks).flatMap(({ rows }) => rows)) {
+    const median = medianOf(row)
+    if (row.plot?.chart !== chart || median === undefined) continue
+    const { series: name, x } = row.plot
+    series[name] ??= []
+    series[name].push({ x, median, low: Math.min(...row.values), high: Math.max(...row.values) })
+  }
+  return series
+}
+
+if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  const record = JSON.parse(readFileSync(RECORD, 'utf8'))
+  const charts = new URL('performance/', DOCS)
+  mkdirSync(charts, { recursive: true })
+  writeFileSync(new URL('performance.md', DOCS), performancePage(record))
+  for (const [file, svg] of Object.entries(performanceCharts(record))) {
+    writeFileSync(new URL(file, charts), svg)
+  }
+}
