@@ -66,8 +66,8 @@ function measureContexts({ count, kind = 'tokens', program = 'kubectl', scene })
   const env = { ...process.env, KUBECONFIG: file }
   const listing = (command) => timeOf(command, env, count + 1)
   const commands = {
-    [KUBECTL]: () => listing([program, 'config', 'get-contexts']),
     'kubecred status': () => listing([process.execPath, PROGRAM, 'status']),
+    [KUBECTL]: () => listing([program, 'config', 'get-contexts']),
     ...(scene && { 'kubecred doctor': () => timeOf([process.execPath, PROGRAM, 'doctor'], env) }),
   }
   const times = Object.fromEntries(Object.keys(commands).map((what) => [what, []]))

@@ -46,11 +46,23 @@ async function measureFirst(scene) {
       await close()
     }
   }
-  return Object.entries(times).map(([client, each]) => ({
+  const trips = Object.fromEntries(
+    Object.entries(times).map(([client, each]) => [client, median(each)]),
+  )
+  const compare = (client, peer) => ({
     what: `first request: ${client}`,
-    unit: 'round trips',
-    value: Math.round(median(each) * 100) / 100,
-  }))
+    peer,
+    value: ratio(trips[peer], trips[client]),
+  })
+  return [
+    ...Object.entries(trips).map(([client, value]) => ({
+      what: `first request: ${client}`,
+      unit: 'round trips',
+      value: Math.round(value * 100) / 100,
+    })),
+    compare('cluster.fetch', 'undici.request'),
+    compare('cluster.fetch HTTP/2', 'undici.request'),
+  ]
 }
 
 async function measureLater(scene, clientGo, path, workers) {
@@ -65,20 +77,30 @@ async function measureLater(scene, clientGo, path, workers) {
   const options = { workers, rounds: Math.ceil(ROUNDS / 3), roundMs: 2 * ROUND_MS }
   const results = await compareClients(clients, options)
   for (const { close } of own) await close()
-  const prefix = `${path === '/x' ? 'small list' : '500 pods'}, ${workers} at once:`
+  const prefix = `${path === '/x' ? 'small list' : '500 pods'} × ${workers}:`
+  const rates = Object.fromEntries(
+    Object.keys(clients).map((client, index) => [client, results[index].rate]),
+  )
+  const compare = (client, peer) => ({
+    what: `${prefix} ${client}`,
+    peer,
+    value: ratio(rates[client], rates[peer]),
+  })
   return [
-    ...Object.keys(clients).map((client, index) => ({
+    ...Object.entries(rates).map(([client, rate]) => ({
       what: `${prefix} ${client}`,
       unit: 'requests/s',
-      value: rounded(results[index].rate),
+      value: rounded(rate),
     })),
-    ...Object.keys(clients)
-      .slice(2)
-      .map((peer, index) => ({
-        what: `${prefix} cluster.fetch`,
-        peer,
-        value: ratio(results[0].rate, results[index + 2].rate),
-      })),
+    compare('cluster.fetch', 'undici.request'),
+    compare('cluster.fetch HTTP/2', 'cluster.fetch'),
+    ...(clientGo
+      ? [
+          compare('cluster.fetch', 'client-go HTTP/1.1'),
+          compare('cluster.fetch', 'client-go HTTP/2'),
+          compare('cluster.fetch HTTP/2', 'client-go HTTP/2'),
+        ]
+      : []),
   ]
 }
 

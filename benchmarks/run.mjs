@@ -131,7 +131,18 @@ function openRecord(path) {
           each in record.benchmarks ? [[each, record.benchmarks[each]]] : [],
         ),
       )
-      writeFileSync(path, `${JSON.stringify(record, undefined, 1)}\n`)
+      writeFileSync(path, writeRecord(record))
     },
   }
+}
+
+/** Writes one row per line, so that a difference between two records can be read. */
+function writeRecord({ machine, benchmarks }) {
+  const each = Object.entries(benchmarks).map(([name, { rows, ...facts }]) => {
+    const lines = rows.map((row) => `      ${JSON.stringify(row)}`).join(',\n')
+    const head = JSON.stringify(facts).slice(0, -1)
+    return `    ${JSON.stringify(name)}: ${head}, "rows": [\n${lines}\n    ]}`
+  })
+  const about = JSON.stringify(machine)
+  return `{\n  "machine": ${about},\n  "benchmarks": {\n${each.join(',\n')}\n  }\n}\n`
 }

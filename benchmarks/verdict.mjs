@@ -12,7 +12,8 @@ export function readRow({ value, ...row }) {
 export function medianOf({ values }) {
   if (values.some((value) => typeof value !== 'number')) return undefined
   const sorted = [...values].sort((a, b) => a - b)
-  return sorted[Math.floor(sorted.length / 2)]
+  const middle = (sorted.length - 1) / 2
+  return (sorted[Math.floor(middle)] + sorted[Math.ceil(middle)]) / 2
 }
 
 /** Returns the median and, for several runs, the smallest and the largest value. */

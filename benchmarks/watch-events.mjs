@@ -10,7 +10,7 @@ import { HEADERS, openScene } from './scene.mjs'
 export const name = 'events of a watch'
 
 const PATH = '/api/v1/pods'
-const RATES = [100, 1000, 5000]
+const RATES = [100, 1000, 10_000]
 const AS_MANY = 0
 
 export async function run() {
@@ -46,16 +46,13 @@ export async function run() {
 /** At a rate of the server: the share of a core that the client needs. */
 async function measureAt(rate, clients) {
   const results = await inTurns(rate, clients)
-  return Object.entries(results).map(([series, { cost, count }]) => {
+  return Object.entries(results).map(([series, { cost, count }]) => ({
+    what: `${rate.toLocaleString('en')} events/s: ${series}`,
+    unit: '% of a core',
     // A client that falls behind would look cheap.
-    if (count < rate * 0.8) throw new Error(`${series} read ${count} of ${rate} events per second`)
-    return {
-      what: `${rate} events/s: ${series}`,
-      unit: '% of a core',
-      value: Math.round(((cost * rate) / 1e6) * 1000) / 10,
-      plot: { chart: 'watch-events', series, x: rate },
-    }
-  })
+    value: count < rate * 0.8 ? 'too slow' : Math.round(((cost * rate) / 1e6) * 1000) / 10,
+    plot: { chart: 'watch-events', series, x: rate },
+  }))
 }
 
 async function measureMost(clients) {

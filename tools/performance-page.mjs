@@ -44,8 +44,9 @@ const CHARTS = {
 
 /** Returns the page as Markdown. */
 export function performancePage({ machine, benchmarks }) {
-  const all = Object.values(benchmarks)
-  const rows = all.flatMap(({ title, rows: own }) => own.map((row) => ({ ...row, title })))
+  const rows = Object.entries(benchmarks).flatMap(([benchmark, { rows: own }]) =>
+    own.map((row) => ({ ...row, benchmark: `\`${benchmark}\`` })),
+  )
   const judged = rows.filter((row) => !['no target', 'not run'].includes(verdictOf(row)))
   const met = judged.filter((row) => verdictOf(row) === 'met').length
   return `# Performance
@@ -70,7 +71,7 @@ largest.
 
 ${markdownTable([
   ['benchmark', 'what', 'compared with', 'value', 'target', 'verdict'],
-  ...judged.map((row) => [row.title, ...cells(row), row.target, verdictOf(row)]),
+  ...judged.map((row) => [row.benchmark, ...cells(row), row.target, verdictOf(row)]),
 ])}
 ${losses(rows)}
 ## How it was measured
@@ -78,11 +79,12 @@ ${losses(rows)}
 - **Ratios.** The clients of a benchmark take turns in one run, so that other load on the machine affects all alike. Figures of
   different benchmarks, or of another day, cannot be compared; ratios can. A ratio above 1 means that we are better, except
   where the target has ≤.
-- **Rounds.** Each client has ${'`--record`'} rounds of half a second after a warm-up; the median of the rounds is the value of a run.
-  Every run has processes of its own.
-- **Requests.** Every client sends the same headers, reads the whole body and parses it as JSON. Certificates are checked. Ours
-  has an observer in the first two benchmarks; _with a signal_ means an \`AbortController\` for every request. client-go is as
-  it comes, without its limit of five requests per second; HTTP/1.1 means that it was held to it.
+- **Rounds.** After a warm-up each client has three rounds of half a second (nine of a second without \`--record\`). The median
+  of the rounds is the value of a run. Every run has processes of its own.
+- **Requests.** Every client sends the same headers, reads the whole body and parses it as JSON. Certificates are checked, except
+  in \`cold-storm\`, \`http2\`, \`https-agent\` and \`idle-clusters\`. Ours has an observer in \`warm-request\` and \`client-go\`.
+  _With a signal_ means an \`AbortController\` for every request. client-go is as it comes, without its limit of five requests
+  per second; _HTTP/1.1_ means that it was held to it.
 - **CPU time** is user and system time of the client's process. The server is another process and shares the cores.
 - **Lists of 500 pods** have 2 MB of JSON, compressed to 130 KB as kube-apiserver does. client-go parses them into maps, not
   into its types.
@@ -95,7 +97,7 @@ ${losses(rows)}
 
 ## The machine
 
-${markdownTable([['', ''], ...Object.entries(machine)])}
+${markdownTable([['part', 'here'], ...Object.entries(machine).map(([part, here]) => [part, String(here)])])}
 ## How cost grows
 
 ${Object.entries(CHARTS)
@@ -104,7 +106,7 @@ ${Object.entries(CHARTS)
   .join('\n')}
 ## All figures
 
-${all.map(section).join('\n')}`
+${Object.entries(benchmarks).map(section).join('\n')}`
 }
 
 /** Returns the charts by the names of their files. */
@@ -122,7 +124,7 @@ function losses(rows) {
   const table = (own) =>
     markdownTable([
       ['benchmark', 'what', 'compared with', 'value', 'target'],
-      ...own.map((row) => [row.title, ...cells(row), row.target ?? '']),
+      ...own.map((row) => [row.benchmark, ...cells(row), row.target ?? '']),
     ])
   const missing =
     missed.length > 0 ? `These targets are missed:\n\n${table(missed)}` : 'No target is missed.\n'
@@ -133,11 +135,15 @@ function losses(rows) {
   return `## Where we lose\n\n${missing}${beaten}`
 }
 
-function section({ title, runs, date, commit, rows }) {
+function section([name, { title, runs, date, commit, rows }]) {
   const often = runs === 1 ? 'one run' : `${runs} runs`
   const lines = rows.map((row) => [...cells(row), row.target ?? '', verdictOf(row)])
   const head = ['what', 'compared with', 'value', 'target', 'verdict']
-  return `### ${title}\n\n${often} on ${date}, commit ${commit}\n\n${markdownTable([head, ...lines])}`
+  return `### ${capital(title)}\n\n\`${name}\`: ${often} on ${date}, commit ${commit}\n\n${markdownTable([head, ...lines])}`
+}
+
+function capital(text) {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`
 }
 
 function cells(row) {
