@@ -118,7 +118,9 @@ function openRecord(path) {
     ? JSON.parse(readFileSync(path, 'utf8'))
     : { machine, benchmarks: {} }
   if (JSON.stringify(record.machine) !== JSON.stringify(machine)) {
-    throw new Error(`${path} is from another machine or other versions: use another file`)
+    throw new Error(
+      `${path} is from another machine or other versions: remove it or use another file`,
+    )
   }
   const facts = { date: new Date().toISOString().slice(0, 10), commit: describeCommit() }
   return {

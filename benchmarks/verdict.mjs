@@ -1,8 +1,10 @@
 // What a recorded row says: its median and spread, whether it meets its target, and whether we lose.
 // A row is `{ what, peer?, unit?, target?, values }`, with a value of each run.
 
-/** Reads a row of a benchmark, whose value may be text such as `81 ms`. */
-export function readRow({ value, ...row }) {
+/** Reads a row of a benchmark, whose value may be text such as `81 ms` and whose target may have `>=` or `<=`. */
+export function readRow({ value, ...given }) {
+  const target = given.target?.replace('>=', '≥').replace('<=', '≤')
+  const row = { ...given, ...(target !== undefined && { target }) }
   const [, number, unit] = /^(-?\d+(?:\.\d+)?)(?: (\S+))?$/.exec(String(value)) ?? []
   if (number === undefined) return { ...row, values: [String(value)] }
   return { ...row, ...(unit !== undefined && { unit }), values: [Number(number)] }
@@ -49,10 +51,10 @@ export function isLoss(row) {
   return relation === '≤' ? median > 1 : median < 1
 }
 
-/** Reads `≥ 0.85`, `<= 1.2` or `0`. */
+/** Reads `≥ 0.85`, `≤ 1.2` or `0`. */
 function readTarget(target) {
-  const match = /^(≥|>=|≤|<=)?\s*(-?\d+(?:\.\d+)?)$/.exec(target ?? '')
+  const match = /^(≥|≤)?\s*(-?\d+(?:\.\d+)?)$/.exec(target ?? '')
   if (match === null) return undefined
-  const [, sign = '=', bound] = match
-  return { relation: sign.replace('>=', '≥').replace('<=', '≤'), bound: Number(bound) }
+  const [, relation = '=', bound] = match
+  return { relation, bound: Number(bound) }
 }

@@ -55,7 +55,7 @@ describe('the verdict of a benchmark', () => {
   it.each([
     { target: '≥ 0.85', values: [0.85], verdict: 'met' },
     { target: '≥ 0.85', values: [0.84], verdict: 'missed' },
-    { target: '<= 1.2', values: [1.2], verdict: 'met' },
+    { target: '≤ 1.2', values: [1.2], verdict: 'met' },
     { target: '≤ 1.2', values: [1.21], verdict: 'missed' },
     { target: '0', values: [0], verdict: 'met' },
     { target: '0', values: [1], verdict: 'missed' },
@@ -87,9 +87,14 @@ describe('the verdict of a benchmark', () => {
     expect(showValues({ what: 'a', values: ['no kubectl'] })).toBe('no kubectl')
   })
 
-  it('reads values with a unit, and text that says why there is none', () => {
+  it('reads values with a unit, targets in ASCII, and text that says why there is no value', () => {
     expect(readRow({ what: 'a', value: '81 ms' })).toEqual({ what: 'a', unit: 'ms', values: [81] })
     expect(readRow({ what: 'a', value: '0.9' })).toEqual({ what: 'a', values: [0.9] })
+    expect(readRow({ what: 'a', value: 2, target: '<= 1.2' })).toEqual({
+      what: 'a',
+      target: '≤ 1.2',
+      values: [2],
+    })
     expect(readRow({ what: 'a', value: 'no Go' })).toEqual({ what: 'a', values: ['no Go'] })
   })
 })
