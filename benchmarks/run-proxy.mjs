@@ -21,7 +21,7 @@ import { openScene } from './scene.mjs'
 export const name = 'a request inside kubecred run, 16 connections'
 
 const ROUNDS = 9
-const program = fileURLToPath(new URL('../packages/cli/bin/kubecred.mjs', import.meta.url))
+const program = fileURLToPath(new URL('../packages/cli/bin/kubecred.cjs', import.meta.url))
 const client = fileURLToPath(new URL('run-client.mjs', import.meta.url))
 
 export async function run() {
