@@ -29,8 +29,8 @@ export async function run() {
   if (missing.length > 0) {
     return [{ what: 'not run', value: 'node tools/cluster/build.mjs builds it' }]
   }
-  const { kubeconfig, close } = await startCluster()
   const clientGo = buildClientGo()
+  const { kubeconfig, close } = await startCluster()
   const cluster = await connect({ kubeconfig })
   const attached = open(kubeconfig)
   const attachment = attach(attached)
