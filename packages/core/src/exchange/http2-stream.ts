@@ -36,7 +36,7 @@ export function sendStream(connection: Http2Connection, origin: string, call: Se
   return true
 }
 
-/** Nothing for the usual request, whose stream Node ends by itself: options take Node 20 a tenth of its time. */
+/** Nothing for a GET, whose stream Node ends by itself: Node 20 is slow to complete options that are given. */
 function optionsOf({ method, requestBody }: Sendable): ClientSessionRequestOptions | undefined {
   const endStream = requestBody === undefined
   return endStream && method === 'GET' ? undefined : { endStream }
