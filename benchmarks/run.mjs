@@ -26,6 +26,7 @@ const NAMES = [
   'splice',
   'token',
   'start-up',
+  'run-command',
   'import',
   'proxy',
   'run-proxy',

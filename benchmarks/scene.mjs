@@ -14,11 +14,15 @@ export const HEADERS = {
   authorization: 'Bearer benchmark',
 }
 
-/** @param {{ http2?: boolean, roundTripMs?: number }} options HTTP/2 beside HTTP/1.1; the time of a round trip. */
-export async function openScene({ http2 = false, roundTripMs = 0 } = {}) {
+/**
+ * @param {{ http2?: boolean, closes?: boolean, roundTripMs?: number }} options HTTP/2 beside HTTP/1.1; whether the server
+ * closes the connection after each response; the time of a round trip.
+ */
+export async function openScene({ http2 = false, closes = false, roundTripMs = 0 } = {}) {
   const distance = roundTripMs > 0 ? await openDistance(roundTripMs) : undefined
   const { host = '127.0.0.1', execPath, execArgv = [] } = distance ?? {}
-  const server = fork(SERVER, [host, ...(http2 ? ['http2'] : [])], {
+  const features = [...(http2 ? ['http2'] : []), ...(closes ? ['close'] : [])]
+  const server = fork(SERVER, [host, ...features], {
     execArgv,
     ...(execPath !== undefined && { execPath }),
   })

@@ -4,13 +4,15 @@
 //   /api/v1/pods                    500 pods, compressed if the client accepts it
 //   /api/v1/pods?watch=true&rate=N  N events per second; 0: as many as the client reads
 //
-// Arguments: the address to listen on (127.0.0.1), and `http2` to offer HTTP/2 too.
+// Arguments: the address to listen on (127.0.0.1), `http2` to offer HTTP/2 too, and `close` to close the connection after
+// each response.
 import { createSecureServer } from 'node:http2'
 import { createServer } from 'node:https'
 import { gzipSync } from 'node:zlib'
 import { makeEvents, makePodList } from './pods.mjs'
 
-const [host = '127.0.0.1', protocol] = process.argv.slice(2)
+const [host = '127.0.0.1', ...features] = process.argv.slice(2)
+const closes = features.includes('close')
 const BATCH_MS = 10
 const DAY_MS = 86_400_000
 const json = { 'content-type': 'application/json' }
@@ -38,7 +40,7 @@ let events
 
 const tls = { cert: certificate, key }
 const server =
-  protocol === 'http2'
+  features.includes('http2')
     ? createSecureServer(
         { ...tls, allowHTTP1: true, settings: { maxConcurrentStreams: 250 } },
         answer,
@@ -52,6 +54,7 @@ server.listen(0, host, () => {
 process.on('disconnect', () => process.exit())
 
 function answer(request, response) {
+  if (closes) response.shouldKeepAlive = false
   if (request.headers.authorization !== 'Bearer benchmark') {
     response.writeHead(401, json).end('{}')
     return

@@ -19,6 +19,8 @@ const SMALLEST = 'kubecred-token.cjs'
 const EARLY = /^(?:node:)?(?:buffer|events|fs|path|process|timers|url|util)$/
 /** Packages that are large and rarely needed have a file each. */
 const SEPARATE = ['undici', 'yaml', 'oauth4webapi', 'prom-client']
+/** Of undici only the pool: the whole loads its fetch, and Node's, which takes longer than everything else. */
+const PARTS = { undici: { Pool: 'undici/lib/dispatcher/pool.js' } }
 
 const SETTINGS = {
   bundle: true,
@@ -79,10 +81,15 @@ async function bundleModule(from, to) {
 }
 
 async function bundlePackage(name) {
+  const parts = Object.entries(PARTS[name] ?? {})
+  const contents = parts.map(([member, path]) => `exports.${member} = require('${path}')`)
   const { metafile } = await build({
     ...SETTINGS,
     banner: {},
-    stdin: { contents: `module.exports = require('${name}')`, resolveDir: sources },
+    stdin: {
+      contents: contents.join('\n') || `module.exports = require('${name}')`,
+      resolveDir: sources,
+    },
     outfile: join(folder, `${name}.cjs`),
   })
   return metafile
@@ -103,12 +110,16 @@ function leaveForLater(building) {
   })
 }
 
-/** Loads Node's modules and the large packages on first use, and not when a source that imports them is loaded. */
+/**
+ * Loads Node's modules, and the YAML parser, on first use and not when a source that imports them is loaded: a kubeconfig in
+ * JSON or plain YAML needs no parser. The sources that import the other large packages are themselves loaded on first use.
+ */
 function loadOnFirstUse(building) {
   building.onResolve({ filter: /^[a-z]/ }, ({ path, kind }) => {
     const isSeparate = SEPARATE.includes(path)
     if (!isSeparate && (!isOfNode(path) || EARLY.test(path))) return undefined
-    if (kind === 'import-statement') return { path, namespace: 'on-first-use' }
+    const isLate = !isSeparate || path === 'yaml'
+    if (isLate && kind === 'import-statement') return { path, namespace: 'on-first-use' }
     return { path: isSeparate ? `./${path}.cjs` : path, external: true }
   })
   building.onLoad({ filter: /./, namespace: 'on-first-use' }, async ({ path }) => {

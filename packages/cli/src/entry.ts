@@ -1,6 +1,7 @@
 import { writeSync } from 'node:fs'
 import process from 'node:process'
 import { versionLine } from './commands/version.ts'
+import { useCompileCache } from './compile-cache.ts'
 
 /** The commands that `quick.ts` has. `tools/bundle.mjs` sets it. */
 declare const QUICK_COMMANDS: readonly string[]
@@ -13,6 +14,7 @@ declare const QUICK_COMMANDS: readonly string[]
 export async function start(): Promise<void> {
   const [command, ...rest] = process.argv.slice(2)
   if (rest.length === 0 && isVersion(command) && printVersion()) return
+  useCompileCache(process.env)
   const isQuick = QUICK_COMMANDS.includes(command ?? '')
   const { main } = isQuick ? await import('./quick.ts') : await import('./main.ts')
   await main()

@@ -18,11 +18,14 @@ import { userEnvironment, withoutNodeOptions } from '../run/node-options.ts'
 import { OneShotSigner } from '../run/one-shot-signer.ts'
 import { makeProcessFolder } from '../run/process-folder.ts'
 import { refuseDebugger } from '../run/refuse-debugger.ts'
+import { rehearse } from '../run/rehearse.ts'
 import { describeConnection } from '../session.ts'
 
 /** A signer stays unlocked as long as the command runs, because it cannot prompt for the PIN meanwhile. */
 const POLICY = { signerIdleMs: 2_147_483_647 }
 const CANNOT_START = 126
+/** The rehearsal would delay the end of a very short command. */
+const REHEARSE_AFTER_MS = 20
 
 /** `run -- COMMAND…`: runs a command with its own local proxy, which has the credential. */
 export const run: Run = async (call) => {
@@ -98,6 +101,7 @@ async function runAgainst(call: Call, cluster: Cluster, { path, env }: Started):
     const access = writeAccess(folder.path, cluster, proxy)
     signal.throwIfAborted()
     log.tell(`running ${printableLine(command ?? '')} with the proxy ${proxy.url}`)
+    const address = proxy
     const start = (): ChildProcess => {
       const child = spawn(path, rest, {
         argv0: command,
@@ -105,6 +109,7 @@ async function runAgainst(call: Call, cluster: Cluster, { path, env }: Started):
         env: childEnvironment(env, access),
       })
       detachStdin()
+      rehearseDuring(child, address)
       // For --timeout.
       signal.addEventListener('abort', () => void child.kill('SIGTERM'), { once: true })
       return child
@@ -114,6 +119,16 @@ async function runAgainst(call: Call, cluster: Cluster, { path, env }: Started):
     folder.remove()
     await proxy?.close()
   }
+}
+
+/** Rehearses a request while the command starts, so that its first request does not wait. */
+function rehearseDuring(child: ChildProcess, proxy: LocalProxy): void {
+  const ended = new AbortController()
+  const timer = setTimeout(() => void rehearse(proxy, ended.signal), REHEARSE_AFTER_MS)
+  child.once('exit', () => {
+    clearTimeout(timer)
+    ended.abort()
+  })
 }
 
 /** Writes the files that tools read. */
