@@ -1,19 +1,14 @@
 // kube-apiserver itself, with etcd, on this machine: a client certificate, and the server's certificate checked. It needs
 // as much CPU as its clients, so requests per second show less of the difference than CPU time does.
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { CoreV1Api, KubeConfig } from '@kubernetes/client-node'
 import { connect } from 'kubecred'
 import { attach } from 'kubecred/client-node'
 import { Agent, Pool } from 'undici'
-import { broughtPath, builtPath, isExecutable } from '../tools/cluster/folders.mjs'
-import { PROGRAMS } from '../tools/cluster/programs.mjs'
 import { buildClientGo } from './client-go/start.mjs'
 import { fetchWith, requestWith, undiciFetchWith } from './clients.mjs'
 import { compareWithPeers } from './measure.mjs'
 import { makePod } from './pods.mjs'
+import { hasCluster, NO_CLUSTER, startCluster } from './start-cluster.mjs'
 
 export const name = 'kube-apiserver'
 
@@ -23,12 +18,7 @@ const LARGE = '/api/v1/namespaces/default/pods'
 const WITHOUT_TOKEN = { 'user-agent': 'benchmark/1.0.0', 'accept-encoding': 'gzip' }
 
 export async function run() {
-  const missing = PROGRAMS.filter(
-    (each) => broughtPath(each) === undefined && !isExecutable(builtPath(each)),
-  )
-  if (missing.length > 0) {
-    return [{ what: 'not run', value: 'node tools/cluster/build.mjs builds it' }]
-  }
+  if (!hasCluster()) return [{ what: 'not run', value: NO_CLUSTER }]
   const clientGo = buildClientGo()
   const { kubeconfig, close } = await startCluster()
   const cluster = await connect({ kubeconfig })
@@ -70,25 +60,6 @@ async function compareHere(path, { kubeconfig, cluster, clientGo, workers }) {
   )
   await Promise.all([pool.close(), agent.close()])
   return rows
-}
-
-/** Starts etcd and kube-apiserver as the cluster suite does. */
-async function startCluster() {
-  const program = fileURLToPath(new URL('../tools/cluster/start.mjs', import.meta.url))
-  const child = spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'inherit'] })
-  const [line] = await Promise.race([
-    once(createInterface({ input: child.stdout }), 'line'),
-    once(child, 'exit').then(() => {
-      throw new Error('the cluster did not start')
-    }),
-  ])
-  return {
-    kubeconfig: JSON.parse(line).KUBECONFIG,
-    async close() {
-      child.kill('SIGTERM')
-      await once(child, 'exit')
-    },
-  }
 }
 
 async function createPods(cluster) {

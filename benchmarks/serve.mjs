@@ -39,13 +39,12 @@ let list
 let events
 
 const tls = { cert: certificate, key }
-const server =
-  features.includes('http2')
-    ? createSecureServer(
-        { ...tls, allowHTTP1: true, settings: { maxConcurrentStreams: 250 } },
-        answer,
-      )
-    : createServer(tls, answer)
+const server = features.includes('http2')
+  ? createSecureServer(
+      { ...tls, allowHTTP1: true, settings: { maxConcurrentStreams: 250 } },
+      answer,
+    )
+  : createServer(tls, answer)
 server.keepAliveTimeout = 60_000
 server.listen(0, host, () => {
   const url = `https://${host}:${server.address().port}`
