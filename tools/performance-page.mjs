@@ -55,6 +55,36 @@ const REASONS = [
     what: /with a socket each/,
     reason: 'With a socket, about 70 KiB are those of a plain undici pool with one TLS connection.',
   },
+  {
+    benchmark: 'http2',
+    what: /./,
+    reason:
+      "On Node 20 a handler over `node:http2` that does nothing else needs 49 µs of CPU, the whole request of our pool 34 µs. A sixth of it is `deprecate` and `bind` inside Node's `request()`. On Node 24 the ratios were 0.69 with 8 at once and 0.9 with 64, in one run.",
+  },
+  {
+    benchmark: 'cold-storm',
+    what: /./,
+    reason:
+      'The plugin starts when all 10,000 requests are queued, 0.15 s after the first one, and the connections are opened when it has answered.',
+  },
+  {
+    benchmark: 'start-up',
+    what: /fetch/,
+    reason:
+      "Node 20 needs 27 ms to read its own root certificates, which it does also for a kubeconfig with a CA: one `https.get` with that CA and nothing else is 2.9. Compiling the program takes 21 ms. Where `NODE_EXTRA_CA_CERTS` is set, Node reads the roots at every start, and the ratio is 2.0.",
+  },
+  {
+    benchmark: 'run-command',
+    what: /until the command runs/,
+    reason:
+      'Compiling the program takes 26 ms, and the keys, the certificate and the server of the proxy 23 ms. Where `NODE_EXTRA_CA_CERTS` is set, the ratio is 1.9.',
+  },
+  {
+    benchmark: 'import',
+    what: /./,
+    reason:
+      "A third of the time is Node's own `net`, `tls`, `http` and `crypto`. undici and yaml are loaded later.",
+  },
 ]
 
 /** Returns the page as Markdown. */
