@@ -26,10 +26,32 @@ function install() {
   if (read(stamp) === wanted) return
   const before = read(lock)
   run('npm', ['install', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'])
-  if (before !== undefined && read(lock) !== before) {
+  if (before !== undefined) checkLock(before)
+  writeFileSync(stamp, digest([lock, ...manifests.map((name) => join(root, name))]))
+}
+
+/**
+ * Checks that the install took what the lock file says.
+ *
+ * npm adds and removes the optional packages of other platforms, depending on which of them the registry has. That is
+ * undone, so that an install never changes a clone.
+ */
+function checkLock(before) {
+  const after = read(lock)
+  if (after === before) return
+  if (withoutPlatforms(after) !== withoutPlatforms(before)) {
     fail('package-lock.json does not fit the manifests: it changed during the install. Commit it.')
   }
-  writeFileSync(stamp, digest([lock, ...manifests.map((name) => join(root, name))]))
+  writeFileSync(lock, before)
+}
+
+/** Returns a lock file without the packages that are for some platforms only. */
+function withoutPlatforms(text) {
+  const { packages: listed, ...rest } = JSON.parse(text)
+  const kept = Object.entries(listed).filter(
+    ([, { optional, os, cpu, libc }]) => !(optional && (os ?? cpu ?? libc) !== undefined),
+  )
+  return JSON.stringify({ ...rest, packages: Object.fromEntries(kept) })
 }
 
 function build() {
