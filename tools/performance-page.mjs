@@ -71,7 +71,7 @@ const REASONS = [
     benchmark: 'start-up',
     what: /fetch/,
     reason:
-      "Node 20 needs 27 ms to read its own root certificates, which it does also for a kubeconfig with a CA: one `https.get` with that CA and nothing else is 2.9. Compiling the program takes 21 ms. Where `NODE_EXTRA_CA_CERTS` is set, Node reads the roots at every start, and the ratio is 2.0.",
+      'Node 20 needs 27 ms to read its own root certificates, which it does also for a kubeconfig with a CA: one `https.get` with that CA and nothing else is 2.9. Compiling the program takes 21 ms. Where `NODE_EXTRA_CA_CERTS` is set, Node reads the roots at every start, and the ratio is 2.0.',
   },
   {
     benchmark: 'token',
