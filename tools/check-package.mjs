@@ -111,7 +111,10 @@ async function checkPrograms(folder, manifest, texts) {
     return errors.map(({ text, location }) => `${location?.file ?? 'package.json'}: ${text}`)
   }
   const imports = Object.entries(metafile.inputs).flatMap(([file, input]) =>
-    input.imports.filter(({ external }) => external).map(({ path }) => [file, path]),
+    input.imports
+      // esbuild lists its own helpers as an import of this name.
+      .filter(({ external, path }) => external && path !== '<runtime>')
+      .map(({ path }) => [file, path]),
   )
   // A module of types only is used by its types. The files of the page are loaded by the browser.
   const leftOver = [...texts]
