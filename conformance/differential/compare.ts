@@ -33,10 +33,22 @@ export async function compare(
     const kubecred = await observe(programs.kubecred, command, scene)
     for (const aspect of ASPECTS) {
       const [theirs, ours] = [kubectl[aspect], kubecred[aspect]]
-      if (isDeepStrictEqual(theirs, ours)) continue
       const said = { kubectl: kubectl.said, kubecred: kubecred.said }
-      differences.push({ command: index + 1, aspect, theirs, ours, said })
+      const difference = { command: index + 1, aspect, theirs, ours, said }
+      if (isDeepStrictEqual(theirs, ours) || isCutOff(difference, server)) continue
+      differences.push(difference)
     }
   }
   return differences
+}
+
+/**
+ * Whether kubectl could not read why the server refused it.
+ *
+ * A server that requires a certificate closes the connection after its TLS alert. If kubectl is still writing its request,
+ * it reports the write instead of the alert.
+ */
+function isCutOff({ theirs, ours, said }: Difference, server: DifferentialCase['server']): boolean {
+  const isRefused = server?.requireClientCertificate === true && ours === 'tls'
+  return isRefused && theirs === 'network' && /broken pipe|connection reset/.test(said.kubectl)
 }
