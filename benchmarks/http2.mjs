@@ -25,7 +25,11 @@ export async function run() {
       { what: `pool, ${workers} concurrent, requests per second`, value: Math.round(pool.rate) },
       { what: `http2, ${workers} concurrent, requests per second`, value: Math.round(http2.rate) },
       { what: `http2 / pool, ${workers} concurrent`, value: ratio(http2.rate, pool.rate), ...goal },
-      { what: '  the same in CPU time', value: ratio(pool.cost, http2.cost), ...goal },
+      {
+        what: `http2 / pool, ${workers} concurrent, CPU time`,
+        value: ratio(pool.cost, http2.cost),
+        ...goal,
+      },
     )
   }
   await Promise.all(clusters.map((cluster) => cluster.close()))
