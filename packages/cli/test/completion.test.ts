@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -17,15 +17,20 @@ function isThere(shell: string): boolean {
   return spawnSync(shell, ['--version']).status === 0
 }
 
-/** Completes a line in a real bash. */
-function complete(words: readonly string[]): string[] {
+/** Completes a line in a real bash, with these contexts. */
+function complete(words: readonly string[], contexts = ['dev', 'prod']): string[] {
   const script = join(folder, 'completion.bash')
   writeFileSync(script, completionScript('bash', COMMANDS))
+  const names = join(folder, 'names')
+  writeFileSync(names, contexts.map((name) => `${name}\n`).join(''))
   const line = words.map((word) => `'${word}'`).join(' ')
-  const ask = `kubecred() { echo dev; echo prod; }
+  const ask = `kubecred() { cat ${names}; }
 . ${script}
 COMP_WORDS=(kubecred ${line}); COMP_CWORD=${words.length}; _kubecred; printf '%s\\n' "\${COMPREPLY[@]}"`
-  const { stdout, stderr } = spawnSync('bash', ['--norc', '-c', ask], { encoding: 'utf8' })
+  const { stdout, stderr } = spawnSync('bash', ['--norc', '-c', ask], {
+    encoding: 'utf8',
+    cwd: folder,
+  })
   expect(stderr).toBe('')
   return stdout.split('\n').filter((word) => word !== '')
 }
@@ -37,6 +42,14 @@ describe('completion', () => {
     expect(complete(['whoami', '--inc'])).toEqual([])
     expect(complete(['whoami', '--context', 'p'])).toEqual(['prod'])
     expect(complete(['--context', ''])).toEqual(['dev', 'prod'])
+  })
+
+  it.skipIf(!isThere('bash'))('neither runs nor expands the names of contexts in bash', () => {
+    const names = ['<(echo>ran)', '$(echo>ran)', '`echo>ran`', 'a{b,c}', '*', '~root', '$HOME']
+    expect(complete(['whoami', '--context', ''], names)).toEqual(names)
+    expect(complete(['whoami', '--context', '<'], names)).toEqual(['<(echo>ran)'])
+    expect(complete(['whoami', '--context', '*'], names)).toEqual(['*'])
+    expect(existsSync(join(folder, 'ran'))).toBe(false)
   })
 
   it.each(SHELLS)('includes every command for %s', (shell) => {
@@ -65,6 +78,29 @@ describe('completion', () => {
     writeFileSync(kubeconfig, JSON.stringify({ contexts }))
     const { out } = await runFake(['completion', 'contexts', '--kubeconfig', kubeconfig])
     expect(out).toBe('dev\narn:aws:eks:eu-west-1:1:cluster/x\n')
+  })
+
+  it('lists no context whose name could mean something to a shell or a terminal', async () => {
+    const good = [
+      'kind-1',
+      'admin@cluster.local',
+      'gke_p_europe-west1_c',
+      'zürich',
+      '東京',
+      '__proto__',
+    ]
+    const hostile = [
+      ...['<(reboot)', '>(reboot)', ';reboot', 'a|b', 'a&b', '~', '*', '{a,b}', '!x', '#x', 'a;b'],
+      ...['-x', '--kuberc=/evil', '\u001b[2J', 'a\u202eb', 'a\u0007', 'a\u2028b', '%(x)', '=(x)'],
+    ]
+    const kubeconfig = join(folder, 'hostile')
+    const contexts = [...hostile, ...good].map((name) => ({
+      name,
+      context: { cluster: 'c', user: 'u' },
+    }))
+    writeFileSync(kubeconfig, JSON.stringify({ contexts }))
+    const { out } = await runFake(['completion', 'contexts', '--kubeconfig', kubeconfig])
+    expect(out.trim().split('\n').sort()).toEqual([...good].sort())
   })
 
   it('names the supported shells', async () => {

@@ -10,10 +10,7 @@ export function completionOf(commands: readonly Command[]): Run {
     const [shell = ''] = args
     if (shell === 'contexts') {
       const contexts = await inspectContexts({ kubeconfig: flags.text('kubeconfig'), env: io.env })
-      // Names with spaces or quotes are left out: a shell cannot complete them without quoting.
-      const names = contexts
-        .map(({ context }) => context)
-        .filter((name) => /^[^\s'"`$\\]+$/.test(name))
+      const names = contexts.map(({ context }) => context).filter((name) => PLAIN_NAME.test(name))
       io.stdout.write(names.map((name) => `${name}\n`).join(''))
       return EXIT.done
     }
@@ -27,6 +24,13 @@ export function completionOf(commands: readonly Command[]): Run {
     return EXIT.done
   }
 }
+
+/**
+ * A name that means itself in every shell, and in every script that users have sourced from earlier versions.
+ *
+ * Others are left out: a file from elsewhere chooses the names, and a shell could run, expand or display what is in them.
+ */
+const PLAIN_NAME = /^[\p{L}\p{N}_./@:][\p{L}\p{N}_./@:+=,%-]*$/u
 
 function isShell(name: string): name is Shell {
   return (SHELLS as readonly string[]).includes(name)

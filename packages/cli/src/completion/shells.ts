@@ -40,7 +40,10 @@ _kubecred() {
   previous=\${COMP_WORDS[COMP_CWORD-1]}
   COMPREPLY=()
   if [[ $previous == ${CONTEXT_FLAG} ]]; then
-    COMPREPLY=($(compgen -W "$(${LIST_CONTEXTS})" -- "$current"))
+    # Not compgen -W, which expands its words: a name such as <(command) would run.
+    while IFS= read -r word; do
+      if [[ $word == "$current"* ]]; then COMPREPLY+=("$word"); fi
+    done < <(${LIST_CONTEXTS})
     return
   fi
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
