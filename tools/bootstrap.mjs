@@ -59,7 +59,9 @@ function build() {
   const sources = packages.flatMap((name) => listFiles(join(root, 'packages', name, 'src')))
   const configs = [
     ...['tsconfig.base.json', 'tsconfig.build.json'],
-    ...['clean-dist', 'bundle-library', 'bundle'].map((name) => `tools/${name}.mjs`),
+    ...['clean-dist', 'bundle-library', 'bundle-settings', 'bundle'].map(
+      (name) => `tools/${name}.mjs`,
+    ),
     ...packages.map((name) => `packages/${name}/tsconfig.build.json`),
     // They list the subpaths.
     ...manifests,

@@ -24,6 +24,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { build } from 'esbuild'
 import { inject } from 'postject'
+import { SETTINGS } from './bundle-settings.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const cli = join(root, 'packages/cli')
@@ -35,8 +36,13 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     options: { out: { type: 'string' }, 'node-license': { type: 'string' } },
   })
   const out = values.out ?? join(root, 'build/executable')
-  const { archive } = await buildExecutable(out, values['node-license'])
-  process.stdout.write(`${join(out, 'kubecred')}\n${archive}\n`)
+  try {
+    const { program, archive } = await buildExecutable(out, values['node-license'])
+    process.stdout.write(`${program}\n${archive}\n`)
+  } catch (error) {
+    process.stderr.write(`the executable was not built: ${error.message}\n`)
+    process.exitCode = 1
+  }
 }
 
 /**
@@ -71,20 +77,10 @@ async function makeBlob() {
   try {
     const [main, output, page] = ['main.cjs', 'blob', 'page.json'].map((file) => join(folder, file))
     await build({
+      ...SETTINGS,
       entryPoints: [join(cli, 'src/executable/main.ts')],
       outfile: main,
-      bundle: true,
-      platform: 'node',
-      target: 'node20',
-      format: 'cjs',
-      conditions: ['kubecred-source'],
-      tsconfigRaw: { compilerOptions: { target: 'es2023' } },
-      // The script inside the file can only `require`.
-      supported: { 'dynamic-import': false },
       define: { 'import.meta.url': '"file:///"', QUICK_COMMANDS: '[]' },
-      minifyWhitespace: true,
-      minifySyntax: true,
-      logLevel: 'warning',
     })
     writeFileSync(page, JSON.stringify(pageFiles()))
     const settings = {

@@ -8,6 +8,7 @@ import { builtinModules } from 'node:module'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { SETTINGS as SHARED_SETTINGS } from './bundle-settings.mjs'
 
 const sources = fileURLToPath(new URL('../packages/cli/src', import.meta.url))
 const folder = fileURLToPath(new URL('../packages/cli/dist/bundle', import.meta.url))
@@ -23,22 +24,10 @@ const SEPARATE = ['undici', 'yaml', 'oauth4webapi', 'prom-client']
 const PARTS = { undici: { Pool: 'undici/lib/dispatcher/pool.js' } }
 
 const SETTINGS = {
-  bundle: true,
-  platform: 'node',
-  target: 'node20',
-  format: 'cjs',
-  // From the sources, including the library's, so that unused functions are left out.
-  conditions: ['kubecred-source'],
-  tsconfigRaw: { compilerOptions: { target: 'es2023' } },
-  // Without names of variables and functions: they make stack traces readable.
-  minifyWhitespace: true,
-  minifySyntax: true,
-  // Node's `import()` would start its loader of modules.
-  supported: { 'dynamic-import': false },
+  ...SHARED_SETTINGS,
   define: { 'import.meta.url': 'ownUrl', QUICK_COMMANDS: JSON.stringify(QUICK_COMMANDS) },
   banner: { js: "const ownUrl=require('node:url').pathToFileURL(__filename).href;" },
   metafile: true,
-  logLevel: 'warning',
 }
 
 rmSync(folder, { recursive: true, force: true })
