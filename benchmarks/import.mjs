@@ -6,17 +6,16 @@ import { median, ratio } from './measure.mjs'
 export const name = 'import of the library'
 
 const ROUNDS = 15
-const PACKAGES = ['kubecred', 'undici', 'yaml']
+const PACKAGES = ['kubecred', 'undici']
 
 export async function run() {
   const times = Object.fromEntries(PACKAGES.map((each) => [each, []]))
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const each of PACKAGES) times[each].push(timeOf(each))
   }
-  const [own, undici, yaml] = PACKAGES.map((each) => median(times[each]))
+  const [own, undici] = PACKAGES.map((each) => median(times[each]))
   return [
     { what: "import 'kubecred' / import 'undici'", value: ratio(own, undici), target: '<= 0.5' },
-    { what: "import 'yaml', a part of it", value: ratio(yaml, undici) },
   ]
 }
 
