@@ -12,8 +12,8 @@ import { SETTINGS as SHARED_SETTINGS } from './bundle-settings.mjs'
 
 const sources = fileURLToPath(new URL('../packages/cli/src', import.meta.url))
 const folder = fileURLToPath(new URL('../packages/cli/dist/bundle', import.meta.url))
-/** Commands that send one request. They are also in a file without the other commands, which is loaded sooner. */
-const QUICK_COMMANDS = ['fetch', 'token', 'whoami']
+/** Commands that people wait for. They are also in a file without the other commands, which is loaded sooner. */
+const QUICK_COMMANDS = ['fetch', 'run', 'token', 'whoami']
 /** The file that kubectl may start for each request. Its few functions need no readable names. */
 const SMALLEST = 'kubecred-token.cjs'
 /** Node loads these for itself when it starts. */

@@ -27,9 +27,10 @@ export interface LocalProxy extends ProxyAddress {
 /** Starts a proxy on 127.0.0.1 that forwards requests with the credential of the cluster. Clients need its secret. */
 export async function startLocalProxy(cluster: Cluster, now: () => number): Promise<LocalProxy> {
   const authority = makeLocalAuthority(now)
-  const identity = (): { key: string; cert: string } => {
+  const identity = (): { key: string; cert: string; ca: string[] } => {
     const { key, certificate } = authority.issue()
-    return { key, cert: certificate }
+    // Clients need no certificate. Without the empty list Node parses all its root certificates.
+    return { key, cert: certificate, ca: [] }
   }
   const secret = randomBytes(SECRET_BYTES).toString('base64url')
   const server = createServer({ ...serverOptions(), ...identity(), minVersion: 'TLSv1.2' })
