@@ -25,7 +25,7 @@ import { describeConnection } from '../session.ts'
 const POLICY = { signerIdleMs: 2_147_483_647 }
 const CANNOT_START = 126
 /** The rehearsal would delay the end of a very short command. */
-const REHEARSE_AFTER_MS = 20
+const REHEARSE_AFTER_MS = 10
 
 /** `run -- COMMAND…`: runs a command with its own local proxy, which has the credential. */
 export const run: Run = async (call) => {
