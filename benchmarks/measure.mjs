@@ -3,7 +3,7 @@
 export const isShort = process.env.KUBECRED_BENCH_SHORT === '1'
 
 const WORKERS = 8
-const WARM_UP_MS = isShort ? 300 : 500
+const WARM_UP_MS = 1000
 
 export const ROUND_MS = isShort ? 500 : 1000
 export const ROUNDS = isShort ? 3 : 9
