@@ -33,25 +33,22 @@ function install() {
 /**
  * Checks that the install took what the lock file says.
  *
- * npm adds and removes the optional packages of other platforms, depending on which of them the registry has. That is
- * undone, so that an install never changes a clone.
+ * npm adds and removes optional packages, depending on the platform and on what the registry has, and its versions mark
+ * packages differently. That is undone, so that an install never changes a clone.
  */
 function checkLock(before) {
   const after = read(lock)
   if (after === before) return
-  if (withoutPlatforms(after) !== withoutPlatforms(before)) {
+  if (neededPackages(after) !== neededPackages(before)) {
     fail('package-lock.json does not fit the manifests: it changed during the install. Commit it.')
   }
   writeFileSync(lock, before)
 }
 
-/** Returns a lock file without the packages that are for some platforms only. */
-function withoutPlatforms(text) {
-  const { packages: listed, ...rest } = JSON.parse(text)
-  const kept = Object.entries(listed).filter(
-    ([, { optional, os, cpu, libc }]) => !(optional && (os ?? cpu ?? libc) !== undefined),
-  )
-  return JSON.stringify({ ...rest, packages: Object.fromEntries(kept) })
+/** Returns the packages that every install has: where each is, and which one it is. */
+function neededPackages(text) {
+  const needed = Object.entries(JSON.parse(text).packages).filter(([, { optional }]) => !optional)
+  return JSON.stringify(needed.map(([path, { version, integrity }]) => [path, version, integrity]))
 }
 
 function build() {
