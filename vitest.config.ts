@@ -7,7 +7,11 @@ import { SlowestFiles } from './test/slowest-files.ts'
 export default defineConfig({
   resolve: { alias: ['core', 'sandbox', 'cli'].flatMap(sourcesOf) },
   test: {
-    include: ['packages/*/test/**/*.test.ts', 'conformance/**/*.test.ts'],
+    include: [
+      'packages/*/test/**/*.test.ts',
+      'conformance/**/*.test.ts',
+      'test/repository/*.test.ts',
+    ],
     // What needs kubectl or Go runs with the cluster suite.
     exclude: [...configDefaults.exclude, ...Object.keys(LONG), 'conformance/differential/**'],
     globalSetup: ['test/own-environment.ts'],

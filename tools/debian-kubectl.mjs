@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { findApt } from './apt.mjs'
 
 const PACKAGE = 'kubernetes-client'
 const DPKG = 'dpkg'
@@ -17,25 +18,25 @@ const CACHE = fileURLToPath(
  *
  * @returns {{ path: string } | { problem: string }}
  */
-export function findDebianKubectl({ mayInstall }) {
-  const path = join(CACHE, 'usr/bin/kubectl')
+export function findDebianKubectl({ mayInstall, apt = findApt(), cache = CACHE }) {
+  const path = join(cache, 'usr/bin/kubectl')
   if (existsSync(path)) return { path }
   if (!mayInstall) return { problem: `the kubectl of Debian's ${PACKAGE} is not here` }
-  mkdirSync(dirname(CACHE), { recursive: true })
-  const folder = mkdtempSync(`${CACHE}-`)
+  mkdirSync(dirname(cache), { recursive: true })
+  const folder = mkdtempSync(`${cache}-`)
   try {
-    return unpack(folder) ?? { path }
+    return unpack(folder, apt, cache) ?? { path }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
 /** Downloads and unpacks it. Returns the problem, or undefined on success. */
-function unpack(folder) {
+function unpack(folder, apt, cache) {
   // apt's sandbox user cannot write here; apt warns and continues as root.
   const options = { cwd: folder, stdio: ['ignore', 2, 2] }
   if (spawnSync('apt-get', ['download', PACKAGE], options).status !== 0) {
-    spawnSync('apt-get', ['update'], { stdio: 'ignore' })
+    apt.run?.('update', '-q')
     spawnSync('apt-get', ['download', PACKAGE], options)
   }
   const file = readdirSync(folder).find((name) => name.endsWith('.deb'))
@@ -45,10 +46,10 @@ function unpack(folder) {
     return { problem: `dpkg cannot unpack ${file}` }
   }
   try {
-    renameSync(target, CACHE)
+    renameSync(target, cache)
   } catch (error) {
     // Another process has done it meanwhile.
-    if (!existsSync(CACHE)) throw error
+    if (!existsSync(cache)) throw error
   }
   return undefined
 }

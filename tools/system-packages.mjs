@@ -1,6 +1,6 @@
 // The programs that tests use in addition to Node. Tests of missing programs are skipped with a reason; with CI=true or
 // KUBECRED_INSTALL=1 missing programs are installed first, if possible.
-import { spawnSync } from 'node:child_process'
+import { findApt, runs } from './apt.mjs'
 import { findDebianKubectl } from './debian-kubectl.mjs'
 
 const PACKAGES = [
@@ -28,44 +28,43 @@ const PACKAGES = [
 /** Whether missing programs should be installed. */
 export const mayInstall = process.env.CI === 'true' || process.env.KUBECRED_INSTALL === '1'
 
-/** Installs missing programs, or reports which tests are skipped. Exits if an installation fails. */
-export function provideSystemPackages() {
-  const apt = mayInstall ? findApt() : undefined
+/**
+ * Installs missing programs, or reports which tests are skipped. Exits if an installation fails.
+ *
+ * The packages are Debian's. A distribution made from it, such as Ubuntu on hosted runners, may lack some of them; macOS and
+ * Windows lack all. What cannot be installed there is skipped with a reason. On Debian it is a failure.
+ *
+ * @param {{ isRoot?: boolean, osRelease?: string, cache?: string }} [machine] For tests: another machine than this one.
+ */
+export function provideSystemPackages(machine) {
+  const apt = mayInstall ? findApt(machine) : {}
   const missing = PACKAGES.filter(({ command, probe }) => !runs(command, probe))
-  if (missing.length > 0) apt?.run?.('update', '-q')
-  for (const { command, probe, debian, for: what } of missing) {
-    if (apt?.run === undefined) {
-      const reason = apt?.problem === undefined ? '' : ` (${apt.problem})`
-      skip(`the tests of ${what} need ${command}${reason}`, `apt-get install ${debian}`)
-      continue
-    }
-    apt.run('install', '-y', debian)
-    if (!runs(command, probe)) {
-      fail(`the tests of ${what} need ${command}, which apt-get install ${debian} did not install`)
-    }
+  const isUpdated = missing.length > 0 && apt.run?.('update', '-q')
+  for (const each of missing) provide(each, apt, isUpdated)
+  provideOldKubectl(apt, machine?.cache)
+}
+
+function provide({ command, probe, debian, for: what }, apt, isUpdated) {
+  const need = `the tests of ${what} need ${command}`
+  if (apt.run === undefined) {
+    const reason = apt.problem === undefined ? '' : ` (${apt.problem})`
+    skip(`${need}${reason}`, `apt-get install ${debian}`)
+    return
   }
-  const oldKubectl = findDebianKubectl({ mayInstall: apt?.run !== undefined })
-  if (oldKubectl.problem === undefined) return
-  const what = `the tests with an old kubectl cannot run: ${oldKubectl.problem}`
-  if (apt?.run !== undefined) fail(what)
+  if (!apt.isDebian && isUpdated && !apt.knows(debian)) {
+    skip(`${need} (this distribution has no package ${debian})`, `install ${command}`)
+    return
+  }
+  apt.run('install', '-y', debian)
+  if (!runs(command, probe)) fail(`${need}, which apt-get install ${debian} did not install`)
+}
+
+function provideOldKubectl(apt, cache) {
+  const found = findDebianKubectl({ mayInstall: apt.run !== undefined, apt, cache })
+  if (found.problem === undefined) return
+  const what = `the tests with an old kubectl cannot run: ${found.problem}`
+  if (apt.isDebian) fail(what)
   skip(what, 'node tools/debian-kubectl.mjs')
-}
-
-/** Returns the command that installs Debian packages, or why there is none. */
-function findApt() {
-  if (!runs('apt-get', ['--version'])) return { problem: 'apt-get is not available' }
-  const isRoot = process.getuid?.() === 0
-  if (!isRoot && !runs('sudo', ['-n', 'true'])) {
-    return { problem: 'neither root nor sudo without a password' }
-  }
-  const env = ['env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get']
-  const [command, ...first] = isRoot ? env : ['sudo', '-n', ...env]
-  const run = (...args) => spawnSync(command, [...first, ...args], { stdio: ['ignore', 2, 2] })
-  return { run }
-}
-
-function runs(command, args) {
-  return spawnSync(command, args, { stdio: 'ignore' }).status === 0
 }
 
 function skip(what, remedy) {
