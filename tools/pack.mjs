@@ -1,5 +1,5 @@
-// `npm run pack`: writes the packages for publishing to build/packed: `npm publish build/packed/<file>`.
-// deploy/Dockerfile uses them, too.
+// `npm run pack`: writes the packages as they are published to build/packed, for deploy/Dockerfile and for trying them.
+// tools/release.mjs makes those that are published.
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,7 +7,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const PACKAGES = ['core', 'sandbox', 'pkcs11', 'cli', 'demo']
+/** The folders of our packages, each after those it needs. */
+export const PACKAGES = ['core', 'sandbox', 'pkcs11', 'cli', 'demo']
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const folder = join(root, 'build/packed')
@@ -19,13 +20,15 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
 /**
  * Packs the built packages into a folder, without network access.
  *
+ * @param {{ repository?: string | undefined }} [options] The address of the repository, for the manifests: npm compares it
+ *   with the provenance.
  * @returns {{ name: string, file: string }[]} The name of each package, and its file in the folder.
  */
-export function packInto(folder) {
+export function packInto(folder, { repository } = {}) {
   const staging = mkdtempSync(join(tmpdir(), 'kubecred-pack-'))
   try {
     const listed = npmPack(['--dry-run', ...PACKAGES.map((name) => `./packages/${name}`)])
-    const staged = PACKAGES.map((name) => stage(name, listed, join(staging, name)))
+    const staged = PACKAGES.map((name) => stage(name, listed, join(staging, name), repository))
     const packed = npmPack(['--pack-destination', folder, ...staged])
     return packed.map(({ name, filename }) => ({ name, file: filename }))
   } finally {
@@ -34,13 +37,17 @@ export function packInto(folder) {
 }
 
 /** Copies the files that npm has listed, and adds the license and the manifest for users. */
-function stage(folder, listed, to) {
+function stage(folder, listed, to, repository) {
   const from = join(root, 'packages', folder)
   const manifest = JSON.parse(readFileSync(join(from, 'package.json'), 'utf8'))
   const { files } = listed.find(({ name }) => name === manifest.name)
   for (const { path } of files) cpSync(join(from, path), join(to, path))
   cpSync(join(root, 'LICENSE'), join(to, 'LICENSE'))
-  writeFileSync(join(to, 'package.json'), JSON.stringify(published(manifest), null, 2))
+  const source = repository && {
+    repository: { type: 'git', url: `git+${repository}.git`, directory: `packages/${folder}` },
+  }
+  const contents = { ...published(manifest), ...source }
+  writeFileSync(join(to, 'package.json'), JSON.stringify(contents, null, 2))
   return to
 }
 
