@@ -32,7 +32,7 @@ const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], {
   .split('\n')
   .filter(
     (file) =>
-      /\.(?:ts|mjs|cjs|js|md|html|yaml|sh)$/.test(file) &&
+      /\.(?:ts|mjs|cjs|js|md|html|ya?ml|sh)$/.test(file) &&
       file !== 'tools/check-words.mjs' &&
       existsSync(`${root}${file}`),
   )
