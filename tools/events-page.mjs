@@ -92,9 +92,10 @@ function readEvents() {
   })
 }
 
-function eventSection({ type, meaning, fields }) {
+function eventSection({ type, meaning, isExperimental, fields }) {
   if (!meaning) throw new Error(`${type} has no doc comment`)
-  return `\n### ${type}\n\n${meaning}\n${fields.length > 0 ? `\n${table(fields)}` : ''}`
+  const whole = isExperimental ? `${meaning} Experimental.` : meaning
+  return `\n### ${type}\n\n${whole}\n${fields.length > 0 ? `\n${table(fields)}` : ''}`
 }
 
 function typeSection(name, path) {

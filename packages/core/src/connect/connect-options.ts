@@ -52,8 +52,8 @@ export interface ConnectPolicy {
   /**
    * How long an external signer process is kept without a request. It may ask for its PIN again after that.
    *
-   * @defaultValue 600,000 (10 min)
    * @experimental
+   * @defaultValue 600,000 (10 min)
    */
   readonly signerIdleMs?: number
   /**
@@ -148,8 +148,8 @@ export interface ConnectOptions extends Overrides {
    * Shows what a signer asks of the user, such as to touch the device, until the prompt's signal is aborted. Observers
    * receive the same as events.
    *
-   * @defaultValue none
    * @experimental
+   * @defaultValue none
    */
   readonly onPrompt?: ((prompt: UserPrompt) => void) | undefined
   /**

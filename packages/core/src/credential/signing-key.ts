@@ -95,7 +95,11 @@ const KIND_OIDS: readonly (readonly [string, string])[] = [
   ['0609608648016503040313', 'ML-DSA-87'],
 ]
 
-/** A request to sign a TLS handshake. */
+/**
+ * A request to sign a TLS handshake.
+ *
+ * @experimental
+ */
 export interface SigningRequest {
   readonly scheme: SignatureScheme
   /** The digest of `message` with the hash of the scheme. For Ed25519, which hashes itself, it is `message`. */

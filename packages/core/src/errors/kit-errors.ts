@@ -37,7 +37,11 @@ export class ExecInfoError extends KitFamilyError<'ERR_EXEC_INFO'> {
   }
 }
 
-/** A request to a signer is invalid; `field` names the first invalid field. */
+/**
+ * A request to a signer is invalid; `field` names the first invalid field.
+ *
+ * @experimental
+ */
 export class SignRequestError extends KitFamilyError<'ERR_SIGN_REQUEST'> {
   static readonly code = 'ERR_SIGN_REQUEST'
   /** A name such as `digest` or `configuration.pin`; empty if the whole value is invalid. */

@@ -199,17 +199,29 @@ export type CredentialEvent = {
       readonly type: 'unexpected-error'
     } & UnexpectedError)
   | {
-      /** A signer asks the user to do something, such as to touch the device. Show it until `prompt-ended`. */
+      /**
+       * A signer asks the user to do something, such as to touch the device. Show it until `prompt-ended`.
+       *
+       * @experimental
+       */
       readonly type: 'user-prompt'
       /** One line, without control characters or secrets. */
       readonly text: string
     }
   | {
-      /** What the last prompt asked for was done, or is no longer needed. */
+      /**
+       * What the last prompt asked for was done, or is no longer needed.
+       *
+       * @experimental
+       */
       readonly type: 'prompt-ended'
     }
   | {
-      /** An external signer signed a handshake. */
+      /**
+       * An external signer signed a handshake.
+       *
+       * @experimental
+       */
       readonly type: 'signed'
       /** The signature scheme of TLS 1.3. */
       readonly scheme: SignatureScheme
@@ -217,7 +229,11 @@ export type CredentialEvent = {
       readonly tookMs: number
     }
   | {
-      /** An external signer did not sign a handshake. */
+      /**
+       * An external signer did not sign a handshake.
+       *
+       * @experimental
+       */
       readonly type: 'sign-failed'
       /** The signature scheme of TLS 1.3. */
       readonly scheme: SignatureScheme

@@ -3,6 +3,8 @@ import type { Clock } from '../ports/clock.ts'
 /**
  * A clock whose time only moves when a test calls `advance()` or `jumpTo()`.
  *
+ * @experimental
+ *
  * @example
  * const clock = new FakeClock()
  * clock.after(1000, () => console.log('one second later'))

@@ -6,6 +6,8 @@ type Script = (request: RunRequest) => Partial<RunOutcome> | Promise<Partial<Run
 /**
  * Simulated programs: every command is found, and a function decides how each run ends.
  *
+ * @experimental
+ *
  * @example
  * const programs = new FakePrograms(() => ({ stdout: new TextEncoder().encode('{}') }))
  */

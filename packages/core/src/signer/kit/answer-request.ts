@@ -237,14 +237,14 @@ export class LineSplitter {
  *
  * The function rejects with `SignerFailedError` (`ERR_SIGNER_FAILED`) if there is no terminal.
  *
+ * @experimental
+ *
  * @param settings `signal` ends an unanswered question; `interrupt` is called for Ctrl-C.
  *
  * @example
  * const abort = new AbortController()
  * const ask = terminalPrompt({ signal: abort.signal, interrupt: () => abort.abort() })
  * const pin = await ask('PIN: ', { secret: true })
- *
- * @experimental
  */
 export function terminalPrompt(settings: Pick<PromptSettings, 'signal' | 'interrupt'>): Prompt {
   // Loaded with the first question: most signatures need none.

@@ -2,6 +2,8 @@
  * Converts an ECDSA signature from r || s, as PKCS#11, WebCrypto and most cloud services return it, to DER, as TLS
  * needs it.
  *
+ * @experimental
+ *
  * @throws {TypeError} If the number of bytes is zero or odd.
  *
  * @example
@@ -9,8 +11,6 @@
  *   certificate: () => readFile('/etc/signer/certificate.pem'),
  *   sign: async ({ digest }) => ecdsaToDer(await device.sign(digest)),
  * }
- *
- * @experimental
  */
 export function ecdsaToDer(signature: Uint8Array): Uint8Array {
   const half = signature.length / 2

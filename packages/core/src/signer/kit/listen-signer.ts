@@ -45,13 +45,13 @@ const MAX_CLIENTS = 32
  * The folder protects the socket, because Node cannot identify the peer: you must own it, with mode 0700. It is created
  * if it is missing. Requests of all clients are answered one at a time. Signals are left to the calling program.
  *
+ * @experimental
+ *
  * @throws {SignerSocketError} `ERR_SIGNER_SOCKET` if the path is too long, its folder is accessible to other users, or
  *   another signer is listening there.
  *
  * @example
  * await using server = await listenSigner(handlers, { path: `${process.env.XDG_RUNTIME_DIR}/signer/socket` })
- *
- * @experimental
  */
 export async function listenSigner(
   handlers: SignerHandlers,

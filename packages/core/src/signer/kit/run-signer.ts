@@ -61,6 +61,8 @@ export interface SignerOptions {
  * process then runs until the descriptor is closed, no request came for `idleMs`, its parent is gone, or a signal
  * arrives, and failures are sent as error responses.
  *
+ * @experimental
+ *
  * @throws {TypeError} If `idleMs` is not greater than 0.
  *
  * @example
@@ -68,8 +70,6 @@ export interface SignerOptions {
  *   certificate: ({ configuration }) => readFile(configuration.certificate),
  *   sign: ({ digest, scheme, signal }) => device.sign(digest, scheme, { signal }),
  * })
- *
- * @experimental
  */
 export async function runSigner(
   handlers: SignerHandlers,
