@@ -50,4 +50,13 @@ describe('@experimental', () => {
     expect(SIGNER_ERRORS).toContain('HandshakeNotSignedError')
     expect(FAKES).toContain('FakeClock')
   })
+
+  it.each(['signer', 'signer-author', 'pkcs11', 'proposal-signer'])(
+    'is explained on docs/%s.md, with a link to what that means',
+    (page) => {
+      const text = readFileSync(new URL(`docs/${page}.md`, root), 'utf8')
+      expect(text).toMatch(/\*\*Experimental/)
+      expect(text).toContain('(stability.md#experimental)')
+    },
+  )
 })
