@@ -8,7 +8,7 @@ import { readArguments } from '../token-program/read-arguments.ts'
 import { isWrapped } from '../wrap/plan.ts'
 import { type AgentPaths, agentPaths } from './agent-paths.ts'
 import { askAgent } from './ask-agent.ts'
-import type { EntryStatus } from './protocol.ts'
+import type { EntryStatus, GetRequest } from './protocol.ts'
 
 /** What the agent knows about a context, as `status` shows it. */
 export type SeenByAgent = Pick<ContextStatus, 'state'> & Partial<ContextStatus>
@@ -42,9 +42,21 @@ async function lookFor(
   paths: AgentPaths,
   env: Environment,
 ): Promise<EntryStatus | undefined> {
+  const request = await requestFor(args, { ...env, ...own })
+  if (request === undefined) return undefined
+  // An agent that cannot be asked about one context cannot be asked about the others.
+  const answer = await askAgent(paths, { ...request, do: 'look' })
+  return typeof answer === 'object' && answer.is === 'seen' ? answer.entry : undefined
+}
+
+/** Returns undefined if kubecred-token would refuse these arguments. */
+async function requestFor(
+  args: readonly string[],
+  env: Environment,
+): Promise<GetRequest | undefined> {
   try {
-    const request = await makeRequest(readArguments(args), {
-      env: { ...env, ...own },
+    return await makeRequest(readArguments(args), {
+      env,
       cwd: process.cwd(),
       parent: process.pid,
       own: process.execPath,
@@ -53,8 +65,6 @@ async function lookFor(
       writeLine: () => {},
       passStderr: () => {},
     })
-    const answer = await askAgent(paths, { ...request, do: 'look' })
-    return typeof answer === 'object' && answer.is === 'seen' ? answer.entry : undefined
   } catch {
     return undefined
   }

@@ -24,33 +24,93 @@ export interface AskListener {
  * Sends a request to the agent, if there is one.
  *
  * @returns The last answer; `absent` if nothing listens at the socket, `lost` if the agent went away before it answered.
- * @throws {AgentUnusableError} If the folder or the socket is not safe to use.
+ * @throws {AgentUnusableError} If the folder or the socket is not safe to use, or the agent is suspended.
  */
 export async function askAgent(
   paths: AgentPaths,
   request: Request,
   listener: AskListener = {},
 ): Promise<FinalAnswer | 'absent' | 'lost'> {
-  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-    if (!checkSocket(paths)) return 'absent'
-    const answer = await converse(paths, request, listener)
-    if (answer !== 'busy') return answer
-    await new Promise((resolve) => setTimeout(resolve, BUSY_PAUSE_MS))
+  const waiting = new AbortController()
+  const stopChecking = checkRepeatedly(paths, () => {
+    waiting.abort(new AgentUnusableError('the agent does not respond', { hint: SILENT_HINT }))
+  })
+  try {
+    return await ask(paths, request, listener, waiting.signal)
+  } finally {
+    stopChecking()
   }
-  throw new AgentUnusableError('the agent does not take connections')
+}
+
+const SILENT_HINT =
+  'Continue or end its process, kubecred agent serve, or set KUBECRED_AGENT=off to run without the agent.'
+
+/** How often an agent that has not answered yet is checked, and how long it may take to answer the check. */
+const CHECK_EVERY_MS = 3000
+const MAX_CHECK_MS = 5000
+
+/**
+ * Asks for the status on another connection, again and again: a plugin may take any time, a suspended agent never answers.
+ *
+ * @returns The function that ends the checks.
+ */
+function checkRepeatedly(paths: AgentPaths, onSilent: () => void): () => void {
+  const over = new AbortController()
+  const check = async (): Promise<void> => {
+    let isSilent = true
+    // Timers run before I/O: if this process was suspended, the answer has arrived but is not read yet.
+    const readFirst = (): void => void setImmediate(() => isSilent && onSilent())
+    timer = setTimeout(readFirst, MAX_CHECK_MS).unref()
+    try {
+      // An agent that has ended also ends the connection that waits.
+      await ask(paths, { do: 'status' }, {}, over.signal)
+    } catch {
+      return onSilent()
+    }
+    isSilent = false
+    clearTimeout(timer)
+    timer = setTimeout(check, CHECK_EVERY_MS).unref()
+  }
+  let timer: NodeJS.Timeout = setTimeout(check, CHECK_EVERY_MS).unref()
+  return () => {
+    over.abort()
+    clearTimeout(timer)
+  }
 }
 
 /** The kernel's queue of pending connections is full, which passes. */
 const BUSY_PAUSE_MS = 50
 const MAX_TRIES = 100
 
+async function ask(
+  paths: AgentPaths,
+  request: Request,
+  listener: AskListener,
+  signal: AbortSignal,
+): Promise<FinalAnswer | 'absent' | 'lost'> {
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    signal.throwIfAborted()
+    if (!checkSocket(paths)) return 'absent'
+    const answer = await converse(paths, request, listener, signal)
+    if (answer !== 'busy') return answer
+    await new Promise((resolve) => setTimeout(resolve, BUSY_PAUSE_MS))
+  }
+  throw new AgentUnusableError('the agent does not take connections')
+}
+
 function converse(
   paths: AgentPaths,
   request: Request,
   { onStderr, onRun }: AskListener,
+  signal: AbortSignal,
 ): Promise<FinalAnswer | 'absent' | 'busy' | 'lost'> {
   return new Promise((resolve, reject) => {
     const socket = connect(paths.socket)
+    const leave = (): void => {
+      reject(signal.reason)
+      socket.destroy()
+    }
+    signal.addEventListener('abort', leave, { once: true })
     let isConnected = false
     socket.once('connect', () => {
       isConnected = true
@@ -64,7 +124,10 @@ function converse(
       else if (code === 'ECONNRESET' || code === 'EPIPE') resolve('lost')
       else reject(new AgentUnusableError(`the agent cannot be reached (${code})`))
     })
-    socket.once('close', () => resolve('lost'))
+    socket.once('close', () => {
+      signal.removeEventListener('abort', leave)
+      resolve('lost')
+    })
     readFrames(socket, {
       onTooLong: () => socket.destroy(),
       onFrame: (text) => {

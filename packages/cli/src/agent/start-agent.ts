@@ -27,7 +27,7 @@ export async function startAgent(
   const end = performance.now() + MAX_START_MS
   while (performance.now() < end) {
     if (await isListening(paths)) return
-    const release = takeStartLock(paths)
+    const release = tryStartLock(paths)
     if (release !== undefined) {
       try {
         if (await isListening(paths)) return
@@ -39,6 +39,26 @@ export async function startAgent(
     await sleep(LOOK_AGAIN_MS)
   }
   throw new AgentUnusableError('another process is starting the agent and has not finished')
+}
+
+/** What the system reports if a file cannot be created for lack of space, or on a read-only disk. */
+const NOT_WRITABLE = ['ENOSPC', 'EDQUOT', 'EROFS']
+
+/** Takes the lock. Without space for it there can be no agent, and the plugin runs without one. */
+function tryStartLock(paths: AgentPaths): (() => void) | undefined {
+  try {
+    return takeStartLock(paths)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === undefined || !NOT_WRITABLE.includes(code)) throw error
+    throw new AgentUnusableError(
+      `its folder ${JSON.stringify(paths.folder)} cannot be written (${code})`,
+      {
+        hint: 'Free disk space, set XDG_RUNTIME_DIR to a folder on another disk, or set KUBECRED_AGENT=off.',
+        cause: error,
+      },
+    )
+  }
 }
 
 /** Whether an agent accepts connections. */

@@ -32,8 +32,8 @@ export function takeStartLock(paths: AgentPaths): (() => void) | undefined {
   // Only our own processes write to this folder, so the name need not be random.
   const mark = `${process.pid}-${process.hrtime.bigint()}`
   const own = join(folder, `lock-${mark}`)
-  writeFileSync(own, JSON.stringify(identifyProcess(process.pid)), { flag: 'wx', mode: 0o600 })
   try {
+    writeFileSync(own, JSON.stringify(identifyProcess(process.pid)), { flag: 'wx', mode: 0o600 })
     if (tryLink(own, lock)) return () => rmSync(lock, { force: true })
     if (!isDead(readHolder(lock))) return undefined
     breakLock(lock, join(folder, `dead-${mark}`))

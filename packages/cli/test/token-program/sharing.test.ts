@@ -83,6 +83,21 @@ describe('kubecred-token -- PLUGIN', () => {
     expect((await home.status())?.pid).not.toBe(pid)
   })
 
+  it('runs the plugin without the agent if the agent is suspended, and uses it again afterwards', async () => {
+    const plugin = home.plugin('p', answers())
+    expect(await home.token(['--', plugin])).toMatchObject({ status: 0, token: '1', err: '' })
+    const { pid } = await home.until(() => true)
+    process.kill(pid, 'SIGSTOP')
+    try {
+      const { status, token, err } = await home.token(['--', plugin])
+      expect({ status, token }).toEqual({ status: 0, token: '2' })
+      expect(err).toContain('running the plugin without the agent: the agent does not respond')
+    } finally {
+      process.kill(pid, 'SIGCONT')
+    }
+    expect(await home.token(['--', plugin])).toMatchObject({ status: 0, token: '1', err: '' })
+  })
+
   it('keeps running for waiting clients when others leave', async () => {
     const plugin = home.plugin('p', `${waitForGo(home.path('go'))}\n${answers()}`)
     const leaving = home.start(['--', plugin])
