@@ -1,10 +1,12 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type Sandbox, startSandbox } from '@kubecred/sandbox'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { canMount, NEEDS_MOUNT, onFullDisk } from '../../core/test/fixtures/full-disk.ts'
 import { ended, Home } from './run/home.ts'
 import { PROGRAM, Running } from './spawn-program.ts'
-import { execInfo, TOKEN_PROGRAM } from './token-program/agent-home.ts'
+import { AgentHome, answers, collect, execInfo, TOKEN_PROGRAM } from './token-program/agent-home.ts'
 
 let sandbox: Sandbox
 let kubeconfig: string
@@ -86,5 +88,50 @@ describe('a full disk', () => {
     expect(err).toContain('kubecred: no space left on device: "')
     expect(err).toContain('set XDG_RUNTIME_DIR or TMPDIR')
     expect(home.leftovers()).toEqual([])
+  })
+
+  it('lets kubecred-token run the plugin without the agent', async () => {
+    const home = new AgentHome()
+    try {
+      const plugin = home.plugin('p', answers())
+      const full = { NODE_OPTIONS: `--import=${FULL_DISK}`, FULL_FOR: 'writeFileSync' }
+      const { status, token, err } = await home.token(['--', plugin], full)
+      expect({ status, token }).toEqual({ status: 0, token: '1' })
+      expect(err).toMatch(/without the agent: its folder ".*" cannot be written \(ENOSPC\)/)
+      expect(await home.token(['--', plugin])).toMatchObject({ status: 0, token: '2', err: '' })
+    } finally {
+      await home.close()
+    }
+  })
+})
+
+describe.skipIf(!canMount)(`a disk that is really full (${NEEDS_MOUNT})`, () => {
+  it.each([
+    ['run', ['--', 'true']],
+    ['proxy', ['--port', '0']],
+  ])('makes %s exit with a code, and nothing is left on it', async (command, more) => {
+    await using home = new Home()
+    const line = [process.execPath, PROGRAM, command, '--kubeconfig', kubeconfig, ...more]
+    const { status, err } = await ended(new Running(...onFullDisk(home.folder, line), home.env()))
+    expect({ status, err }).toMatchObject({ status: 95 })
+    expect(err).toContain('kubecred: no space left on device: "')
+    expect(err).toContain('set XDG_RUNTIME_DIR or TMPDIR')
+    expect(home.leftovers()).toEqual([])
+  })
+
+  it('lets kubecred-token run the plugin, and nothing is left on it', async () => {
+    const home = new AgentHome()
+    try {
+      const plugin = home.plugin('p', answers())
+      const line = [process.execPath, TOKEN_PROGRAM, '--', plugin]
+      const env = { ...home.env, KUBERNETES_EXEC_INFO: execInfo() }
+      const child = spawn(...onFullDisk(home.path('run'), line), { env, cwd: home.folder })
+      const { status, token, err } = await collect(child)
+      expect({ status, token }).toEqual({ status: 0, token: '1' })
+      expect(err).toMatch(/without the agent: its folder ".*" cannot be written \(ENOSPC\)/)
+      expect(readdirSync(home.paths.folder)).toEqual([])
+    } finally {
+      await home.close()
+    }
   })
 })

@@ -1,6 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { type Cluster, connect } from 'kubecred'
 import type { Call, Run } from '../command.ts'
 import { connectOptions } from '../flags/connect-options.ts'
@@ -16,7 +14,7 @@ import { type LocalProxy, startLocalProxy } from '../run/local-proxy.ts'
 import { logIn } from '../run/log-in.ts'
 import { userEnvironment, withoutNodeOptions } from '../run/node-options.ts'
 import { OneShotSigner } from '../run/one-shot-signer.ts'
-import { makeProcessFolder } from '../run/process-folder.ts'
+import { makeProcessFolder, type ProcessFolder } from '../run/process-folder.ts'
 import { refuseDebugger } from '../run/refuse-debugger.ts'
 import { rehearse } from '../run/rehearse.ts'
 import { describeConnection } from '../session.ts'
@@ -98,7 +96,7 @@ async function runAgainst(call: Call, cluster: Cluster, { path, env }: Started):
   let proxy: LocalProxy | undefined
   try {
     proxy = await startLocalProxy(cluster, io.now)
-    const access = writeAccess(folder.path, cluster, proxy)
+    const access = writeAccess(folder, cluster, proxy)
     signal.throwIfAborted()
     log.tell(`running ${printableLine(command ?? '')} with the proxy ${proxy.url}`)
     const address = proxy
@@ -132,13 +130,13 @@ function rehearseDuring(child: ChildProcess, proxy: LocalProxy): void {
 }
 
 /** Writes the files that tools read. */
-function writeAccess(folder: string, cluster: Cluster, proxy: LocalProxy): Access {
-  const { url, secret, ca: certificate } = proxy
-  const file = (name: string): string => join(folder, name)
-  const [kubeconfig, ca, header] = [file('config'), file('ca.crt'), file('header')]
-  const own = { flag: 'wx', mode: 0o600 }
-  writeFileSync(kubeconfig, childKubeconfig(cluster.status(), proxy), own)
-  writeFileSync(ca, certificate, own)
-  writeFileSync(header, `Authorization: Bearer ${secret}\n`, own)
-  return { kubeconfig, url, secret, ca, header }
+function writeAccess(folder: ProcessFolder, cluster: Cluster, proxy: LocalProxy): Access {
+  const { url, secret, ca } = proxy
+  return {
+    kubeconfig: folder.write('config', childKubeconfig(cluster.status(), proxy)),
+    url,
+    secret,
+    ca: folder.write('ca.crt', ca),
+    header: folder.write('header', `Authorization: Bearer ${secret}\n`),
+  }
 }

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https'
 import { join } from 'node:path'
@@ -91,12 +90,13 @@ function openFolder(
   secret: string | undefined,
 ): ProcessFolder | undefined {
   if (secret === undefined) return undefined
+  let folder: ProcessFolder | undefined
   try {
-    const folder = makeProcessFolder('proxy', env)
-    const own = { flag: 'wx', mode: 0o600 }
-    writeFileSync(join(folder.path, 'header'), `Authorization: Bearer ${secret}\n`, own)
+    folder = makeProcessFolder('proxy', env)
+    folder.write('header', `Authorization: Bearer ${secret}\n`)
     return folder
   } catch (error) {
+    folder?.remove()
     if (secretFile !== undefined) return undefined
     throw error
   }

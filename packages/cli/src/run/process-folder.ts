@@ -1,4 +1,12 @@
-import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs'
+import {
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
@@ -10,6 +18,8 @@ import { folderFault, ownerFault } from './private-folder.ts'
 /** A folder of this process that only its user can access. */
 export interface ProcessFolder {
   readonly path: string
+  /** Writes a new file that only the user can read, and returns its path. */
+  write(name: string, content: string): string
   /** Removes it with its contents. */
   remove(): void
 }
@@ -27,7 +37,21 @@ export function makeProcessFolder(kind: 'run' | 'proxy', env: Environment): Proc
   removeStale(base)
   const { pid, startedAt = 0 } = identifyProcess(process.pid)
   const path = mkdtempSync(join(base, `${kind}-${pid}-${startedAt}-${pidNamespace()}-`))
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
+  return {
+    path,
+    write: (name, content) => writeOwn(join(path, name), content),
+    remove: () => rmSync(path, { recursive: true, force: true }),
+  }
+}
+
+function writeOwn(path: string, content: string): string {
+  try {
+    writeFileSync(path, content, { flag: 'wx', mode: 0o600 })
+    return path
+  } catch (error) {
+    // On a full disk the file can be opened, and the error of the write does not name it.
+    throw Object.assign(error as NodeJS.ErrnoException, { path })
+  }
 }
 
 /** In XDG_RUNTIME_DIR, which is removed at the last logout, else in the temporary folder. */

@@ -16,6 +16,8 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { writeTokens } from '../../src/node/write-kubeconfig.ts'
 import { Secret } from '../../src/secret/secret.ts'
+import { canMount, NEEDS_MOUNT, onFullDisk } from '../fixtures/full-disk.ts'
+import { RunningProgram } from '../fixtures/running-program.ts'
 
 let folder: string
 let file: string
@@ -198,4 +200,29 @@ it('a writer that is killed before the rename leaves the old file', async () => 
   expect(readFileSync(join(folder, temporary), 'utf8')).toBe(kubeconfig(NEW))
   expect(statSync(join(folder, temporary)).mode & 0o077).toBe(0)
   expect(existsSync(`${file}.lock`)).toBe(true)
+})
+
+describe('a writer that cannot write its content', () => {
+  const program = fileURLToPath(new URL('../fixtures/failing-writer.mjs', import.meta.url))
+  const line = [process.execPath, program]
+
+  it.skipIf(process.platform === 'win32')('leaves the old file, and nothing else', async () => {
+    writeFileSync(file, kubeconfig(OLD))
+    const args = ['-c', 'ulimit -f 0; exec "$0" "$@"', ...line, file]
+    const { out, err } = await new RunningProgram('sh', args).ended()
+    expect({ out, err }).toEqual({ out: 'EFBIG', err: '' })
+    expect(readFileSync(file, 'utf8')).toBe(kubeconfig(OLD))
+    expect(leftovers()).toEqual([])
+  })
+
+  describe.skipIf(!canMount)(`because the disk is full (${NEEDS_MOUNT})`, () => {
+    it('leaves the old file on a full disk, and nothing else', async () => {
+      writeFileSync(file, kubeconfig(OLD))
+      const full = onFullDisk(folder, [...line, file])
+      const { out, err } = await new RunningProgram(...full).ended()
+      expect({ out, err }).toEqual({ out: 'ENOSPC', err: '' })
+      expect(readFileSync(file, 'utf8')).toBe(kubeconfig(OLD))
+      expect(leftovers()).toEqual([])
+    })
+  })
 })
