@@ -115,6 +115,16 @@ describe('a program ends', () => {
     expect(outcome).toMatchObject({ ended: 'timed-out', stderrTail: 'thinking\n' })
   })
 
+  it.runIf(isLinux)('at its time limit although it is suspended', async () => {
+    let text = ''
+    const outcome = await run(`console.error(process.pid); process.kill(process.pid, 'SIGSTOP')`, {
+      timeoutMs: 2000,
+      onStderr: (more) => (text += more),
+    })
+    expect(outcome).toMatchObject({ ended: 'timed-out' })
+    await vi.waitFor(() => expect(isRunning(Number(text))).toBe(false), 10_000)
+  })
+
   it.runIf(isLinux)(
     'in time if it exits before its limit, even if its output is still open',
     async () => {

@@ -3,7 +3,9 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } fro
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { DEFAULT_LIFECYCLE } from '../../src/lifecycle/policy.ts'
 import { dialSigner } from '../../src/node/signer-channels.ts'
 import { makePair, type TestKeyPair } from '../fixtures/make-certificates.ts'
 import { SignerFixture, toSign } from '../fixtures/signer-fixture.ts'
@@ -115,9 +117,11 @@ describe.runIf(isUnix)('the socket of a signer', () => {
 
 describe.runIf(isUnix)('a signer that the user started', () => {
   let pair: TestKeyPair
+  beforeAll(async () => {
+    pair = await makePair()
+  })
 
   async function listen(scene: SignerFixture) {
-    pair ??= await makePair()
     const path = join(scene.folder, 's')
     const child = spawn(process.execPath, [scene.program, scene.folder, path], { stdio: 'inherit' })
     await vi.waitFor(() => expect(scene.log()).toHaveLength(1), 10_000)
@@ -126,7 +130,6 @@ describe.runIf(isUnix)('a signer that the user started', () => {
   }
 
   it('receives every request as a line over one connection', async () => {
-    pair = await makePair()
     await using scene = new SignerFixture(pair)
     const { at, child } = await listen(scene)
     try {
@@ -142,6 +145,33 @@ describe.runIf(isUnix)('a signer that the user started', () => {
       ])
     } finally {
       child.kill()
+    }
+  })
+
+  it('fails a request after its time limit while it is suspended, and signs when it continues', async () => {
+    await using scene = new SignerFixture(pair)
+    const { at, child } = await listen(scene)
+    try {
+      const key = await scene.key(
+        {},
+        {
+          at,
+          limits: { timeoutMs: 1000 },
+          ports: { policy: { ...DEFAULT_LIFECYCLE, backoffFirstMs: 10, backoffLimitMs: 10 } },
+        },
+      )
+      child.kill('SIGSTOP')
+      const failed = { code: 'ERR_SIGNER_FAILED', message: expect.stringContaining('within 1 s') }
+      // The open connection, and another one, which the kernel accepts.
+      for (const text of ['one', 'two']) {
+        await expect(key.sign(toSign(text))).rejects.toMatchObject(failed)
+        await sleep(20)
+      }
+      child.kill('SIGCONT')
+      const signature = await key.sign(toSign('three'))
+      expect(scene.isValid('ecdsa_secp256r1_sha256', Buffer.from('three'), signature)).toBe(true)
+    } finally {
+      child.kill('SIGKILL')
     }
   })
 
