@@ -152,6 +152,34 @@ describe('a restarted API server', () => {
     await ours.close()
   })
 
+  it('that was suspended answers again when it continues, with the same credential', async ({
+    annotate,
+  }) => {
+    const plugin = cluster.plugin().answer(cluster.token({ user: cluster.unique('suspended') }))
+    const ours = await connect({ kubeconfig: cluster.kubeconfig({ user: { exec: plugin.exec } }) })
+    /** Returns the status, or 0 if there was no response in time. */
+    const ask = async (): Promise<number> => {
+      try {
+        const answer = await ours.fetch('/api/v1/namespaces', { signal: AbortSignal.timeout(2000) })
+        await answer.arrayBuffer()
+        return answer.status
+      } catch {
+        return 0
+      }
+    }
+    await until(async () => (await ask()) === 200)
+    const { runs } = plugin
+    running.api.program.pause()
+    // One on an open connection, the others on new ones, which the kernel accepts.
+    expect(await Promise.all([ask(), ask(), ask()])).toEqual([0, 0, 0])
+    running.api.program.resume()
+    const resumed = performance.now()
+    await until(async () => (await ask()) === 200)
+    await annotate(`recovered ${since(resumed)} after it continued; 0 runs`, 'figures')
+    expect(plugin.runs).toBe(runs)
+    await ours.close()
+  })
+
   it('with a stopped store answers again after it continues, with the same credential', async ({
     annotate,
   }) => {
@@ -179,6 +207,47 @@ describe('a restarted API server', () => {
       return answer.status === 201 || answer.status === 409
     })
     await annotate(`recovered ${since(resumed)} after its store; 0 runs`, 'figures')
+    expect(plugin.runs).toBe(runs)
+    await ours.close()
+  })
+
+  it('whose store was killed and started again has every object that it confirmed', async ({
+    annotate,
+  }) => {
+    const namespace = await cluster.namespace()
+    const path = `/api/v1/namespaces/${namespace}/configmaps`
+    const plugin = cluster.plugin().answer(cluster.token({ user: cluster.unique('writer') }))
+    const ours = await connect({ kubeconfig: cluster.kubeconfig({ user: { exec: plugin.exec } }) })
+    const headers = { 'content-type': 'application/json' }
+    /** Returns the status, or 0 if there was no response in time. */
+    const create = async (name: string): Promise<number> => {
+      const body = JSON.stringify({ metadata: { name } })
+      const signal = AbortSignal.timeout(3000)
+      try {
+        const answer = await ours.fetch(path, { method: 'POST', headers, body, signal })
+        await answer.arrayBuffer()
+        return answer.status
+      } catch {
+        return 0
+      }
+    }
+    await until(async () => [201, 409].includes(await create('first')))
+    const confirmed = ['first']
+    for (const name of ['second', 'third', 'fourth']) {
+      expect(await create(name)).toBe(201)
+      confirmed.push(name)
+    }
+    const { runs } = plugin
+    await running.etcd.program.stop('SIGKILL')
+    expect(await create('without-store')).not.toBe(201)
+    await running.etcd.run()
+    const started = performance.now()
+    await until(async () => [201, 409].includes(await create('last')))
+    await annotate(`recovered ${since(started)} after its store was started; 0 runs`, 'figures')
+    const answer = await ours.fetch(path)
+    const { items } = (await answer.json()) as { items: { metadata: { name: string } }[] }
+    const names = items.map(({ metadata }) => metadata.name)
+    expect(names).toEqual(expect.arrayContaining([...confirmed, 'last']))
     expect(plugin.runs).toBe(runs)
     await ours.close()
   })

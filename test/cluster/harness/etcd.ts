@@ -5,11 +5,13 @@ import { freePort } from './free-port.ts'
 import { Program } from './program.ts'
 import { LOOPBACK, type Stage } from './stage.ts'
 
-/** A running etcd, and the flags of its client. */
+/** An etcd that can be stopped and started again with its data at the same address, and the flags of its client. */
 export interface Etcd {
   readonly program: Program
   /** Flags for kube-apiserver. */
   readonly flags: readonly string[]
+  /** Starts the program again after it was stopped, and waits until it is ready. */
+  run(): Promise<void>
 }
 
 /** Starts etcd with client certificates, so that other users of this machine cannot read the secrets in it. */
@@ -20,27 +22,32 @@ export async function startEtcd(stage: Stage): Promise<Etcd> {
   const ca = stage.write('etcd-ca.crt', authority.certificate)
   const port = await freePort()
   const url = `https://127.0.0.1:${port}`
-  const program = new Program({
-    ...stage,
-    name: 'etcd',
-    path: stage.programs.etcd,
-    args: [
-      `--data-dir=${join(stage.folder, 'etcd')}`,
-      `--listen-client-urls=${url}`,
-      `--advertise-client-urls=${url}`,
-      '--listen-peer-urls=http://127.0.0.1:0',
-      `--cert-file=${stage.write('etcd.crt', server.certificate)}`,
-      `--key-file=${stage.write('etcd.key', server.key)}`,
-      '--client-cert-auth',
-      `--trusted-ca-file=${ca}`,
-      // Its data need not survive a crash.
-      '--unsafe-no-fsync',
-      '--log-level=warn',
-    ],
-  })
-  await program.untilReady(() => accepts(port))
+  const args = [
+    `--data-dir=${join(stage.folder, 'etcd')}`,
+    `--listen-client-urls=${url}`,
+    `--advertise-client-urls=${url}`,
+    '--listen-peer-urls=http://127.0.0.1:0',
+    `--cert-file=${stage.write('etcd.crt', server.certificate)}`,
+    `--key-file=${stage.write('etcd.key', server.key)}`,
+    '--client-cert-auth',
+    `--trusted-ca-file=${ca}`,
+    // Its data must survive SIGKILL, but not a crash of the machine.
+    '--unsafe-no-fsync',
+    '--log-level=warn',
+  ]
+  const start = async (): Promise<Program> => {
+    const started = new Program({ ...stage, name: 'etcd', path: stage.programs.etcd, args })
+    await started.untilReady(() => accepts(port))
+    return started
+  }
+  let program = await start()
   return {
-    program,
+    get program() {
+      return program
+    },
+    async run() {
+      program = await start()
+    },
     flags: [
       `--etcd-servers=${url}`,
       `--etcd-cafile=${ca}`,
