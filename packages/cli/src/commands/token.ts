@@ -60,7 +60,11 @@ function asStatus({ token, certificate, expiresAt }: ExposedCredential): object 
   }
 }
 
+/** The last second that RFC 3339 can express. */
+const LAST_SECOND_MS = Date.UTC(9999, 11, 31, 23, 59, 59)
+
 /** Whole seconds, rounded down: a credential must not seem to expire later than it does. */
 function asTimestamp(milliseconds: number): string {
-  return new Date(milliseconds).toISOString().replace(/\.\d+Z$/, 'Z')
+  const shown = Math.min(milliseconds, LAST_SECOND_MS)
+  return new Date(shown).toISOString().replace(/\.\d+Z$/, 'Z')
 }

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { type KubeconfigUser, type Sandbox, startSandbox } from '@kubecred/sandbox'
 import { CODES } from 'kubecred/errors'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -30,6 +32,21 @@ describe('kubecred token', () => {
         expirationTimestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
       },
     })
+  })
+
+  it('prints an expiry beyond the year 9999 as the last second of RFC 3339', async () => {
+    const encode = (data: object): string => Buffer.from(JSON.stringify(data)).toString('base64url')
+    const token = `${encode({ alg: 'none' })}.${encode({ exp: 1e12 })}.c2ln`
+    const answer = {
+      apiVersion: 'client.authentication.k8s.io/v1alpha1',
+      kind: 'ExecCredentials',
+      token,
+      expiry: 1e12,
+    }
+    const command = join(sandbox.folder, 'far-future')
+    writeFileSync(command, `#!/bin/sh\necho '${JSON.stringify(answer)}'\n`, { mode: 0o755 })
+    const { out } = await tokenOf({ exec: { command, apiVersion: answer.apiVersion } })
+    expect(JSON.parse(out).status.expirationTimestamp).toBe('9999-12-31T23:59:59Z')
   })
 
   it('sends no request', async () => {

@@ -1,4 +1,5 @@
 import { type Fields, isFields } from './plain-object.ts'
+import { isUnixTime } from './rfc3339.ts'
 
 /**
  * Returns the claims of a JSON Web Token without verifying its signature, which only the API server can do.
@@ -21,9 +22,9 @@ export function jwtClaims(token: string): Fields | undefined {
 /**
  * Returns when a JSON Web Token expires.
  *
- * @returns Milliseconds since the epoch; undefined for anything that is not a token with a number in `exp`.
+ * @returns Milliseconds since the epoch; undefined for anything that is not a token with a time in `exp`.
  */
 export function jwtExpiry(token: string): number | undefined {
   const exp = jwtClaims(token)?.['exp']
-  return typeof exp === 'number' && Number.isFinite(exp) ? exp * 1000 : undefined
+  return typeof exp === 'number' && isUnixTime(exp) ? exp * 1000 : undefined
 }

@@ -37,6 +37,14 @@ export function parseExpiration(text: string): number | undefined {
   return time !== undefined && time <= GO_ZERO_TIME ? Number.POSITIVE_INFINITY : time
 }
 
+/** The limit of `Date`, in seconds. */
+const MAX_SECONDS = 8.64e12
+
+/** Whether a number is a time in seconds since the epoch. One beyond the limit of `Date` is not, and cannot be shown. */
+export function isUnixTime(seconds: number): boolean {
+  return Math.abs(seconds) <= MAX_SECONDS
+}
+
 /** Formats a time as RFC 3339 in UTC, with a fraction only if it is not zero. */
 export function formatRfc3339(milliseconds: number): string {
   const days = Math.floor(milliseconds / MS_PER_DAY)

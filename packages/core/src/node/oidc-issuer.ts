@@ -80,7 +80,8 @@ async function discover(session: IssuerSession): Promise<AuthorizationServer> {
     })
   }
   const { token_endpoint: endpoint } = server
-  if (endpoint === undefined || !URL.canParse(endpoint) || !isSecureUrl(new URL(endpoint))) {
+  // Of any type: the library checks only the issuer.
+  if (typeof endpoint !== 'string' || !URL.canParse(endpoint) || !isSecureUrl(new URL(endpoint))) {
     throw configError(config, 'its discovery has no token_endpoint with https', {
       hint: 'Ask the administrator of the issuer to correct token_endpoint.',
     })
@@ -133,11 +134,12 @@ function clientAuthentications(
 ): ClientAuth[] {
   if (config.clientSecret === undefined) return [oauth.None()]
   const secret = config.clientSecret.expose()
-  const offered = server.token_endpoint_auth_methods_supported
+  const { token_endpoint_auth_methods_supported: offered } = server
+  // Of any type, as the rest of the discovery.
+  const mayUse = (method: string): boolean => !Array.isArray(offered) || offered.includes(method)
   const methods: ClientAuth[] = []
-  if (offered?.includes('client_secret_basic') ?? true)
-    methods.push(oauth.ClientSecretBasic(secret))
-  if (offered?.includes('client_secret_post') ?? true) methods.push(oauth.ClientSecretPost(secret))
+  if (mayUse('client_secret_basic')) methods.push(oauth.ClientSecretBasic(secret))
+  if (mayUse('client_secret_post')) methods.push(oauth.ClientSecretPost(secret))
   return methods
 }
 
@@ -227,9 +229,17 @@ export function oidcFetch(ca: string | undefined): OidcFetch {
         ...(ca !== undefined && { ca }),
         ...(signal && { signal }),
       })
-      request.once('error', reject)
+      let isAnswered = false
+      request.on('error', reject)
       request.once('response', (response) => {
-        readAll(response).then((content) => resolve(toResponse(response, content)), reject)
+        isAnswered = true
+        readAll(response)
+          .then((content) => toResponse(response, content))
+          .then(resolve, reject)
+      })
+      // After a 101 that it did not ask for, Node closes the connection and reports neither response nor error.
+      request.once('close', () => {
+        if (!isAnswered) reject(withCode('ECONNRESET', 'closed without a response'))
       })
       request.end(body === undefined ? undefined : String(body))
     })
@@ -242,7 +252,7 @@ async function readAll(response: http.IncomingMessage): Promise<Buffer> {
     size += chunk.length
     if (size > MAX_BYTES) {
       response.destroy()
-      throw Object.assign(new Error('response too large'), { code: 'EFBIG' })
+      throw withCode('EFBIG', 'response too large')
     }
     chunks.push(chunk)
   }
@@ -250,13 +260,22 @@ async function readAll(response: http.IncomingMessage): Promise<Buffer> {
 }
 
 function toResponse({ statusCode = 0, headers }: http.IncomingMessage, content: Buffer): Response {
+  // `Response` allows no other status.
+  if (statusCode < 200 || statusCode > 599) throw withCode('EBADMSG', 'invalid status')
   return new Response(WITHOUT_BODY.has(statusCode) ? null : new Uint8Array(content), {
     status: statusCode,
     headers: { 'content-type': headers['content-type'] ?? '' },
   })
 }
 
-const TOO_LARGE = { EFBIG: 'it sent more than 1 MiB' }
+function withCode(code: string, message: string): Error {
+  return Object.assign(new Error(message), { code })
+}
+
+const BAD_RESPONSES: Readonly<Record<string, string>> = {
+  EFBIG: 'it sent more than 1 MiB',
+  EBADMSG: 'it answered with an invalid status',
+}
 
 /** Returns the error for a failed connection to the issuer. */
 export function explainConnection(cause: unknown, config: OidcConfig): CredentialError {
@@ -270,7 +289,7 @@ export function explainConnection(cause: unknown, config: OidcConfig): Credentia
     })
   }
   const reason =
-    { ...UNREACHABLE_REASONS, ...TOO_LARGE }[code] ??
+    { ...UNREACHABLE_REASONS, ...BAD_RESPONSES }[code] ??
     `the connection failed (${code || 'no reason given'})`
   return new OidcUnreachableError(config.issuer, reason, { cause })
 }
@@ -290,11 +309,14 @@ export function isTemporary(status: number): boolean {
   return status >= 500 || status === 429 || status === 408
 }
 
-const HINTS: Readonly<Record<string, string>> = {
-  invalid_client: 'Check client-id and client-secret in the kubeconfig.',
-  unauthorized_client:
+/** A map, because the issuer chooses the key: it could be `constructor`. */
+const HINTS: ReadonlyMap<string, string> = new Map([
+  ['invalid_client', 'Check client-id and client-secret in the kubeconfig.'],
+  [
+    'unauthorized_client',
     'Check client-id in the kubeconfig: the issuer does not allow it to refresh.',
-}
+  ],
+])
 
 /** Returns the error for a refresh that the issuer answered with a status other than 200. */
 export function explainRefusal(
@@ -311,7 +333,7 @@ export function explainRefusal(
   const problem = reason ?? `status ${status}`
   const what = problem === 'invalid_grant' ? 'rejected the refresh token' : 'refused the refresh'
   return new OidcRefusedError(issuer, `${what}: ${problem}${more}`, {
-    hint: HINTS[problem] ?? 'Log in again, so that the kubeconfig gets a new refresh token.',
+    hint: HINTS.get(problem) ?? 'Log in again, so that the kubeconfig gets a new refresh token.',
     ...(reason !== undefined && { reason }),
   })
 }

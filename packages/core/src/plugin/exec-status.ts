@@ -1,7 +1,7 @@
 import { isHeaderSafe } from '../credential/credential.ts'
 import { PluginOutputInvalidError, type PluginRunFacts } from '../errors/index.ts'
 import { describeType, type Fields, isFields } from '../formats/plain-object.ts'
-import { parseExpiration } from '../formats/rfc3339.ts'
+import { isUnixTime, parseExpiration } from '../formats/rfc3339.ts'
 import { type ApiVersion, GROUP } from '../kubeconfig/exec-config.ts'
 import { Secret } from '../secret/secret.ts'
 
@@ -121,7 +121,7 @@ function readExpiry(status: Fields, context: AnswerContext): number {
 
 function readUnixExpiry(status: Fields, context: AnswerContext): number {
   const value = status['expiry'] ?? 0
-  if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) {
+  if (typeof value !== 'number' || !isUnixTime(value) || value < 0) {
     throw new PluginOutputInvalidError(
       context.command,
       'expiry',

@@ -17,6 +17,8 @@ describe('the expiry of a JWT', () => {
     ['no exp', token({ sub: 'jane' })],
     ['a string', token({ exp: '1800000000' })],
     ['an infinite number', `${encode({})}.${Buffer.from('{"exp":1e999}').toString('base64url')}.x`],
+    ['a time that no calendar has', token({ exp: 1e300 })],
+    ['such a time in the past', token({ exp: -1e300 })],
     ['a list', token([1])],
     ['null', token(null)],
     ['invalid JSON', 'a.bm8ganNvbg.c'],
