@@ -16,6 +16,7 @@ import { describeEntry } from '../kubeconfig/problem.ts'
 import type { OidcGrant, OidcIssuer } from '../ports/oidc.ts'
 import { scrub, showControlCharacters } from '../secret/scrub.ts'
 import { Secret } from '../secret/secret.ts'
+import { missingIdToken } from '../sources/oidc-source.ts'
 import { checkAuthority } from './certificate-authority.ts'
 import { nodeFiles } from './node-files.ts'
 
@@ -160,13 +161,13 @@ const PRINTABLE = /^[\x21-\x7e]+$/
  */
 function readGrant(body: unknown, { issuer }: OidcConfig): OidcGrant {
   const { id_token: id, refresh_token: next } = Object(body) as Record<string, unknown>
-  if (typeof id !== 'string' || !PRINTABLE.test(id)) {
-    throw new OidcRefusedError(issuer, 'answered the refresh without an id_token', {
-      hint: 'Log in again with the scope openid; some issuers return an id_token only at login.',
-    })
-  }
+  const hasIdToken = typeof id === 'string' && PRINTABLE.test(id)
   const isRotated = typeof next === 'string' && next !== ''
-  return { idToken: new Secret(id), ...(isRotated && { refreshToken: new Secret(next) }) }
+  if (!hasIdToken && !isRotated) throw missingIdToken(issuer)
+  return {
+    ...(hasIdToken && { idToken: new Secret(id) }),
+    ...(isRotated && { refreshToken: new Secret(next) }),
+  }
 }
 
 async function readJson(response: Response): Promise<unknown> {

@@ -7,9 +7,10 @@ export interface OidcTokens {
   readonly refreshToken?: Secret
 }
 
-/** The result of a refresh. */
+/** The result of a refresh: at least one token. */
 export interface OidcGrant {
-  readonly idToken: Secret
+  /** Absent if the issuer returned only a refresh token, which is then the only valid one. */
+  readonly idToken?: Secret
   /** Absent if the old one stays valid. */
   readonly refreshToken?: Secret
 }

@@ -78,8 +78,10 @@ export function oidcSource(config: OidcConfig, session: OidcSession, ports: Oidc
     const { refreshToken } = session.tokens
     if (refreshToken === undefined) throw cannotRefresh(ask)
     const grant = await issuer.refresh(config, refreshToken, ask.signal)
-    // An issuer that does not rotate refresh tokens returns none, and the old one stays valid.
-    await session.replace({ refreshToken, ...grant }, ask.report)
+    // An issuer that does not rotate refresh tokens returns none, and the old one stays valid. A new one is kept even if
+    // it came alone: the old one is spent, and using it again could end the login.
+    await session.replace({ ...session.tokens, ...grant }, ask.report)
+    if (grant.idToken === undefined) throw missingIdToken(config.issuer)
   }
 
   function issue(ready: Secret | undefined): Acquired {
@@ -106,6 +108,13 @@ export function oidcSource(config: OidcConfig, session: OidcSession, ports: Oidc
       },
     )
   }
+}
+
+/** Returns the error for a refresh that succeeded without an id token. */
+export function missingIdToken(issuer: string): OidcRefusedError {
+  return new OidcRefusedError(issuer, 'answered the refresh without an id_token', {
+    hint: 'Log in again with the scope openid; some issuers return an id_token only at login.',
+  })
 }
 
 function usableUntil(token: Secret): number | undefined {

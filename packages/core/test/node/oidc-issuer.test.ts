@@ -53,7 +53,7 @@ describe('a refresh', () => {
     const { clientSecret, ...open } = configFor(issuer.url)
     const config = authentication === 'none' ? open : { ...open, clientSecret }
     const grant = await refresh(config as OidcConfig, await issuer.logIn())
-    expect(issuer.accepts(grant.idToken.expose())).toBe(true)
+    expect(issuer.accepts(grant.idToken?.expose() ?? '')).toBe(true)
     const { authorization, body } = issuer.seen.at(-1) ?? {}
     expect([authorization !== undefined, body?.includes('client_secret=')]).toEqual([
       shows === 'header',
@@ -69,7 +69,7 @@ describe('a refresh', () => {
       authorization ? { status: 401, body: { error: 'invalid_client' } } : undefined,
     )
     const grant = await refresh(configFor(issuer.url), await issuer.logIn())
-    expect(issuer.accepts(grant.idToken.expose())).toBe(true)
+    expect(issuer.accepts(grant.idToken?.expose() ?? '')).toBe(true)
     expect(issuer.refreshes).toBe(2)
   })
 
@@ -98,7 +98,7 @@ describe('a refresh', () => {
     const data = issuer.caPem ?? ''
     const config = configFor(issuer.url, { certificateAuthority: { from: 'data', data } })
     const grant = await refresh(config, await issuer.logIn())
-    expect(issuer.accepts(grant.idToken.expose())).toBe(true)
+    expect(issuer.accepts(grant.idToken?.expose() ?? '')).toBe(true)
   })
 })
 
@@ -183,6 +183,14 @@ describe('an issuer is reported if it', () => {
     expect(error.code).toBe('ERR_OIDC_REFUSED')
     expect(error.message).toContain('without an id_token')
     expect(error.hint).toContain('openid')
+  })
+
+  it('responds with a refresh token alone, which is not lost', async () => {
+    const issuer = await start()
+    const body = { refresh_token: 'next' }
+    issuer.respondWith(({ path }) => (path === '/token' ? { status: 200, body } : undefined))
+    const { idToken, refreshToken } = await refresh(configFor(issuer.url), REFRESH_TOKEN)
+    expect([idToken, refreshToken?.expose()]).toEqual([undefined, 'next'])
   })
 
   it('echoes secrets, which are scrubbed', async () => {

@@ -80,6 +80,15 @@ describe('a refresh token', () => {
     expect(reports).toEqual([])
   })
 
+  it('is replaced by one that came without an id token, which is an error all the same', async () => {
+    const login = makeLogin(boxed(idToken(-HOUR), 'r1'), { isSaved: true })
+    login.answer(boxed(undefined, 'r2'), grant(idToken(HOUR)))
+    await expect(login.acquire()).rejects.toMatchObject({ code: 'ERR_OIDC_REFUSED' })
+    expect(login.entry.now?.refreshToken?.expose()).toBe('r2')
+    expect((await login.acquire()).token).toBe(idToken(HOUR))
+    expect(login.asked).toEqual(['r1', 'r2'])
+  })
+
   it('is replaced when the issuer rotates it, with one warning that names the option', async () => {
     const rotated: string[] = []
     const onRotated = (next: Secret): void => void rotated.push(next.expose())
