@@ -33,9 +33,9 @@ export function nodeOidcIssuer({ timeLimitMs = TIME_LIMIT_MS } = {}): OidcIssuer
       const ca = await loadIssuerAuthority(config)
       const oauth = await import('oauth4webapi')
       return withTimeLimit(timeLimitMs, signal, async (limited) => {
-        const session: IssuerSession = { oauth, config, ca, signal: limited }
+        const session: IssuerSession = { oauth, config, ca, refreshToken, signal: limited }
         const server = await discover(session)
-        return refreshAt(server, refreshToken, session)
+        return refreshAt(server, session)
       }).catch((error: unknown) => {
         if (signal.aborted) throw signal.reason
         if (!(error instanceof Error && error.name === 'TimeoutError')) throw error
@@ -51,6 +51,7 @@ interface IssuerSession {
   readonly oauth: OAuth
   readonly config: OidcConfig
   readonly ca: string | undefined
+  readonly refreshToken: Secret
   readonly signal: AbortSignal
 }
 
@@ -76,7 +77,7 @@ async function discover(session: IssuerSession): Promise<AuthorizationServer> {
   // Errors of the library contain the whole response, so they are not used as a cause.
   const server = await oauth.processDiscoveryResponse(issuer, response).catch(() => undefined)
   if (server === undefined) {
-    throw configError(config, describeDiscovery(response.status, body, issuer), {
+    throw configError(config, describeDiscovery(response.status, body, session), {
       hint: 'Set idp-issuer-url to exactly the issuer of its /.well-known/openid-configuration.',
     })
   }
@@ -90,22 +91,19 @@ async function discover(session: IssuerSession): Promise<AuthorizationServer> {
   return server
 }
 
-function describeDiscovery(status: number, body: unknown, expected: URL): string {
+function describeDiscovery(status: number, body: unknown, session: IssuerSession): string {
   if (status !== 200)
     return `its discovery answered ${status}, so it is not an OpenID Connect issuer`
   const { issuer } = Object(body) as { issuer?: unknown }
-  const isOther = typeof issuer === 'string' && issuer !== expected.href
+  const { config, refreshToken } = session
+  const isOther = typeof issuer === 'string' && issuer !== new URL(config.issuer).href
   return isOther
-    ? `the issuer calls itself ${JSON.stringify(showText(issuer, []))}`
+    ? `the issuer calls itself ${JSON.stringify(showText(issuer, sentSecrets(config, refreshToken)))}`
     : 'its discovery is not an OpenID Connect discovery document'
 }
 
-async function refreshAt(
-  server: AuthorizationServer,
-  refreshToken: Secret,
-  session: IssuerSession,
-): Promise<OidcGrant> {
-  const { oauth, config, signal } = session
+async function refreshAt(server: AuthorizationServer, session: IssuerSession): Promise<OidcGrant> {
+  const { oauth, config, refreshToken, signal } = session
   const client = { client_id: config.clientId }
   let refusal: Error | undefined
   for (const authentication of clientAuthentications(server, session)) {
@@ -321,11 +319,12 @@ const HINTS: ReadonlyMap<string, string> = new Map([
 
 /** Returns the error for a refresh that the issuer answered with a status other than 200. */
 export function explainRefusal(
-  { issuer, clientSecret }: OidcConfig,
+  config: OidcConfig,
   { status, body, refreshToken }: { status: number; body: unknown; refreshToken: Secret },
 ): CredentialError {
+  const { issuer } = config
   const { error, error_description: description } = Object(body) as Record<string, unknown>
-  const known = clientSecret === undefined ? [refreshToken] : [refreshToken, clientSecret]
+  const known = sentSecrets(config, refreshToken)
   const reason = typeof error === 'string' ? showText(error, known) : undefined
   const more = typeof description === 'string' ? ` (${showText(description, known)})` : ''
   if (isTemporary(status) || reason === 'temporarily_unavailable' || reason === 'slow_down') {
@@ -337,6 +336,11 @@ export function explainRefusal(
     hint: HINTS.get(problem) ?? 'Log in again, so that the kubeconfig gets a new refresh token.',
     ...(reason !== undefined && { reason }),
   })
+}
+
+/** What the issuer may repeat: it has received both in this refresh or in an earlier one. */
+function sentSecrets({ clientSecret }: OidcConfig, refreshToken: Secret): readonly Secret[] {
+  return clientSecret === undefined ? [refreshToken] : [refreshToken, clientSecret]
 }
 
 const MAX_SHOWN_LENGTH = 300

@@ -130,6 +130,14 @@ describe('an issuer whose discovery', () => {
     expect(liar.asked).toEqual([DISCOVERY])
   })
 
+  it.each([REFRESH_TOKEN, CLIENT_SECRET])(
+    'has our secret %s as its name cannot make us show it',
+    async (secret) => {
+      const liar = await startLiar((_, url) => discovery(url, { issuer: `https://${secret}/` }))
+      expect((await failure(liar)).message).toContain('the issuer calls itself')
+    },
+  )
+
   it.each([[5], [{}], ['client_secret_basic'], [null], [true]])(
     'has %j as its authentication methods is asked with the usual ones',
     async (methods) => {
