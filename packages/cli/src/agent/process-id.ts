@@ -12,7 +12,8 @@ export function isRunning({ pid, startedAt }: ProcessId): boolean {
   try {
     process.kill(pid, 0)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false
+    // Any other error but EPERM means that it cannot be the ID of a process.
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false
   }
   const now = startTime(pid)
   return startedAt === undefined || now === undefined || now === startedAt

@@ -61,7 +61,8 @@ function breakLock(lock: string, aside: string): void {
     return
   }
   if (!isDead(readHolder(aside))) tryLink(aside, lock)
-  rmSync(aside, { force: true })
+  // Whatever it is: a folder cannot be linked over either.
+  rmSync(aside, { recursive: true, force: true })
 }
 
 function isDead(holder: ProcessId | undefined): boolean {
@@ -71,16 +72,21 @@ function isDead(holder: ProcessId | undefined): boolean {
 function readHolder(path: string): ProcessId | undefined {
   try {
     const { pid, startedAt } = JSON.parse(readLock(path)) as Partial<ProcessId>
-    return typeof pid === 'number' ? { pid, startedAt } : DEAD
+    // Zero and negative numbers are groups of processes, of which one always runs.
+    return Number.isSafeInteger(pid) && Number(pid) > 0 ? { pid: Number(pid), startedAt } : DEAD
   } catch (error) {
     // Removed in the meantime, or not a lock file: no process holds it.
     return (error as NodeJS.ErrnoException).code === 'ENOENT' ? undefined : DEAD
   }
 }
 
-/** O_NONBLOCK, because opening a named pipe would otherwise wait for a writer. */
+/**
+ * O_NONBLOCK, because opening a named pipe would otherwise wait for a writer. O_NOFOLLOW, because a link to nothing would
+ * seem to be no lock, and yet could not be replaced.
+ */
 function readLock(path: string): string {
-  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW } = constants
+  const descriptor = openSync(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW)
   try {
     return readFileSync(descriptor, 'utf8')
   } finally {

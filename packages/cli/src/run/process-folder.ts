@@ -99,8 +99,12 @@ function removeStale(base: string): void {
     const path = join(base, name)
     const facts = lstatSync(path, { throwIfNoEntry: false })
     if (facts?.isDirectory() !== true || ownerFault(facts) !== undefined) continue
-    // `force`, because another process may be removing it as well.
-    rmSync(path, { recursive: true, force: true })
+    try {
+      // `force`, because another process may be removing it as well.
+      rmSync(path, { recursive: true, force: true })
+    } catch {
+      // What cannot be removed must not keep this process from starting.
+    }
   }
 }
 

@@ -1,5 +1,13 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -37,12 +45,29 @@ describe('takeStartLock', () => {
     ['that is malformed', 'x'],
     ['that is empty', ''],
     ['without a process ID', '{}'],
+    ['of our own process group', '{"pid":0}'],
+    ['of every process', '{"pid":-1}'],
+    ['of half a process', '{"pid":1.5}'],
+    ['of a process beyond every limit', '{"pid":99999999999}'],
+    ['that is null', 'null'],
   ])('takes over a lock %s', (_, content) => {
     writeFileSync(paths.lock, content)
     const release = takeStartLock(paths)
     expect(release).toBeDefined()
     release?.()
     expect(existsSync(paths.lock)).toBe(false)
+  })
+
+  it('takes over a lock that is a folder, or a link to nothing', () => {
+    const folderAt = (path: string): unknown => mkdirSync(path)
+    const linkAt = (path: string): unknown => symlinkSync('/nowhere/at/all', path)
+    for (const make of [folderAt, linkAt]) {
+      make(paths.lock)
+      const release = takeStartLock(paths)
+      expect(release).toBeDefined()
+      release?.()
+      expect(readdirSync(paths.folder)).toEqual([])
+    }
   })
 
   it('leaves the lock of a running process alone', () => {

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   readFileSync,
@@ -14,6 +15,12 @@ import { ended, hasCurl, NEEDS_CURL } from './home.ts'
 import { HomeScene } from './home-scene.ts'
 
 const scene = new HomeScene()
+
+/** The beginning of the name of the folder of a process that does not run. */
+function deadName(): string {
+  const space = existsSync('/proc/self/ns/pid') ? readlinkSync('/proc/self/ns/pid') : ''
+  return `run-4194305-1-${/\d+/.exec(space)?.[0] ?? 0}`
+}
 
 describe('the folder of a process', () => {
   it('is private, with its contents', async () => {
@@ -40,8 +47,7 @@ describe('the folder of a process', () => {
     expect(await scene.runShell('exit 0')).toMatchObject({ status: 0 })
     const precious = scene.home.makeFolder('precious')
     writeFileSync(join(precious, 'file'), 'kept')
-    const space = existsSync('/proc/self/ns/pid') ? readlinkSync('/proc/self/ns/pid') : ''
-    const dead = `run-4194305-1-${/\d+/.exec(space)?.[0] ?? 0}`
+    const dead = deadName()
     mkdirSync(join(scene.home.private, `${dead}-abcdef`), { mode: 0o700 })
     symlinkSync(precious, join(scene.home.private, `${dead}-abcdef`, 'link'))
     symlinkSync(precious, join(scene.home.private, `${dead}-linked`))
@@ -55,6 +61,20 @@ describe('the folder of a process', () => {
       'something-else',
     ])
   })
+
+  it.skipIf(process.getuid?.() === 0)(
+    'is left if it cannot be removed (root can remove everything)',
+    async () => {
+      expect(await scene.runShell('exit 0')).toMatchObject({ status: 0 })
+      const stuck = join(scene.home.private, `${deadName()}-stuck`)
+      mkdirSync(stuck, { mode: 0o700 })
+      writeFileSync(join(stuck, 'file'), '')
+      chmodSync(stuck, 0o500)
+      expect(await scene.runShell('exit 0')).toMatchObject({ status: 0 })
+      chmodSync(stuck, 0o700)
+      expect(scene.home.leftovers()).toHaveLength(1)
+    },
+  )
 
   it('is elsewhere if XDG_RUNTIME_DIR is not private, and an error if nothing is', async () => {
     const open = scene.home.makeFolder('open', 0o777)
