@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { PassThrough, type Readable } from 'node:stream'
 import { NotSupportedError } from '../errors/index.ts'
+import { distinctHeaders } from '../exchange/distinct-headers.ts'
 import type { HeaderValues } from '../exchange/exchange.ts'
 import { mergeHeaders } from '../request/headers.ts'
 import {
@@ -67,11 +68,11 @@ export function toOutgoingUpgrade(
 }
 
 /** Keeps repeated headers apart: Impersonate-Group would change its meaning if joined. */
-function headersOf({ headersDistinct }: IncomingMessage): HeaderValues {
+function headersOf({ rawHeaders }: IncomingMessage): HeaderValues {
   const headers: HeaderValues = {}
-  for (const [name, values] of Object.entries(headersDistinct)) {
+  for (const [name, values] of distinctHeaders(rawHeaders)) {
     // Headers that `Connection` names are kept: a client could otherwise remove its Authorization and get ours.
-    if (values === undefined || DROPPED.has(name)) continue
+    if (DROPPED.has(name)) continue
     headers[name] = values.length === 1 ? (values[0] ?? '') : values
   }
   return headers

@@ -4,6 +4,7 @@ import type { CertificatePair } from '../credential/credential.ts'
 import { dial } from '../dial/dial.ts'
 import { LeaseSockets } from '../dial/lease-sockets.ts'
 import type { Target } from '../dial/target.ts'
+import { distinctHeaders } from './distinct-headers.ts'
 import {
   type ConnectionOwner,
   type Connections,
@@ -109,10 +110,10 @@ class UpgradeSockets implements Connections {
 }
 
 /** Keeps repeated headers apart, because the bridge passes them on. */
-function headersOf(response: http.IncomingMessage): ResponseHeaders {
+function headersOf({ rawHeaders }: http.IncomingMessage): ResponseHeaders {
   const headers: ResponseHeaders = {}
-  for (const [name, values] of Object.entries(response.headersDistinct)) {
-    if (values !== undefined) headers[name] = values.length === 1 ? values[0] : values
+  for (const [name, values] of distinctHeaders(rawHeaders)) {
+    headers[name] = values.length === 1 ? values[0] : values
   }
   return headers
 }

@@ -66,6 +66,22 @@ describe('an upgrade', () => {
     socket.destroy()
   })
 
+  it('is not harmed by headers with the names of object members', async () => {
+    await start((_, socket) => {
+      const odd = ['__proto__: a', '__proto__: b', 'constructor: c', 'toString: d', 'valueOf: e']
+      socket.write(`${SWITCH}${odd.join('\r\n')}\r\n\r\nhello`)
+    })
+    const { response, socket, head } = await upgraded(ask())
+    expect(response.headers).toMatchObject({ tostring: 'd', valueof: 'e' })
+    expect(response.rawHeaders).not.toContain('__proto__')
+    let text = head.toString()
+    socket.on('data', (data) => {
+      text += data
+    })
+    await expect.poll(() => text).toBe('hello')
+    socket.destroy()
+  })
+
   it('can be half-closed: the other side can still send', async () => {
     await start((_, socket) => {
       socket.write(`${SWITCH}\r\n`)
