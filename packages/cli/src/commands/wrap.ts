@@ -1,5 +1,7 @@
 import { resolve } from 'node:path'
 import process from 'node:process'
+import { isCredentialError } from 'kubecred/errors'
+import { exhaustedError, NotSupportedError } from 'kubecred/internal'
 import { confirm } from '../agent/confirm.ts'
 import { findPlugin } from '../agent/find-plugin.ts'
 import type { Call, Run } from '../command.ts'
@@ -26,10 +28,23 @@ export const wrap: Run = async (call) => {
     return EXIT.refused
   }
   call.progress.begin(`the file ${plan.file}`)
-  const { backup } = await applyWrap(plan)
+  const { backup } = await applyWrap(plan).catch((cause: unknown) => {
+    throw explainUnchanged(plan, cause)
+  })
   call.progress.end()
   stderr.line(backup === undefined ? 'Done.' : `Done. The original file: ${printableLine(backup)}`)
   return EXIT.done
+}
+
+/** Returns the error for a file that cannot be edited or written. Messages of the YAML editor never quote the file. */
+function explainUnchanged({ file }: WrapPlan, cause: unknown): unknown {
+  const isBug = cause instanceof TypeError || cause instanceof RangeError
+  if (isBug || isCredentialError(cause) || exhaustedError(cause) !== undefined) return cause
+  const { message } = cause as Error
+  return new NotSupportedError(`${JSON.stringify(file)} cannot be changed: ${message}`, {
+    hint: 'Change command and args of the user by hand, and keep the old ones after "--".',
+    cause,
+  })
 }
 
 async function makePlan({ args, flags, io }: Call): Promise<WrapPlan> {

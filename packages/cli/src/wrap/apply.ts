@@ -1,4 +1,4 @@
-import { open, readFile, realpath, rm } from 'node:fs/promises'
+import { open, realpath, rm } from 'node:fs/promises'
 import {
   editYaml,
   editYamlList,
@@ -92,8 +92,9 @@ async function keepOriginal(backup: string, text: string): Promise<void> {
   }
 }
 
+/** Undefined if there is no backup, or something else is at its place, such as a named pipe. */
 async function readOriginal(backup: string): Promise<string | undefined> {
-  return readFile(backup, 'utf8').catch(() => undefined)
+  return readRegularKubeconfig(backup).then(decode, () => undefined)
 }
 
 /** Whether the file was made from this original, and has not been changed since. */
