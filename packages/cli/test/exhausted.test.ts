@@ -135,3 +135,18 @@ describe.skipIf(!canMount)(`a disk that is really full (${NEEDS_MOUNT})`, () => 
     }
   })
 })
+
+describe('little memory', () => {
+  it.skipIf(process.platform === 'win32')(
+    'is enough for a plugin that prints without end',
+    async () => {
+      await using home = new Home()
+      const command = home.write('floods', '#!/bin/sh\nexec yes 0123456789abcdef\n', 0o700)
+      const path = sandbox.writeKubeconfig({ user: { exec: { command } } })
+      const args = ['--max-old-space-size=64', PROGRAM, 'whoami', '--kubeconfig', path]
+      const flooded = await ended(new Running(process.execPath, args, home.env()))
+      expect(flooded).toMatchObject({ signal: null, out: '' })
+      expect(flooded.err).toContain('(ERR_PLUGIN_OUTPUT_TOO_LARGE;')
+    },
+  )
+})

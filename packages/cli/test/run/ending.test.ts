@@ -57,7 +57,7 @@ describe('the end of the command', () => {
 })
 
 describe('a signal', () => {
-  it.each(['SIGTERM', 'SIGHUP', 'SIGUSR2'] as const)(
+  it.each(['SIGTERM', 'SIGHUP', 'SIGUSR2', 'SIGABRT'] as const)(
     '%s is forwarded, and the command decides',
     async (signal) => {
       const name = signal.slice(3)
@@ -69,6 +69,28 @@ describe('a signal', () => {
       expect(scene.home.leftovers()).toEqual([])
     },
   )
+
+  it('is forwarded as often as it comes, and a command that ignores it goes on', async () => {
+    const running = await scene.startShell(
+      `trap '' HUP; trap 'echo got; exit 7' TERM; echo ready; while :; do sleep 0.1; done`,
+    )
+    for (let times = 0; times < 50; times += 1) running.child.kill('SIGHUP')
+    for (let times = 0; times < 50; times += 1) running.child.kill('SIGTERM')
+    const { status, out } = await ended(running)
+    expect(status).toBe(7)
+    // The shell may run its trap again for signals that have come meanwhile.
+    expect(out).toMatch(/^ready\n(?:got\n)+$/)
+    expect(scene.home.leftovers()).toEqual([])
+  })
+
+  it('that stops us while the command ends loses nothing', async () => {
+    const running = await scene.startShell(`echo ready; read line; echo "read $line"`)
+    running.child.kill('SIGSTOP')
+    running.child.stdin?.write('more\n')
+    running.child.kill('SIGCONT')
+    expect(await ended(running)).toMatchObject({ status: 0, out: 'ready\nread more\n' })
+    expect(scene.home.leftovers()).toEqual([])
+  })
 
   it('SIGUSR1 opens no debugger', async () => {
     const running = await scene.startShell(

@@ -65,6 +65,29 @@ describe.skipIf(!isThere('openssl', 'version'))('openssl s_server', () => {
     socket.destroy()
   })
 
+  it('may update its keys, and ask for ours, many times in a row', async () => {
+    await using server = await start('-msg')
+    const socket = await dialSigned(server.port)
+    let heard = ''
+    socket.on('data', (chunk) => {
+      heard += chunk
+    })
+    socket.write('before\n')
+    await eventually(() => expect(server.said()).toContain('before'))
+    // Each is a line of its own, so that s_server reads it as a command.
+    for (let times = 1; times <= 20; times += 1) {
+      server.child.stdin.write('K\n')
+      await eventually(() =>
+        expect(server.said().match(/>>> .*KeyUpdate/g)?.length).toBeGreaterThanOrEqual(times),
+      )
+    }
+    server.child.stdin.write('news\n')
+    await eventually(() => expect(heard).toContain('news'))
+    socket.write('after\n')
+    await eventually(() => expect(server.said()).toContain('after'))
+    socket.destroy()
+  })
+
   it('rejects an unknown CA with an alert', async () => {
     await using server = await startProgram('openssl', ({ cert, key }, port) => [
       's_server',
