@@ -157,6 +157,7 @@ export class ClusterProxy {
     response.once('close', () => this.#end(response, socket))
     const reject = (rejection: StatusResponse): void => {
       record.rejected(rejection.status, rejection.why)
+      this.#connections.reject(socket, response)
       rejectRequest(request, response, rejection)
     }
     if (this.#isClosing) {
@@ -183,6 +184,7 @@ export class ClusterProxy {
     const record = new RequestRecord(this.#recordOptions, request, { isUpgrade: true })
     const reject = (rejection: StatusResponse): void => {
       record.rejected(rejection.status, rejection.why)
+      this.#connections.reject(request.socket, request)
       rejectUpgrade(request, socket, rejection)
     }
     const verdict = this.#check(request, { isUpgrade: true })

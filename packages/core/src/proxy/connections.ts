@@ -11,7 +11,8 @@ interface Used {
  * The connections of a proxy, and the requests in flight on each.
  *
  * A client that opens many connections and sends nothing must not lock out others. So at the limit the connection that
- * has been idle the longest is closed, including one that has not finished its TLS handshake.
+ * has been idle the longest is closed, including one that has not finished its TLS handshake. Before that, connections
+ * whose only request was rejected are closed: a client without the secret could otherwise occupy all with uploads.
  */
 export class Connections {
   readonly #limit: number
@@ -19,6 +20,8 @@ export class Connections {
   readonly #all = new Set<Socket>()
   /** Connections without a request, the longest idle first. */
   readonly #idle = new Set<Socket>()
+  /** Connections that only wait for the rest of a rejected request, the oldest first. */
+  readonly #rejected = new Set<Socket>()
   readonly #used = new Map<Socket, Used>()
   /** TCP connections whose TLS handshake is not complete, by client address. */
   readonly #handshaking = new Map<string, Socket>()
@@ -71,14 +74,22 @@ export class Connections {
     const { open } = this.#use(socket)
     open.add(request)
     this.#open += 1
+    this.#rejected.delete(socket)
     this.#idle.delete(socket)
     return open.size
+  }
+
+  /** Records that a request was rejected: from now on its connection can be closed for a new one. */
+  reject(socket: Socket, request: object): void {
+    const { open } = this.#use(socket)
+    if (open.size === 1 && open.has(request)) this.#rejected.add(socket)
   }
 
   /** Records that a request has ended, unless its connection has closed before. */
   end(socket: Socket, request: object): void {
     const used = this.#used.get(socket)
     if (used === undefined || !used.open.delete(request)) return
+    this.#rejected.delete(socket)
     if (used.open.size === 0) this.#idle.add(socket)
     this.#ended(1)
   }
@@ -111,9 +122,12 @@ export class Connections {
   }
 
   #makeRoom(): boolean {
-    const [oldest] = this.#idle
+    const [rejected] = this.#rejected
+    const [idle] = this.#idle
+    const oldest = rejected ?? idle
     if (oldest === undefined) return false
     this.#all.delete(oldest)
+    this.#rejected.delete(oldest)
     this.#idle.delete(oldest)
     oldest.destroy()
     return true
@@ -128,6 +142,7 @@ export class Connections {
   /** Ends all requests of a closed connection. Node emits `close` only for the first of several pipelined requests. */
   #forget(socket: Socket): void {
     this.#all.delete(socket)
+    this.#rejected.delete(socket)
     this.#idle.delete(socket)
     const used = this.#used.get(socket)
     if (used === undefined) return

@@ -118,6 +118,42 @@ describe('connections', () => {
     for (const socket of [...watches, last]) socket.destroy()
   })
 
+  it.each([
+    ['uploads', ['Content-Length: 1000000'], 'x'],
+    ['uploads in chunks', ['Transfer-Encoding: chunked'], '1\r\nx\r\n'],
+    ['upgrades', ['Connection: Upgrade', 'Upgrade: SPDY/3.1'], ''],
+  ])('of rejected %s that never end are closed for new ones', async (_, more, body) => {
+    scene = await startScene(answers, { limits: { connections: 3 } })
+    const rejected = await Promise.all(
+      [1, 2, 3].map(async () => {
+        const socket = net.connect({ port: scene.port, host: '127.0.0.1', allowHalfOpen: true })
+        const lines = ['POST /api HTTP/1.1', `Host: 127.0.0.1:${scene.port}`, ...more]
+        socket.on('error', () => {}).write(`${lines.join('\r\n')}\r\n\r\n${body}`)
+        const [answer] = (await once(socket, 'data')) as [Buffer]
+        expect(String(answer)).toMatch(/^HTTP\/1.1 401 /)
+        return socket
+      }),
+    )
+    expect(await ask(scene.port)).toMatchObject({ status: 200 })
+    expect(scene.seen).toHaveLength(1)
+    for (const socket of rejected) socket.destroy()
+  })
+
+  it('with a request in flight are not closed for a rejected one behind it', async () => {
+    scene = await startScene((_, response) => void response.write('begin\n'), {
+      limits: { connections: 1 },
+    })
+    const socket = openIdle(scene.port)
+    const host = `Host: 127.0.0.1:${scene.port}`
+    const upload = `POST /api HTTP/1.1\r\n${host}\r\nContent-Length: 100\r\n\r\nx`
+    socket.write(`${head(scene.port, 'GET /api/v1/pods?watch=1 HTTP/1.1')}${upload}`)
+    await once(socket, 'data')
+    await expect.poll(() => scene.proxy.open).toBe(2)
+    await expect(ask(scene.port)).rejects.toMatchObject({ code: 'ECONNRESET' })
+    expect(socket.destroyed).toBe(false)
+    socket.destroy()
+  })
+
   it('that never finish their TLS handshake are closed for new ones', async () => {
     const { certificate: cert, key } = await makePair()
     scene = await startScene(answers, { limits: { connections: 20 }, tls: { cert, key } })
