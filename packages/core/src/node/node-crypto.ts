@@ -66,13 +66,11 @@ function readLeaf(blocks: readonly Omit<PemBlock, 'isEncrypted'>[]): ReadLeaf | 
   const [leaf, ...issuers] = certificates.map(({ der }) => readCertificate(der))
   if (certificates.length === 0) return 'no-certificate'
   if (leaf === undefined || issuers.includes(undefined)) return 'broken-certificate'
-  return {
-    leaf,
-    // The string form of an X509Certificate is PEM.
-    chain: [leaf, ...issuers].join(''),
-    notBefore: Date.parse(leaf.validFrom),
-    notAfter: Date.parse(leaf.validTo),
-  }
+  const [notBefore, notAfter] = [Date.parse(leaf.validFrom), Date.parse(leaf.validTo)]
+  // OpenSSL accepts a certificate whose times are not times. It would never be renewed, or always.
+  if (Number.isNaN(notBefore) || Number.isNaN(notAfter)) return 'broken-certificate'
+  // The string form of an X509Certificate is PEM.
+  return { leaf, chain: [leaf, ...issuers].join(''), notBefore, notAfter }
 }
 
 function readCertificate(der: Buffer): X509Certificate | undefined {
