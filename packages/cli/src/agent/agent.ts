@@ -58,10 +58,19 @@ export class Agent {
     return [...this.#entries.values()].map((entry) => entry.status())
   }
 
-  /** Drops the credentials that have not been requested since the given time. */
-  sweep(before: number): void {
+  /**
+   * Drops the credentials that have not been requested for this long.
+   *
+   * If the clock was set back, times that are now in the future count as now: they would keep a credential until the
+   * clock has caught up.
+   */
+  sweep(now: number, idleMs: number): void {
     for (const [id, entry] of this.#entries) {
-      if (entry.isIdle && entry.lastAskedAt < before) this.#drop(id, entry)
+      entry.lastAskedAt = Math.min(entry.lastAskedAt, now)
+      if (entry.isIdle && now - entry.lastAskedAt > idleMs) this.#drop(id, entry)
+    }
+    for (const [id, until] of this.#unshared) {
+      if (until <= now || until > now + UNSHARED_MS) this.#unshared.delete(id)
     }
   }
 

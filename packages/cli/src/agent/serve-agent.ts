@@ -94,7 +94,9 @@ export async function serveAgent(
   })
   const checking = setInterval(() => {
     const now = clock.now()
-    agent.sweep(now - idleMs)
+    // As in `sweep`: the clock may have been set back.
+    askedAt = Math.min(askedAt, now)
+    agent.sweep(now, idleMs)
     if (inodeOf(paths.socket) !== inode) return stop('another agent has replaced its socket')
     const isUsed = agent.isLocked || agent.status().some(({ waiting }) => waiting > 0)
     if (!isUsed && now - askedAt >= idleMs) stop('it was idle')

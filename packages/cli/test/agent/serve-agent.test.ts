@@ -136,6 +136,27 @@ describe('an agent', () => {
     expect(await asking).toMatchObject({ is: 'failed' })
   })
 
+  it('ends when it is idle, although the clock was set back by years', async () => {
+    const served = await agent.serve({ idleMs: 1000 })
+    expect(await agent.token(agent.request())).toBe('1')
+    agent.clock.jumpTo(Date.parse('2020-01-01T00:00:00Z'))
+    const lastAskedAt = async () => (await agent.status())?.entries[0]?.lastAskedAt
+    await expect.poll(lastAskedAt).toBe(agent.clock.now())
+    agent.clock.jumpTo(agent.clock.now() + 1001)
+    expect(await served.ended).toBe('it was idle')
+  })
+
+  it('keeps what it has when the clock is set back, and runs no plugin for it', async () => {
+    await agent.serve({ idleMs: Number.MAX_SAFE_INTEGER })
+    const asked = agent.request()
+    expect(await agent.token(asked)).toBe('1')
+    for (const year of ['2020', '2031', '2019', '2030']) {
+      agent.clock.jumpTo(Date.parse(`${year}-01-01T00:00:00Z`))
+      expect(await agent.token(asked)).toBe('1')
+    }
+    expect(agent.runs).toBe(1)
+  })
+
   it('ends when it is idle, when it is stopped, and when its socket was replaced', async () => {
     const idle = await agent.serve({ idleMs: 1000 })
     agent.clock.jumpTo(agent.clock.now() + 1000)
