@@ -12,6 +12,8 @@ import { printableJson, printableLine } from '../render/printable.ts'
 import { withSession } from '../session.ts'
 
 const PATH = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
+/** Far more than a user with thousands of groups needs. */
+const MAX_REVIEW_BYTES = 1024 * 1024
 const BODY = '{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}'
 
 /** What `whoami -o json` prints. */
@@ -32,7 +34,7 @@ export const whoami: Run = async (call) => {
   return withSession(call, async (cluster) => {
     const signal = withTimeLimit(call.signal, call.flags, 'request-timeout')
     const response = await ask(call, cluster, signal)
-    const text = await readText(response, signal, cluster.server)
+    const text = await readText(response, signal, cluster.server, MAX_REVIEW_BYTES)
     if (response.status >= 400) {
       return explainErrorResponse(call, cluster, { response, text, path: PATH, remarks: REMARKS })
     }
@@ -81,6 +83,7 @@ function parseUserInfo(text: string, server: string): UserInfo {
   const info = (parse(text) as { status?: { userInfo?: UserInfo } } | undefined)?.status?.userInfo
   const isUser =
     typeof info?.username === 'string' &&
+    (info.uid === undefined || typeof info.uid === 'string') &&
     (info.groups === undefined || isTexts(info.groups)) &&
     Object.values(info.extra ?? {}).every(isTexts)
   if (!isUser) throw new ServerResponseInvalidError(server, 'a SelfSubjectReview that names a user')

@@ -25,14 +25,24 @@ export async function writeBody(
   return Buffer.concat(kept).toString()
 }
 
-/** Reads a whole response body as text; throws as `readBody` does. */
+/**
+ * Reads a response body as text; throws as `readBody` does.
+ *
+ * @param maxBytes The rest of a longer body is not read. By default there is no limit.
+ */
 export async function readText(
   response: PlainResponse,
   signal: AbortSignal,
   server: string,
+  maxBytes = Number.POSITIVE_INFINITY,
 ): Promise<string> {
   const chunks: Uint8Array[] = []
-  for await (const chunk of readBody(response, signal, server)) chunks.push(chunk)
+  let size = 0
+  for await (const chunk of readBody(response, signal, server)) {
+    chunks.push(chunk)
+    size += chunk.length
+    if (size > maxBytes) break
+  }
   return Buffer.concat(chunks).toString()
 }
 

@@ -240,6 +240,21 @@ describe('kubecred doctor', () => {
     expect(sandbox.pluginRuns - runs).toBe(1)
   })
 
+  it('does not read a review without end', async () => {
+    const { token } = sandbox.issueToken({ user: 'jane' })
+    const review = { status: { userInfo: { username: 'jane' } } }
+    const whole = (pad: string): object => ({ pad, ...review })
+    for (const [pad, summary] of [
+      ['x', 'jane'],
+      ['x'.repeat(2 ** 21), 'not a SelfSubjectReview'],
+    ] as const) {
+      sandbox.respondWith(() => ({ status: 200, body: whole(pad) }))
+      const { out } = await doctor(withUser({ token }))
+      sandbox.respondWith(undefined)
+      expect(out.replaceAll(/\s+/g, ' ')).toContain(summary)
+    }
+  })
+
   it('shows no secrets, whatever fails', async () => {
     const secret = 'hunter2-is-no-password'
     const exec = {

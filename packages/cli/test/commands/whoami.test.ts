@@ -60,6 +60,8 @@ describe('kubecred whoami', () => {
     ['JSON without a user', { kind: 'SelfSubjectReview', status: {} }],
     ['a user without a name', { status: { userInfo: { groups: ['a'] } } }],
     ['names of other types', { status: { userInfo: { username: 7, groups: 'a' } } }],
+    ['a uid of another type', { status: { userInfo: { username: 'a', uid: 7 } } }],
+    ['a review of 2 MiB', { pad: 'x'.repeat(2 ** 21), status: { userInfo: { username: 'a' } } }],
     ['null', 'null'],
     ['text', '<html>hello</html>'],
   ])('exits with a code if the server responds 200 with %s', async (_, body) => {
