@@ -30,7 +30,14 @@ export class JsonError extends Error {
  */
 export function parseJson(text: string): unknown {
   const parsed = parse(text)
-  return /\d{16}/.test(text) ? parseWithBigInts(text, parsed) : parsed
+  if (!/\d{16}/.test(text)) return parsed
+  try {
+    return parseWithBigInts(text, parsed)
+  } catch (error) {
+    // Unlike the first pass, the second one is limited by the size of the stack.
+    if (error instanceof RangeError) throw new JsonError('nested too deep')
+    throw error
+  }
 }
 
 function parse(text: string): unknown {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { encodeJson, parseJson } from '../../src/formats/json.ts'
+import { encodeJson, JsonError, parseJson } from '../../src/formats/json.ts'
 
 describe('parseJson', () => {
   it.each([
@@ -45,6 +45,11 @@ describe('parseJson', () => {
       expect(() => parseJson(text)).toThrow(/^(?!.*hunter2).*(?:unexpected end|syntax error)/)
     },
   )
+
+  it('rejects long integers below more levels than the stack has', () => {
+    const [open, close] = ['['.repeat(300_000), ']'.repeat(300_000)]
+    expect(() => parseJson(`${open}12345678901234567890${close}`)).toThrow(JsonError)
+  })
 
   it('reads a megabyte quickly', () => {
     const text = JSON.stringify({ long: `${'\\"1234567890123456'.repeat(60_000)}` })
