@@ -65,7 +65,7 @@ export interface X509Module {
  * Loads `@peculiar/x509`.
  *
  * A plain import does not work, for two reasons. Its dependency tsyringe fails to load without `reflect-metadata`,
- * although returnUndefined that the sandbox uses needs it; so placeholders of its functions are set while the package loads, and
+ * although nothing that the sandbox uses needs it; so placeholders of its functions are set while the package loads, and
  * removed afterwards. And its type declarations need the DOM library, which would make browser globals compile
  * everywhere; so the types are declared above.
  */
