@@ -179,7 +179,7 @@ describe('an issuer that refuses', () => {
     ['a list', ['invalid_grant']],
     ['null', null],
     ['text', 'invalid_grant'],
-    ['an error that is no text', { error: { error: 1 }, error_description: [1] }],
+    ['an error that is not text', { error: { error: 1 }, error_description: [1] }],
     ['members of a prototype', JSON.parse('{"__proto__":{"error":"invalid_grant"}}')],
   ])('with %s is reported by its status', async (_, body) => {
     expect((await failure(await refusing(body))).message).toContain('status 400')

@@ -24,13 +24,15 @@ interface MeetingOptions {
   readonly middle?: Middle
   readonly signingKey: SigningKey
   readonly signal?: AbortSignal
+  /** Replaces the signed handshake by another client. */
+  readonly connect?: (socket: Socket) => Promise<TLSSocket>
 }
 
 const TURNS = 20
 const asking = { requestCert: true, rejectUnauthorized: true, ca: authority.ca }
 
 /** Starts a signed handshake over in-memory pipes. */
-export function meet({ middle = {}, signingKey, signal }: MeetingOptions): Meeting {
+export function meet({ middle = {}, signingKey, signal, connect }: MeetingOptions): Meeting {
   const [client, beforeServer] = PipeEnd.pair()
   const [beforeClient, serverEnd] = PipeEnd.pair()
   let passed = 0
@@ -56,13 +58,10 @@ export function meet({ middle = {}, signingKey, signal }: MeetingOptions): Meeti
       socket.on('error', () => {}).on('data', (chunk) => socket.write(chunk))
     })
     .emit('connection', serverEnd)
-  const connecting = connectSigned({
-    socket: client as unknown as Socket,
-    tls: { ca: authority.ca, servername: 'localhost' },
-    chain: jane.chain,
-    signingKey,
-    signal,
-  })
+  const socket = client as unknown as Socket
+  const tls = { ca: authority.ca, servername: 'localhost' }
+  const connecting =
+    connect?.(socket) ?? connectSigned({ socket, tls, chain: jane.chain, signingKey, signal })
   connecting.catch(() => {})
   return {
     connecting,
