@@ -52,6 +52,7 @@ const UNSUPPORTED_TAGS = /:(?:timestamp|binary|set|omap|pairs)$/
  * @throws {YamlError} With the line and the reason; the text may contain secrets and is not quoted.
  */
 export function parseYaml(text: string): unknown {
+  rejectOtherLineBreaks(text)
   if (countPieces(text) > MAX_PLAIN_PIECES) {
     throw new YamlError(`more than ${MAX_PLAIN_PIECES} lines and list items`)
   }
@@ -59,6 +60,17 @@ export function parseYaml(text: string): unknown {
   if (json !== undefined) return json
   const plain = readPlainYaml(text, parseAnyYaml)
   return plain === NOT_PLAIN ? parseAnyYaml(text) : plain
+}
+
+const OTHER_LINE_BREAK = /[\u0085\u2028\u2029]/
+
+/** Rejects characters that end a line for Go's parser only: kubectl would read other entries from the same text. */
+function rejectOtherLineBreaks(text: string): void {
+  const at = text.search(OTHER_LINE_BREAK)
+  if (at === -1) return
+  const name = `U+${text.charCodeAt(at).toString(16).toUpperCase().padStart(4, '0')}`
+  const line = text.slice(0, at).split('\n').length
+  throw new YamlError(`the character ${name}, which ends a line for kubectl, is not allowed`, line)
 }
 
 /** An exponent that may make a number infinite. */
