@@ -1,5 +1,7 @@
 import { createGuard, isRejection } from '../../../packages/core/src/proxy/admit-request.ts'
+import { admitBySecret } from '../../../packages/core/src/proxy/authenticate.ts'
 import { DEFAULT_RULES } from '../../../packages/core/src/proxy/rules.ts'
+import { Secret } from '../../../packages/core/src/secret/secret.ts'
 import { readHttpCorpus } from '../corpus.ts'
 import { type FuzzTarget, must } from '../fuzz-target.ts'
 
@@ -17,7 +19,8 @@ export const proxyRequests: FuzzTarget = {
   name: 'proxy-requests',
   about: 'a request without the secret, or with two meanings, is not admitted',
   async open() {
-    const guard = createGuard({ hosts: [HOST], secret: SECRET, rules: DEFAULT_RULES, prefix: '/' })
+    const authenticate = admitBySecret(() => [new Secret(SECRET)])
+    const guard = createGuard({ hosts: [HOST], authenticate, rules: DEFAULT_RULES, prefix: '/' })
     return {
       corpus: readHttpCorpus('proxy-requests'),
       words: [
@@ -32,6 +35,7 @@ export const proxyRequests: FuzzTarget = {
       check(input) {
         const request = readHead(input.toString('latin1'))
         const verdict = guard(request)
+        if (verdict instanceof Promise) throw new TypeError('a secret is checked at once')
         if (isRejection(verdict)) {
           must(verdict.status >= 400 && verdict.status < 500, `rejected with ${verdict.status}`)
           return

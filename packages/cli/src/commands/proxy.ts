@@ -5,6 +5,7 @@ import { EXIT } from '../exit-status.ts'
 import { connectOptions } from '../flags/connect-options.ts'
 import { wantsJson } from '../flags/wants-json.ts'
 import { LiveState } from '../page/live-state.ts'
+import { createAccessLog } from '../proxy/access-log.ts'
 import { announce } from '../proxy/announce.ts'
 import { CleanupStack } from '../proxy/cleanup-stack.ts'
 import { type Health, startHealth } from '../proxy/health.ts'
@@ -14,10 +15,12 @@ import { type ProxySettings, readSettings } from '../proxy/read-settings.ts'
 import { type ServedProxy, serveProxy } from '../proxy/serve-proxy.ts'
 import { listenForShutdown, type ShutdownRequest } from '../proxy/shutdown-request.ts'
 import { describeEvent } from '../render/describe-event.ts'
+import { printableLine } from '../render/printable.ts'
 import { UnexpectedErrors } from '../render/unexpected-errors.ts'
 import { userEnvironment, withoutNodeOptions } from '../run/node-options.ts'
 import { refuseDebugger } from '../run/refuse-debugger.ts'
 import { describeConnection } from '../session.ts'
+import { UsageError } from '../usage-error.ts'
 
 /** `proxy`: lets programs on this machine use a cluster without its credential. */
 export const proxy: Run = async (call) => {
@@ -72,33 +75,52 @@ async function start(
   })
   stderr.hideWith((text) => cluster.hideSecrets(text))
   endings.add(() => cluster.close())
+  checkImpersonation(settings, cluster)
   identity.attach(cluster)
   state.addOpenCounter(countOpen)
+  const { logFormat } = settings
+  const onProblem = (message: string): void => stderr.line(printableLine(message))
   served = await serveProxy(cluster, settings, env, {
     onRequest(note) {
       state.recordRequest(note)
       metrics?.note(note)
     },
-    onProblem: (message) => call.stderr.line(message),
+    onRequestEnd: logFormat && createAccessLog(logFormat, io.stdout),
+    onProblem,
   })
   const { listening, header, cleanUp, proxy: running } = served
   endings.add(() => running.close({ graceMs: 0 }))
   endings.add(cleanUp)
-  const health = await openHealth(settings, cluster, shutdown)
+  const health = await openHealth(settings, cluster, shutdown, metrics)
   endings.add(() => health?.close())
-  const page = await openPage(state, settings, metrics, unexpected.report)
+  const page = await openPage(state, settings, metrics, { onError: unexpected.report, onProblem })
   endings.add(() => page?.close())
   announce(call, {
     listening,
     header,
     page: page?.url,
-    metrics: metrics && page && `${page.origin}/metrics`,
+    metrics: metrics && metricsUrl(page?.origin, health?.port),
     healthPort: health?.port,
     hasOwnSecret: settings.secretFile !== undefined,
+    hasCallers: settings.callers !== undefined,
     prefix: settings.prefix,
     about: describeConnection(cluster),
   })
   return served
+}
+
+/** A request can be sent as one user only. */
+function checkImpersonation({ callers }: ProxySettings, cluster: Cluster): void {
+  const { as } = cluster.status()
+  if (callers?.isImpersonating !== true || as === undefined) return
+  throw new UsageError(
+    `--impersonate-callers cannot be used, because the context already impersonates ${JSON.stringify(as)}`,
+  )
+}
+
+/** The metrics are on the port of the page; without one, on that of the probes. */
+function metricsUrl(origin: string | undefined, healthPort: number | undefined): string {
+  return `${origin ?? `http://127.0.0.1:${healthPort}`}/metrics`
 }
 
 /** Reports failed runs without -v too: clients of the proxy receive the error, and the terminal should show it. */
@@ -112,9 +134,10 @@ function reportFailures({ log, stderr, io }: Call): Observer {
 
 /** Starts the server for probes. The proxy is not ready without a credential, nor while it shuts down. */
 async function openHealth(
-  { healthPort }: ProxySettings,
+  { healthPort, pagePort }: ProxySettings,
   cluster: Cluster,
   { graceful: gently }: ShutdownRequest,
+  metrics: ProxyMetrics | undefined,
 ): Promise<Health | undefined> {
   if (healthPort === undefined) return undefined
   let isEnding = false
@@ -124,6 +147,8 @@ async function openHealth(
   return startHealth({
     port: healthPort,
     isReady: async () => !isEnding && (await hasCredential(cluster)),
+    // With a page, they are there and need its secret.
+    metrics: pagePort === undefined ? metrics : undefined,
   })
 }
 
@@ -144,13 +169,21 @@ async function loadMetrics(countOpen: () => number): Promise<ProxyMetrics> {
   return makeProxyMetrics(countOpen)
 }
 
-/** Lets open requests finish, until the grace period has passed or a second signal arrives. */
+/**
+ * Keeps serving until those who send requests know that the proxy is not ready, then lets open requests finish, until
+ * the grace period has passed or a second signal arrives.
+ */
 async function endGently(
   { stderr }: Call,
-  { graceMs }: ProxySettings,
+  { graceMs, delayMs }: ProxySettings,
   { proxy: running }: ServedProxy,
   { immediate: atOnce }: ShutdownRequest,
 ): Promise<void> {
+  if (delayMs > 0) {
+    running.drain()
+    stderr.line(`Serving for ${delayMs / 1000} s more, but not ready.`)
+    await passed(delayMs, atOnce)
+  }
   const { open } = running
   if (open > 0) {
     const what = open === 1 ? 'one open request' : `${open} open requests`
@@ -158,6 +191,16 @@ async function endGently(
   }
   const closing = running.close({ graceMs })
   await Promise.race([closing, atOnce])
+}
+
+/** Waits, but not longer than until a promise resolves. */
+async function passed(delayMs: number, sooner: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const waited = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, delayMs)
+  })
+  await Promise.race([waited, sooner])
+  clearTimeout(timer)
 }
 
 function whenAborted(signal: AbortSignal): Promise<void> {

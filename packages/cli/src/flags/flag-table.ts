@@ -109,7 +109,22 @@ export const FLAGS = {
   'accept-hosts': { value: 'LIST', help: 'additional host names to accept' },
   'api-prefix': { value: 'PATH', help: 'path prefix to serve the API under (default /)' },
   'read-only': { help: 'accept only requests that change nothing' },
-  'secret-file': { value: 'FILE', help: 'file with the secret of the proxy (default random)' },
+  'secret-file': {
+    value: 'FILE',
+    help: 'file with the secret of the proxy (default random); reloaded when it changes',
+  },
+  'authenticate-callers': {
+    help: 'callers send their own tokens, which the API server reviews, and no secret',
+  },
+  'accept-callers': {
+    value: 'LIST',
+    help: 'service accounts that may use the proxy, such as shop/web,jobs/*',
+  },
+  'caller-audiences': {
+    value: 'LIST',
+    help: 'audiences of which a token needs one (default those of the API server)',
+  },
+  'impersonate-callers': { help: 'send each request with the rights and name of its caller' },
   'tls-cert-file': {
     value: 'FILE',
     help: 'TLS certificate of the proxy; reloaded when it changes',
@@ -122,7 +137,17 @@ export const FLAGS = {
   'no-page': { help: 'do not serve the status page' },
   'page-port': { value: 'NUMBER', help: 'port of the status page (default any free port)' },
   'page-secret-file': { value: 'FILE', help: 'file with the secret of the status page' },
-  metrics: { help: 'serve Prometheus /metrics on the port of the status page' },
+  metrics: {
+    help: 'serve Prometheus /metrics on the port of the status page; with --no-page on --health-port',
+  },
+  'log-format': {
+    value: 'FORMAT',
+    help: 'write an access log to standard output: text or json (default none)',
+  },
+  'shutdown-delay': {
+    value: 'TIME',
+    help: 'time to keep serving, but not ready, after the signal to end (default 0)',
+  },
   'shutdown-grace': { value: 'TIME', help: 'time for open requests to finish (default 10s)' },
   'api-version': {
     value: 'VERSION',

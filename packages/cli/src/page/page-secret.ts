@@ -6,20 +6,24 @@ const SECRET_PATTERN = /^[A-Za-z0-9._~-]{20,200}$/
 
 /** The secret that clients of the page must send. */
 export class PageSecret {
-  readonly #digest: Buffer
+  #digest: Buffer
   /** Returns the secret, for the printed URL. */
   readonly expose: () => string
 
   /** @throws {UsageError} If the given secret is too short or not valid in a URL. */
   constructor(given?: string) {
-    if (given !== undefined && !SECRET_PATTERN.test(given)) {
-      throw new UsageError(
-        'the secret of the page must be 20 to 200 letters, digits or any of "-._~"',
-      )
-    }
     const secret = given ?? randomBytes(32).toString('base64url')
-    this.#digest = digestOf(secret)
+    this.#digest = digestOf(check(secret))
     this.expose = () => secret
+  }
+
+  /**
+   * From now on, only another secret is accepted.
+   *
+   * @throws {UsageError} If it is too short or not valid in a URL.
+   */
+  replace(given: string): void {
+    this.#digest = digestOf(check(given))
   }
 
   /** Returns, in constant time, whether an `Authorization` header has the secret. */
@@ -27,6 +31,11 @@ export class PageSecret {
     const offered = /^Bearer +(.+)$/i.exec(authorization ?? '')?.[1] ?? ''
     return timingSafeEqual(digestOf(offered), this.#digest)
   }
+}
+
+function check(secret: string): string {
+  if (SECRET_PATTERN.test(secret)) return secret
+  throw new UsageError('the secret of the page must be 20 to 200 letters, digits or any of "-._~"')
 }
 
 function digestOf(text: string): Buffer {

@@ -35,6 +35,8 @@ export interface StartedPage {
   readonly url: string
   /** The URL without the secret, such as `http://127.0.0.1:8002`. */
   readonly origin: string
+  /** From now on, requests need another secret. */
+  replaceSecret(secret: string): void
   close(): Promise<void>
 }
 
@@ -82,7 +84,8 @@ export async function startPage(options: PageOptions): Promise<StartedPage> {
     return closed
   }
   signal?.addEventListener('abort', () => void close(), { once: true })
-  return { url: `${origin}/#${secret.expose()}`, origin, close }
+  const replaceSecret = (given: string): void => secret.replace(given)
+  return { url: `${origin}/#${secret.expose()}`, origin, replaceSecret, close }
 }
 
 function warn({ id, stack }: UnexpectedError): void {

@@ -15,6 +15,8 @@ export interface Announcement {
   readonly healthPort: number | undefined
   /** Whether the secret is the user's own, from `--secret-file`. */
   readonly hasOwnSecret: boolean
+  /** Whether callers send their own tokens in place of a secret. */
+  readonly hasCallers: boolean
   /** The path under which the API is served. */
   readonly prefix: string
   /** The context, server and credential source, for people. */
@@ -28,14 +30,15 @@ export function announce({ io, stderr, flags }: Call, announcement: Announcement
     return
   }
   const { palette } = stderr
-  const { listening, page, metrics, healthPort, header, about, hasOwnSecret } = announcement
+  const { listening, page, metrics, healthPort, header, about } = announcement
+  const { hasOwnSecret, hasCallers } = announcement
   const where = listening.kind === 'port' ? listening.url : listening.path
   const rows: [string, string | undefined][] = [
     ['proxy', palette.bold(printableLine(where))],
     ['page', page && palette.bold(page)],
     ['metrics', metrics],
     ['health', healthPort === undefined ? undefined : `port ${healthPort}: /livez, /readyz`],
-    ['try', header === undefined && hasOwnSecret ? undefined : tryLine(announcement)],
+    ['try', needsOwn(announcement) ? undefined : tryLine(announcement)],
   ]
   stderr.line(`Proxy for ${printableLine(about)}`)
   stderr.line()
@@ -43,11 +46,17 @@ export function announce({ io, stderr, flags }: Call, announcement: Announcement
     if (value !== undefined) stderr.line(`  ${name.padEnd(9)}${value}`)
   }
   stderr.line()
-  if (hasOwnSecret) stderr.line('Every request needs the secret from --secret-file.')
+  if (hasCallers) stderr.line('Every request needs the token of its caller.')
+  else if (hasOwnSecret) stderr.line('Every request needs the secret from --secret-file.')
   else if (header !== undefined) {
     stderr.line('Every request needs the secret. Its file is removed when the proxy ends.')
   }
   stderr.line('Ctrl-C ends it.')
+}
+
+/** Whether a request needs something that only the user has. */
+function needsOwn({ header, hasOwnSecret, hasCallers }: Announcement): boolean {
+  return hasCallers || (header === undefined && hasOwnSecret)
 }
 
 /** Returns an example command. It reads the secret from a file, because other users can see command lines. */

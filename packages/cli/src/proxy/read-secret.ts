@@ -10,6 +10,24 @@ const MAX_BYTES = 1024
 const GROUP_WRITE_AND_OTHERS = 0o027
 
 /**
+ * Reads the secrets of the proxy: one, or two while clients change from the old one to the new one, on two lines.
+ *
+ * @throws {UsageError} If the file cannot be used; the message names the flag and the reason, never the content.
+ */
+export function readSecrets(path: string, flag: FlagName): readonly [string, ...string[]] {
+  const [first = '', ...others] = read(path, flag)
+    .trim()
+    .split(/\s*\n\s*/)
+  if (others.length > 1) throw problem(path, flag, 'it has more than two lines')
+  for (const secret of [first, ...others]) {
+    if (!SECRET_PATTERN.test(secret)) throw problem(path, flag, RULE)
+  }
+  return [first, ...others]
+}
+
+const RULE = 'a secret must be 20 to 200 letters, digits or any of "-._~"'
+
+/**
  * Reads a secret from a file that only the user can read.
  *
  * @throws {UsageError} If the file cannot be used; the message names the flag and the reason, never the content.
@@ -17,7 +35,7 @@ const GROUP_WRITE_AND_OTHERS = 0o027
 export function readSecret(path: string, flag: FlagName): string {
   const text = read(path, flag).trim()
   if (SECRET_PATTERN.test(text)) return text
-  throw problem(path, flag, 'a secret must be 20 to 200 letters, digits or any of "-._~"')
+  throw problem(path, flag, RULE)
 }
 
 function read(path: string, flag: FlagName): string {

@@ -3,8 +3,10 @@ import { parseDuration } from '../flags/duration.ts'
 import type { FlagName } from '../flags/flag-table.ts'
 import type { FlagValues } from '../flags/flag-values.ts'
 import { UsageError } from '../usage-error.ts'
+import { LOG_FORMATS, type LogFormat } from './access-log.ts'
 import { checkAddress } from './address.ts'
 import { readHostNames } from './host-names.ts'
+import { type CallerSettings, readCallers } from './read-callers.ts'
 import { readPatterns } from './read-patterns.ts'
 import type { TlsFiles } from './tls-files.ts'
 
@@ -21,6 +23,8 @@ export interface ProxySettings {
   /** Additional accepted values of the Host header. */
   readonly hostNames: readonly string[]
   readonly secretFile: string | undefined
+  /** Undefined if callers send a secret, not their own tokens. */
+  readonly callers: CallerSettings | undefined
   /** Undefined for plain HTTP. */
   readonly tls: TlsFiles | undefined
   /** Undefined if there is no health endpoint. */
@@ -29,13 +33,17 @@ export interface ProxySettings {
   readonly pagePort: number | undefined
   readonly pageSecretFile: string | undefined
   readonly hasMetrics: boolean
+  /** Undefined if there is no access log. */
+  readonly logFormat: LogFormat | undefined
+  /** How long requests are still accepted after the signal to end. */
+  readonly delayMs: number
   readonly graceMs: number
 }
 
 const PORT = 8001
 const MAX_PORT = 65_535
 const GRACE_MS = 10_000
-const PAGE_FLAGS = ['page-port', 'page-secret-file', 'metrics'] as const
+const PAGE_FLAGS = ['page-port', 'page-secret-file'] as const
 
 /**
  * Reads the settings from the flags.
@@ -48,19 +56,27 @@ export function readSettings(flags: FlagValues): ProxySettings {
   if (!hasPage && pageFlag !== undefined) {
     throw new UsageError(`--no-page and --${pageFlag} cannot be combined`)
   }
+  const hasMetrics = flags.isOn('metrics') === true
+  if (!hasPage && hasMetrics && flags.text('health-port') === undefined) {
+    throw new UsageError('--metrics with --no-page needs --health-port, which then serves them')
+  }
+  const callers = readCallers(flags)
   return {
     listenAddress: readListenAddress(flags),
-    rules: readRules(flags),
+    rules: { ...readRules(flags), acceptCallers: callers?.accepted },
     prefix: readPrefix(flags.text('api-prefix')),
     hostNames: readHostNames(flags.text('accept-hosts')),
     secretFile: flags.text('secret-file'),
+    callers,
     tls: readTls(flags),
     healthPort:
       flags.text('health-port') === undefined ? undefined : readPort(flags, 'health-port', 0),
     pagePort: hasPage ? readPort(flags, 'page-port', 0) : undefined,
     pageSecretFile: flags.text('page-secret-file'),
-    hasMetrics: flags.isOn('metrics') === true,
-    graceMs: readGrace(flags.text('shutdown-grace')),
+    hasMetrics,
+    logFormat: readLogFormat(flags.text('log-format')),
+    delayMs: readTime(flags, 'shutdown-delay', 0),
+    graceMs: readTime(flags, 'shutdown-grace', GRACE_MS),
   }
 }
 
@@ -112,11 +128,18 @@ function readPrefix(text = '/'): string {
   )
 }
 
-function readGrace(text: string | undefined): number {
-  if (text === undefined) return GRACE_MS
+function readLogFormat(text: string | undefined): LogFormat | undefined {
+  const format = LOG_FORMATS.find((each) => each === text)
+  if (format !== undefined || text === undefined) return format
+  throw new UsageError(`flag --log-format takes text or json, not ${JSON.stringify(text)}`)
+}
+
+function readTime(flags: FlagValues, name: FlagName, byDefault: number): number {
+  const text = flags.text(name)
+  if (text === undefined) return byDefault
   const time = parseDuration(text)
   if (time !== undefined && time <= 2 ** 31 - 1) return time
   throw new UsageError(
-    `flag --shutdown-grace takes seconds or a time such as 1m30s, not ${JSON.stringify(text)}`,
+    `flag --${name} takes seconds or a time such as 1m30s, not ${JSON.stringify(text)}`,
   )
 }

@@ -1,8 +1,8 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { closeSync, constants, openSync, readFileSync } from 'node:fs'
 import type { Server, ServerOptions } from 'node:https'
-import { nodeFiles } from 'kubecred/internal'
 import { UsageError } from '../usage-error.ts'
+import { followFiles } from './follow-files.ts'
 
 /** The paths of the proxy's own certificate and key. */
 export interface TlsFiles {
@@ -37,9 +37,9 @@ export function readTlsFiles({
 /**
  * Reloads the certificate when its files change. Open connections are not affected.
  *
- * The files are read once at the start, because they may have changed since the server was created.
+ * The two files are not replaced atomically: until they match, the old certificate stays in use.
  *
- * @param onProblem Called with a message if a changed certificate cannot be used, and the old one stays in use.
+ * @param onProblem Called with a message if a changed certificate cannot be used.
  * @returns A function that stops watching.
  */
 export function followTlsFiles(
@@ -47,19 +47,8 @@ export function followTlsFiles(
   server: Pick<Server, 'setSecureContext'>,
   onProblem: (message: string) => void,
 ): () => void {
-  const reload = (): void => {
-    try {
-      server.setSecureContext(readTlsFiles(files))
-    } catch (error) {
-      // The two files are not replaced atomically: after the next change they may match.
-      onProblem(`the old certificate stays in use: ${(error as Error).message}`)
-    }
-  }
-  const stops = [files.certificate, files.key].map((path) => nodeFiles.watch(path, reload))
-  reload()
-  return () => {
-    for (const stop of stops) stop()
-  }
+  const apply = (): void => server.setSecureContext(readTlsFiles(files))
+  return followFiles([files.certificate, files.key], 'certificate', apply, onProblem)
 }
 
 type TlsFlag = 'tls-cert-file' | 'tls-key-file'

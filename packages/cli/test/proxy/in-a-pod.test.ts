@@ -67,6 +67,86 @@ describe('the health endpoint of a proxy', () => {
   })
 })
 
+describe('the metrics of a proxy without a page', () => {
+  it('are on the port of the probes', async () => {
+    const { token } = sandbox.issueToken({ user: 'jane' })
+    const kubeconfig = sandbox.writeKubeconfig({ user: { token } })
+    const served = await start(kubeconfig, '--health-port', '0', '--metrics')
+    expect(served.said.metrics).toBe(`http://127.0.0.1:${served.said.healthPort}/metrics`)
+    expect(await served.status('/version')).toBe(200)
+    const metrics = await probe(served, '/metrics')
+    expect(metrics).toMatch(/^200 /)
+    expect(metrics).toMatch(/^kubecred_proxy_requests_total\{method="GET",code="200",.*\} 1$/m)
+    expect(metrics).not.toContain(token)
+    expect(await served.end()).toBe(0)
+  })
+
+  it('are not there without --metrics', async () => {
+    const { token } = sandbox.issueToken({ user: 'jane' })
+    const served = await start(sandbox.writeKubeconfig({ user: { token } }), '--health-port', '0')
+    expect(await probe(served, '/metrics')).toBe('404 not found\n')
+    expect(await served.end()).toBe(0)
+  })
+
+  it('are on the page only, if there is one', async () => {
+    const { token } = sandbox.issueToken({ user: 'jane' })
+    const kubeconfig = sandbox.writeKubeconfig({ user: { token } })
+    const args = ['--kubeconfig', kubeconfig, '--port', '0', '--health-port', '0', '--metrics']
+    const served = await Served.start(home, args)
+    expect(await probe(served, '/metrics')).toBe('404 not found\n')
+    expect(await served.end()).toBe(0)
+  })
+})
+
+describe('the secret file of a proxy', () => {
+  const [first, second] = ['first-secret-0123456789', 'second-secret-0123456789']
+  const status = (served: Served, secret: string): Promise<number | undefined> =>
+    served.status('/version', { headers: { authorization: `Bearer ${secret}` } })
+
+  it('is read again when it changes; a bad one leaves the old secret in use', async () => {
+    const { token } = sandbox.issueToken({ user: 'jane' })
+    const kubeconfig = sandbox.writeKubeconfig({ user: { token } })
+    const file = home.write('secret', first)
+    const served = await start(kubeconfig, '--secret-file', file)
+    expect(await status(served, first)).toBe(200)
+    expect(await status(served, second)).toBe(401)
+    // Both, while clients change.
+    home.write('secret', `${second}\n${first}\n`)
+    await vi.waitFor(async () => expect(await status(served, second)).toBe(200), 20_000)
+    expect(await status(served, first)).toBe(200)
+    home.write('secret', second)
+    await vi.waitFor(async () => expect(await status(served, first)).toBe(401), 20_000)
+    expect(served.secret).toEqual({ Authorization: `Bearer ${second}` })
+    for (const [bad, reason] of [
+      ['', /the old secret stays in use: .*--secret-file cannot be used: a secret must be 20/],
+      [`${first}\n`.repeat(3), /the old secret stays in use: .*it has more than two lines/],
+    ] as const) {
+      home.write('secret', bad)
+      await served.running.until('err', reason)
+      expect(await status(served, second)).toBe(200)
+      expect(await status(served, first)).toBe(401)
+    }
+    expect(await served.end()).toBe(0)
+    expect(served.running.err).not.toMatch(/-secret-0123/)
+  })
+})
+
+describe('a proxy that receives a signal to end', () => {
+  it('serves during its delay, but is not ready, and closes connections', async () => {
+    const { token } = sandbox.issueToken({ user: 'jane' })
+    const kubeconfig = sandbox.writeKubeconfig({ user: { token } })
+    const served = await start(kubeconfig, '--health-port', '0', '--shutdown-delay', '10m')
+    served.running.child.kill('SIGTERM')
+    await served.running.until('err', /Serving for 600 s more, but not ready\./)
+    expect(await probe(served, '/readyz')).toBe('503 not ready\n')
+    const response = await served.open('/version', { headers: { connection: 'keep-alive' } })
+    expect(response.resume().statusCode).toBe(200)
+    expect(response.headers.connection).toBe('close')
+    // A second signal ends the delay.
+    expect(await served.end()).toBe(0)
+  })
+})
+
 describe('a proxy with its own certificate', () => {
   const write = async (): Promise<string> => {
     const { certificate, key } = await makePair()

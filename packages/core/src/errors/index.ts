@@ -79,6 +79,7 @@ export {
   ServerUnreachableError,
   ServerUntrustedError,
   TimedOutError,
+  TokenReviewError,
   TooManyStreamsError,
   UpgradeRefusedError,
 } from './transport-errors.ts'

@@ -86,6 +86,13 @@ export const TRANSPORT_CODES = {
     'The response is not one that a Kubernetes API server sends.',
     'Check the server address in the kubeconfig, and any proxy.',
   ),
+  ERR_TOKEN_REVIEW: facts(
+    73,
+    'server',
+    'retryable',
+    'The API server could not review the token of a caller of the proxy, so the caller was refused.',
+    'Check that the server is reachable, and that the identity of the proxy may create tokenreviews.',
+  ),
 } as const
 
 abstract class TransportFamilyError<
@@ -213,6 +220,15 @@ export class UpgradeRefusedError extends TransportFamilyError<'ERR_UPGRADE_REFUS
   constructor(status: number, reason: string, init: ErrorInit = {}) {
     super(`the server refused the upgrade with status ${status}: ${reason}`, init)
     this.status = status
+  }
+}
+
+/** The API server could not review the token of a caller. The message never contains the token. */
+export class TokenReviewError extends TransportFamilyError<'ERR_TOKEN_REVIEW'> {
+  static readonly code = 'ERR_TOKEN_REVIEW'
+
+  constructor(reason: string, init: ErrorInit = {}) {
+    super(`the token of the caller could not be reviewed: ${reason}`, init)
   }
 }
 

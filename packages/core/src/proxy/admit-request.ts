@@ -1,13 +1,13 @@
-import { timingSafeEqual } from 'node:crypto'
 import { impersonatesUser } from '../request/headers.ts'
+import type { Authentication, Caller, Identified } from './authenticate.ts'
 import type { StatusResponse } from './reject-request.ts'
 import { parseRequestPath, type RequestHead, type RequestPath, readHead } from './request-head.ts'
-import { type ProxyRules, violatedRule } from './rules.ts'
+import { isAcceptedCaller, type ProxyRules, violatedRule } from './rules.ts'
 
 /** The options that decide whether a request is admitted. */
 interface GuardOptions {
   readonly hosts: readonly string[] | 'any'
-  readonly secret?: string | undefined
+  readonly authenticate: Authentication
   readonly rules: ProxyRules
   readonly prefix: string
 }
@@ -25,13 +25,18 @@ export interface UncheckedRequest {
 export interface AdmittedRequest {
   readonly path: RequestPath
   readonly head: RequestHead
+  /** Who sent it; undefined if all callers share a secret. */
+  readonly caller?: Caller | undefined
 }
 
-/** Checks one request. Returns the request to forward, or the response that rejects it. */
-export type Guard = (unchecked: UncheckedRequest) => AdmittedRequest | StatusResponse
+/** What a guard decides: the request to forward, or the response that rejects it. */
+export type Verdict = AdmittedRequest | StatusResponse
+
+/** Checks one request. Only finding out who the caller is may take time. */
+export type Guard = (unchecked: UncheckedRequest) => Verdict | Promise<Verdict>
 
 /** Returns whether a guard rejected the request. */
-export function isRejection(verdict: AdmittedRequest | StatusResponse): verdict is StatusResponse {
+export function isRejection(verdict: object): verdict is StatusResponse {
   return 'status' in verdict
 }
 
@@ -41,16 +46,31 @@ export function isRejection(verdict: AdmittedRequest | StatusResponse): verdict 
  * The order of the checks matters: an unauthenticated client learns nothing about rules and paths, and a page in a
  * browser does not even learn whether its secret is right.
  */
-export function createGuard({ hosts, secret, rules, prefix }: GuardOptions): Guard {
+export function createGuard({ hosts, authenticate, rules, prefix }: GuardOptions): Guard {
   const known = hosts === 'any' ? undefined : new Set(hosts.map((host) => host.toLowerCase()))
   const isKnown = (host = ''): boolean => known === undefined || known.has(host.toLowerCase())
-  const isAuthorized = secret === undefined ? () => true : bearerCheck(secret)
   return (unchecked) => {
     const head = readHead(unchecked.rawHeaders)
     if (head.problem !== undefined) return badRequest('a header', head.problem)
     if (!isKnown(head.host)) return WRONG_HOST
     if (isFromBrowser(head, known)) return FROM_BROWSER
-    if (!isAuthorized(head.authorization)) return NO_SECRET
+    const decide = (identified: Identified): Verdict =>
+      isRejection(identified) ? identified : decideFor(identified.caller, unchecked, head)
+    const identified = authenticate(head.authorization)
+    return identified instanceof Promise ? identified.then(decide) : decide(identified)
+  }
+
+  function decideFor(
+    caller: Caller | undefined,
+    unchecked: UncheckedRequest,
+    head: RequestHead,
+  ): Verdict {
+    if (caller === undefined) return checkRequest(unchecked, head)
+    const isAccepted = isAcceptedCaller(rules, caller.user)
+    return { ...(isAccepted ? checkRequest(unchecked, head) : NOT_ACCEPTED), caller }
+  }
+
+  function checkRequest(unchecked: UncheckedRequest, head: RequestHead): Verdict {
     const parsed = parseRequestPath(unchecked.target)
     if (typeof parsed === 'string') {
       return badRequest('the path', `the path is rejected: ${parsed}`)
@@ -126,11 +146,10 @@ const FROM_BROWSER = forbidden(
   'the origin',
   'web pages may not use this proxy. Use a program such as kubectl or curl.',
 )
-const NO_SECRET: StatusResponse = {
-  status: 401,
-  why: 'the secret',
-  message: 'the secret of this proxy is missing or wrong. Send it as "Authorization: Bearer …".',
-}
+const NOT_ACCEPTED = forbidden(
+  'the caller',
+  'this caller may not use this proxy. Ask its operator to accept your service account.',
+)
 const OUTSIDE_PREFIX: StatusResponse = {
   status: 404,
   why: 'the prefix',
@@ -153,19 +172,3 @@ const UNSUPPORTED_UPGRADE = badRequest(
   'the protocol',
   'only upgrades to WebSocket and SPDY/3.1 are supported. Remove the Upgrade header.',
 )
-
-/**
- * Creates a check of `Authorization: Bearer …` that takes constant time.
- *
- * The length may leak: all generated secrets have the same.
- */
-function bearerCheck(secret: string): (authorization: string | undefined) => boolean {
-  const expected = Buffer.from(secret, 'latin1')
-  return (authorization = '') => {
-    const given = Buffer.from(BEARER.test(authorization) ? authorization.slice(7) : '', 'latin1')
-    const hasLength = given.length === expected.length
-    return timingSafeEqual(hasLength ? given : expected, expected) && hasLength
-  }
-}
-
-const BEARER = /^bearer /i

@@ -4,18 +4,27 @@ import type { Duplex } from 'node:stream'
 import { Server as TlsServer } from 'node:tls'
 import type { UnexpectedError } from '../errors/index.ts'
 import { reportUnexpected } from '../keeper/observers.ts'
-import { type HasLine, type Line, lineOf } from '../request/line.ts'
-import { Secret } from '../secret/secret.ts'
+import { type Line, lineOf } from '../request/line.ts'
+import type { Secret } from '../secret/secret.ts'
 import {
   type AdmittedRequest,
   createGuard,
   type Guard,
   isRejection,
   type UncheckedRequest,
+  type Verdict,
 } from './admit-request.ts'
 import { Connections } from './connections.ts'
 import { type ForwardContext, forward, forwardUpgrade } from './forward.ts'
 import { applyLimits, type ProxyLimits, readLimits } from './limits.ts'
+import {
+  checkSecret,
+  type ProxyOptions,
+  readAuthentication,
+  readHosts,
+  readImpersonation,
+  readPrefix,
+} from './proxy-options.ts'
 import {
   internalError,
   rejectMalformed,
@@ -23,31 +32,8 @@ import {
   rejectUpgrade,
   type StatusResponse,
 } from './reject-request.ts'
-import { type RecordOptions, RequestRecord, type RequestSummary } from './request-record.ts'
-import { DEFAULT_RULES, type ProxyRules } from './rules.ts'
-
-/** Options of `ClusterProxy`. */
-export interface ProxyOptions {
-  /** The connection whose server and credential are used. */
-  readonly cluster: HasLine
-  /** Accepted values of the Host header, such as `127.0.0.1:8001`. Use `any` for unix sockets only. */
-  readonly hosts: readonly string[] | 'any'
-  /** What clients must send as `Authorization: Bearer …`. Omit it for unix sockets only. */
-  readonly secret?: string | undefined
-  /** Which requests are allowed; by default those that `kubectl proxy` allows. */
-  readonly rules?: ProxyRules | undefined
-  /** The path under which the API is served; by default `/`. */
-  readonly prefix?: string | undefined
-  /** Limits for clients; see `ProxyLimits` for the defaults. */
-  readonly limits?: ProxyLimits | undefined
-  /** Called for every request when its response begins. */
-  readonly onRequest?: ((note: RequestSummary) => void) | undefined
-  /**
-   * Called for every internal error, with the id that is in the response. By default, the first error with each id
-   * is emitted as a process warning. The observer of the cluster receives all of them as events.
-   */
-  readonly onError?: ((error: UnexpectedError) => void) | undefined
-}
+import { type RecordOptions, RequestRecord, recordMalformed } from './request-record.ts'
+import { DEFAULT_RULES } from './rules.ts'
 
 /** Options of `ClusterProxy.close`. */
 export interface CloseOptions {
@@ -76,9 +62,11 @@ export class ClusterProxy {
   readonly #limits: Required<ProxyLimits>
   readonly #recordOptions: RecordOptions
   readonly #onError: (error: UnexpectedError) => void
-  readonly #secrets: readonly Secret[]
+  readonly #isImpersonating: boolean
+  #secrets: readonly Secret[]
   readonly #connections: Connections
   readonly #servers = new Set<Server>()
+  #isDraining = false
   #isClosing = false
   #whenDone: (() => void) | undefined
 
@@ -86,16 +74,17 @@ export class ClusterProxy {
   constructor(options: ProxyOptions) {
     this.#line = lineOf(options.cluster, 'ClusterProxy')
     this.#limits = readLimits(options.limits)
-    const secret = readSecret(options)
-    this.#secrets = secret === undefined ? [] : [new Secret(secret)]
+    this.#secrets = options.secret === undefined ? [] : [checkSecret(options.secret)]
+    this.#isImpersonating = readImpersonation(options, this.#line)
     this.#guard = createGuard({
       hosts: readHosts(options.hosts),
-      secret,
+      authenticate: readAuthentication(options, () => this.#secrets),
       rules: options.rules ?? DEFAULT_RULES,
       prefix: readPrefix(options.prefix),
     })
     this.#onError = options.onError ?? warnOnce()
-    this.#recordOptions = { listener: options.onRequest, onThrown: this.#report }
+    const { onRequest, onRequestEnd } = options
+    this.#recordOptions = { onRequest, onRequestEnd, onThrown: this.#report }
     this.#connections = new Connections(this.#limits.connections, () => this.#whenDone?.())
   }
 
@@ -128,8 +117,33 @@ export class ClusterProxy {
     server.on('clientError', (error, socket) => {
       // A second response would be read as a part of the first.
       if (this.#connections.isBusy(socket as Socket)) socket.destroy()
-      else rejectMalformed(socket, error)
+      else {
+        const rejection = rejectMalformed(socket, error)
+        if (rejection !== undefined) recordMalformed(this.#recordOptions, socket, rejection)
+      }
     })
+  }
+
+  /**
+   * Replaces the secret. From now on, requests need one of these; those in flight finish.
+   *
+   * With two, clients can change from the old one to the new one.
+   *
+   * @throws {TypeError} If there is none, or one is invalid, or the proxy was created without a secret.
+   */
+  replaceSecrets(secrets: readonly string[]): void {
+    if (this.#secrets.length === 0) throw new TypeError('this proxy was created without a secret')
+    if (secrets.length === 0) throw new TypeError('at least one secret is required')
+    this.#secrets = secrets.map(checkSecret)
+  }
+
+  /**
+   * Prepares for `close()`: requests are still served, but each response closes its connection.
+   *
+   * Clients that keep their connections open then connect again, and a load balancer can send them elsewhere.
+   */
+  drain(): void {
+    this.#isDraining = true
   }
 
   /**
@@ -154,24 +168,28 @@ export class ClusterProxy {
     const { socket } = request
     if (!this.#begin(response, socket)) return
     const record = new RequestRecord(this.#recordOptions, request, { isUpgrade: false })
-    response.once('close', () => this.#end(response, socket))
+    response.once('close', () => {
+      record.ended()
+      this.#end(response, socket)
+    })
     const reject = (rejection: StatusResponse): void => {
-      record.rejected(rejection.status, rejection.why)
+      record.rejected(rejection)
       this.#connections.reject(socket, response)
       rejectRequest(request, response, rejection)
     }
+    if (this.#isDraining || this.#isClosing) response.shouldKeepAlive = false
     if (this.#isClosing) {
-      response.shouldKeepAlive = false
       reject(CLOSING)
       return
     }
-    const verdict = this.#check(request, { isUpgrade: false })
-    if (isRejection(verdict)) reject(verdict)
-    else if (mayContinue === false) reject(UNSUPPORTED_EXPECTATION)
-    else {
-      if (mayContinue) response.writeContinue()
-      void forward(this.#contextOf(request, verdict, record, reject), response)
-    }
+    this.#check(request, { isUpgrade: false }, record, (verdict) => {
+      if (isRejection(verdict)) reject(verdict)
+      else if (mayContinue === false) reject(UNSUPPORTED_EXPECTATION)
+      else {
+        if (mayContinue) response.writeContinue()
+        void forward(this.#contextOf(request, verdict, record, reject), response)
+      }
+    })
   }
 
   #handleUpgrade(request: IncomingMessage, socket: Duplex, early: Buffer): void {
@@ -182,26 +200,43 @@ export class ClusterProxy {
     }
     if (!this.#begin(request, request.socket)) return
     const record = new RequestRecord(this.#recordOptions, request, { isUpgrade: true })
+    socket.once('close', () => record.ended())
     const reject = (rejection: StatusResponse): void => {
-      record.rejected(rejection.status, rejection.why)
+      record.rejected(rejection)
       this.#connections.reject(request.socket, request)
       rejectUpgrade(request, socket, rejection)
     }
-    const verdict = this.#check(request, { isUpgrade: true })
-    if (this.#isClosing) reject(CLOSING)
-    else if (isRejection(verdict)) reject(verdict)
-    else void forwardUpgrade(this.#contextOf(request, verdict, record, reject), socket, early)
+    this.#check(request, { isUpgrade: true }, record, (verdict) => {
+      if (this.#isClosing) reject(CLOSING)
+      else if (isRejection(verdict)) reject(verdict)
+      else void forwardUpgrade(this.#contextOf(request, verdict, record, reject), socket, early)
+    })
   }
 
+  /**
+   * Checks a request. Calls `decide` at once, unless the caller's token must be reviewed first; then the client may
+   * have disconnected.
+   */
   #check(
     { method = '', url = '', rawHeaders }: IncomingMessage,
     { isUpgrade }: Pick<UncheckedRequest, 'isUpgrade'>,
-  ): AdmittedRequest | StatusResponse {
-    try {
-      return this.#guard({ method, target: url, rawHeaders, isUpgrade })
-    } catch (error) {
-      return internalError(this.#report(error))
+    record: RequestRecord,
+    decide: (verdict: Verdict) => void,
+  ): void {
+    const proceed = (verdict: Verdict): void => {
+      record.caller = verdict.caller?.user
+      decide(verdict)
     }
+    const fail = (error: unknown): void => proceed(internalError(this.#report(error)))
+    let verdict: Verdict | Promise<Verdict>
+    try {
+      verdict = this.#guard({ method, target: url, rawHeaders, isUpgrade })
+    } catch (error) {
+      fail(error)
+      return
+    }
+    if (verdict instanceof Promise) verdict.then(proceed, fail)
+    else proceed(verdict)
   }
 
   readonly #report = (error: unknown): UnexpectedError => {
@@ -222,7 +257,8 @@ export class ClusterProxy {
   ): ForwardContext {
     const gone = this.#connections.signalOf(request.socket)
     const report = this.#report
-    return { line: this.#line, request, admitted, gone, record, reject, report }
+    const isImpersonating = this.#isImpersonating
+    return { line: this.#line, request, admitted, isImpersonating, gone, record, reject, report }
   }
 
   /** Counts a request. Returns false, and closes the connection, if it has too many. */
@@ -274,28 +310,4 @@ const UNSUPPORTED_EXPECTATION: StatusResponse = {
   status: 417,
   why: 'the expectation',
   message: 'the only supported value of the Expect header is 100-continue. Remove the header.',
-}
-
-function readHosts(hosts: readonly string[] | 'any'): readonly string[] | 'any' {
-  if (hosts === 'any' || (Array.isArray(hosts) && hosts.length > 0)) return hosts
-  throw new TypeError(
-    'hosts must be "any" or a list of at least one host, such as "127.0.0.1:8001"',
-  )
-}
-
-/** Rejects an empty or short secret, which is most likely a mistake. */
-function readSecret({ secret, hosts }: ProxyOptions): string | undefined {
-  if (secret === undefined && hosts !== 'any') {
-    throw new TypeError('secret is required unless hosts is "any", as for a unix socket')
-  }
-  if (secret !== undefined && !/^[!-~]{16,}$/.test(secret)) {
-    throw new TypeError('secret must have at least 16 printable ASCII characters without spaces')
-  }
-  return secret
-}
-
-function readPrefix(prefix = '/'): string {
-  const whole = prefix.endsWith('/') ? prefix : `${prefix}/`
-  if (whole === '/' || /^(?:\/[\w~:-][\w.~:-]*)+\/$/.test(whole)) return whole
-  throw new TypeError('prefix must be a path, such as "/" or "/cluster/"')
 }

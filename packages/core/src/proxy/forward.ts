@@ -12,10 +12,12 @@ import { isCredentialError, type UnexpectedError } from '../errors/index.ts'
 import { isProgramError } from '../errors/unexpected-error.ts'
 import type { HeaderValues } from '../exchange/exchange.ts'
 import { upgradeExchange, upgradeWithServerOrigin } from '../exchange/upgrade.ts'
+import { impersonationHeaders } from '../request/headers.ts'
 import type { IncomingResponse } from '../request/incoming-response.ts'
 import type { Line } from '../request/line.ts'
 import type { RequestTarget } from '../request/request-target.ts'
 import type { AdmittedRequest } from './admit-request.ts'
+import type { Caller } from './authenticate.ts'
 import {
   closeAfterFlush,
   internalError,
@@ -30,6 +32,8 @@ export interface ForwardContext {
   readonly line: Line
   readonly request: IncomingMessage
   readonly admitted: AdmittedRequest
+  /** Whether the request is sent as its caller, by impersonation. */
+  readonly isImpersonating: boolean
   /** Aborts when the client disconnects. */
   readonly gone: AbortSignal
   readonly record: RequestRecord
@@ -63,7 +67,7 @@ export async function forward(context: ForwardContext, response: ServerResponse)
     response.destroy()
   }
   try {
-    const made = toOutgoingRequest(request, withDefaults(admitted.head, line), gone)
+    const made = toOutgoingRequest(request, headersFor(context), gone)
     const outgoing = made instanceof Promise ? await made : made
     incoming = await line.send(targetOn(line, admitted.path), outgoing)
     const headers = answerHeaders(incoming)
@@ -100,7 +104,7 @@ export async function forwardUpgrade(
     socket.destroy()
   }
   try {
-    const outgoing = toOutgoingUpgrade(request, withDefaults(admitted.head, line), gone)
+    const outgoing = toOutgoingUpgrade(request, headersFor(context), gone)
     // A client's Origin is the proxy's, which the server does not know.
     const via = admitted.head.origin === undefined ? upgradeExchange : upgradeWithServerOrigin
     incoming = await line.send(targetOn(line, admitted.path), outgoing, via)
@@ -156,6 +160,34 @@ function drop(incoming: IncomingResponse | undefined): void {
 function targetOn(line: Line, { written, search }: RequestPath): RequestTarget {
   if (line.hasServerPerLogin) return { pathname: written, search, isRelative: true }
   return { pathname: line.target.prefix + written, search }
+}
+
+/**
+ * Returns the headers of a request: those of the client, and the impersonation of the caller or the connection.
+ *
+ * The guard has rejected Impersonate headers of the client, if it may not send them.
+ */
+function headersFor({ line, admitted, isImpersonating }: ForwardContext): HeaderValues {
+  const { head, caller } = admitted
+  if (!isImpersonating) return withDefaults(head, line)
+  // Without a caller, the request would be sent with the rights of the proxy.
+  if (caller === undefined) throw new TypeError('a request without a caller cannot be impersonated')
+  const headers = { ...head.headers, ...impersonationHeaders(impersonationOf(caller)) }
+  return withDefaults({ ...head, headers, isImpersonating: true }, line)
+}
+
+const SERVICE_ACCOUNT = /^system:serviceaccount:([^:]+):[^:]+$/
+
+/**
+ * Leaves out the groups that the server adds by itself, so that the proxy needs no right to impersonate groups: those
+ * of a service account, if it has no others, and that of all authenticated users.
+ */
+function impersonationOf(caller: Caller): Caller {
+  const groups = caller.groups.filter((group) => group !== 'system:authenticated')
+  const namespace = SERVICE_ACCOUNT.exec(caller.user)?.[1]
+  const own = ['system:serviceaccounts', `system:serviceaccounts:${namespace}`]
+  const hasOnlyOwn = groups.length === own.length && own.every((group) => groups.includes(group))
+  return { ...caller, groups: namespace !== undefined && hasOnlyOwn ? [] : groups }
 }
 
 /**

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { createResponseOn } from '../bridge/send-response.ts'
 import type { CredentialError, UnexpectedError } from '../errors/index.ts'
+import type { Caller } from './authenticate.ts'
 
 /** How much of the body of a rejected request is read, so that the client gets to read the response. */
 const MAX_DRAIN_BYTES = 1024 * 1024
@@ -66,11 +67,14 @@ export function closeAfterFlush(socket: Duplex): void {
   socket.resume()
 }
 
-/** Responds to bytes that Node could not parse as a request. */
-export function rejectMalformed(socket: Duplex, error: Error & { code?: string }): void {
+/** Responds to bytes that Node could not parse as a request. Returns the response, if one was sent. */
+export function rejectMalformed(
+  socket: Duplex,
+  error: Error & { code?: string },
+): StatusResponse | undefined {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy()
-    return
+    return undefined
   }
   const rejection = describeParseError(error.code)
   const text = statusText(rejection)
@@ -79,6 +83,7 @@ export function rejectMalformed(socket: Duplex, error: Error & { code?: string }
     .join('')
   const head = `HTTP/1.1 ${rejection.status} ${STATUS_TEXTS[rejection.status] ?? 'Bad Request'}\r\n`
   socket.end(`${head}${lines}\r\n${text}`, () => socket.destroy())
+  return rejection
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {
@@ -111,6 +116,8 @@ export interface StatusResponse {
   readonly message: string
   /** The code of the error that caused it, if any. */
   readonly code?: string
+  /** Who sent the request, if that is known; not sent to the client. */
+  readonly caller?: Caller
 }
 
 /** The reasons of Kubernetes (metav1.StatusReason) where it has them; kubectl shows them. */

@@ -8,6 +8,12 @@ export interface ProxyRules {
   readonly rejectMethods: readonly RegExp[]
   /** Allows only GET, HEAD and OPTIONS, and no path that forwards to a pod, a service or a node. By default false. */
   readonly readOnly?: boolean
+  /**
+   * User names of the callers that are allowed, with `authenticate`: exact, or all service accounts of a namespace as
+   * `system:serviceaccount:NAMESPACE:*`. By default all: then every caller uses the rights of the proxy's credential,
+   * unless callers are impersonated.
+   */
+  readonly acceptCallers?: readonly string[] | undefined
   /** Allows `Impersonate-*` headers. By default, a request with such a header is rejected. */
   readonly allowImpersonation?: boolean
 }
@@ -19,6 +25,18 @@ export const DEFAULT_RULES: ProxyRules = {
   rejectPaths: [/^\/api\/.*\/pods\/.*\/exec/s, /^\/api\/.*\/pods\/.*\/attach/s],
   rejectMethods: [/^$/],
 }
+
+/** Returns whether the rules allow a caller. */
+export function isAcceptedCaller({ acceptCallers }: ProxyRules, user: string): boolean {
+  if (acceptCallers === undefined) return true
+  return acceptCallers.some((accepted) => {
+    if (!WHOLE_NAMESPACE.test(accepted)) return user === accepted
+    const prefix = accepted.slice(0, -1)
+    return user.startsWith(prefix) && !user.slice(prefix.length).includes(':')
+  })
+}
+
+const WHOLE_NAMESPACE = /^system:serviceaccount:[^:*]+:\*$/
 
 /** A request, as far as rules depend on it. */
 interface RuleInput {

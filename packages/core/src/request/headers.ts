@@ -82,7 +82,8 @@ export function impersonatesUser({ 'impersonate-user': user = '' }: HeaderValues
   return first.trim() !== ''
 }
 
-function impersonationHeaders({ user, uid, groups, extra }: Impersonation): HeaderValues {
+/** Returns the headers with which a request acts as another user. */
+export function impersonationHeaders({ user, uid, groups, extra }: Impersonation): HeaderValues {
   const headers: HeaderValues = { 'impersonate-user': utf8Bytes(user) }
   if (uid !== undefined) headers['impersonate-uid'] = utf8Bytes(uid)
   if (groups.length > 0) headers['impersonate-group'] = groups.map(utf8Bytes)
