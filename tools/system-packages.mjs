@@ -21,6 +21,7 @@ const PACKAGES = [
   { command: 'softhsm2-util', probe: ['--version'], debian: 'softhsm2', for: 'PKCS#11 tokens' },
   { command: 'opensc-tool', probe: ['--version'], debian: 'opensc', for: 'PKCS#11 tokens' },
   { command: 'chromium', probe: ['--version'], debian: 'chromium', for: 'the page' },
+  { command: 'buildah', probe: ['--version'], debian: 'buildah', for: 'the image' },
   { command: 'swtpm', probe: ['--version'], debian: 'swtpm', for: 'TPMs' },
   { command: 'tpm2_ptool', probe: ['--help'], debian: 'libtpm2-pkcs11-tools', for: 'TPMs' },
 ]
