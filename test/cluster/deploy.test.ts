@@ -1,18 +1,18 @@
-import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { COMMANDS } from '../../packages/cli/src/command-table.ts'
 import { issue, makeAuthority } from './harness/certificates.ts'
 import { TestCluster } from './harness/test-cluster.ts'
+import { until } from './harness/until.ts'
+import { adminKubectl, MANIFESTS, type Rendered, render } from './run/admin-kubectl.ts'
 import { ask } from './run/ask.ts'
 import { ServiceAccount } from './run/bound-tokens.ts'
+import { AUDIENCE, CallersScene } from './run/callers-scene.ts'
 import { ownContainers, type PodSpec, startContainer } from './run/container.ts'
 import { canBePod, NEEDS_POD } from './run/pod-process.ts'
 
 const cluster = new TestCluster(inject('cluster'))
-const FOLDER = fileURLToPath(new URL('../../deploy/kubernetes', import.meta.url))
 const RESTRICTED = ['enforce', 'warn'].map(
   (what) => `pod-security.kubernetes.io/${what}=restricted`,
 )
@@ -20,18 +20,7 @@ const SECRET = '/etc/kubecred/secret'
 const TLS = '/etc/kubecred/tls'
 const ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount'
 
-/** Runs kubectl as administrator; warnings are errors. */
-function kubectl(...args: string[]): string {
-  const { kubeconfig, programs, folder } = cluster.facts
-  const all = ['--kubeconfig', kubeconfig, '--cache-dir', join(folder, 'cache')]
-  const { status, stdout, stderr } = spawnSync(
-    programs.kubectl,
-    [...all, '--warnings-as-errors', ...args],
-    { encoding: 'utf8' },
-  )
-  if (status !== 0) throw new Error(`kubectl ${args.join(' ')}: ${stdout}${stderr}`)
-  return stdout
-}
+const kubectl = (...args: string[]): string => adminKubectl(cluster, ...args)
 
 /** A third-party application that meets the restricted standard, with the sidecar. */
 function writeApplication(namespace: string): string {
@@ -61,7 +50,7 @@ function writeApplication(namespace: string): string {
     kind: 'Kustomization',
     namespace,
     resources: ['application.json'],
-    components: [relative(folder, join(FOLDER, 'sidecar'))],
+    components: [relative(folder, join(MANIFESTS, 'sidecar'))],
   }
   writeFileSync(join(folder, 'kustomization.yaml'), JSON.stringify(kustomization))
   return folder
@@ -72,10 +61,12 @@ interface Template {
   readonly spec: PodSpec
 }
 
-async function templateOf(namespace: string, name: string): Promise<Template> {
-  const path = `/apis/apps/v1/namespaces/${namespace}/deployments/${name}`
-  const { body } = await cluster.admin('GET', path)
-  return body.spec.template
+/** Returns the pod of the Deployment that a folder renders, with the defaults of the API server. */
+function templateOf(folder: string): Template {
+  const made = JSON.parse(kubectl('apply', '--dry-run=server', '-o', 'json', '-k', folder))
+  // Several objects are a list, one is itself.
+  const items: readonly Rendered[] = made.items ?? [made]
+  return items.find(({ kind }) => kind === 'Deployment')?.spec.template
 }
 
 /** Creates a pod as a ReplicaSet would. */
@@ -86,29 +77,26 @@ async function createPod(namespace: string, { metadata, spec }: Template): Promi
   return status === 201 ? 'accepted' : text
 }
 
+const OVERLAYS = ['token-review', 'shared-secret'] as const
+const NAMES = [...OVERLAYS, 'sidecar'] as const
+type Name = (typeof NAMES)[number]
+
 let sidecars: string
-let pods: Readonly<Record<'deployment' | 'sidecar', Template>>
+let pods: Readonly<Record<Name, Template>>
 
 beforeAll(async () => {
-  kubectl('apply', '-f', join(FOLDER, 'deployment/namespace.yaml'))
+  kubectl('apply', '-f', join(MANIFESTS, 'base/namespace.yaml'))
   kubectl('label', 'namespace', 'kubecred', '--overwrite', ...RESTRICTED)
   sidecars = await cluster.namespace()
   kubectl('label', 'namespace', sidecars, ...RESTRICTED)
 })
 
-interface Rendered {
-  readonly kind: string
-  // biome-ignore lint/suspicious/noExplicitAny: a specification of any kind.
-  readonly spec: any
-}
-
-describe('the Deployment rendered by kustomize', () => {
+describe.each(OVERLAYS)('the overlay %s rendered by kustomize', (name) => {
   const PROXY = { matchLabels: { 'app.kubernetes.io/name': 'kubecred-proxy' } }
   let items: readonly Rendered[]
   const spec = (kind: string): Rendered['spec'] => items.find((item) => item.kind === kind)?.spec
   beforeAll(() => {
-    const path = join(FOLDER, 'deployment')
-    items = JSON.parse(kubectl('apply', '--dry-run=client', '-o', 'json', '-k', path)).items
+    items = render(cluster, `overlays/${name}`)
   })
 
   it('selects the pods of the proxy, and admits clients with its label', () => {
@@ -120,41 +108,47 @@ describe('the Deployment rendered by kustomize', () => {
       { namespaceSelector: {}, podSelector: { matchLabels: { 'kubecred/proxy-client': 'true' } } },
     ])
   })
+
+  it('has enough time to end', () => {
+    const { terminationGracePeriodSeconds: limit, containers } = spec('Deployment').template.spec
+    const args: string = containers[0].args.join(' ')
+    const [, delay, grace] = /--shutdown-delay=(\d+)s .*--shutdown-grace=(\d+)s/.exec(args) ?? []
+    expect(limit).toBeGreaterThan(Number(delay) + Number(grace))
+  })
 })
 
 describe('deploy/kubernetes', () => {
   it.each([
-    ['deployment', 7],
+    ['overlays/token-review', 9],
+    ['overlays/shared-secret', 7],
     ['sidecar-example', 2],
   ])('%s is what the API server wants', (name, count) => {
-    const said = kubectl('apply', '--dry-run=server', '-k', join(FOLDER, name))
+    const said = kubectl('apply', '--dry-run=server', '-k', join(MANIFESTS, name))
     expect(said.match(/\(server dry run\)$/gm)).toHaveLength(count)
   })
 
   describe('in the cluster', () => {
-    beforeAll(async () => {
-      kubectl('apply', '-k', join(FOLDER, 'deployment'))
-      kubectl('apply', '-k', writeApplication(sidecars))
+    beforeAll(() => {
       pods = {
-        deployment: await templateOf('kubecred', 'kubecred-proxy'),
-        sidecar: await templateOf(sidecars, 'theirs'),
+        'token-review': templateOf(join(MANIFESTS, 'overlays/token-review')),
+        'shared-secret': templateOf(join(MANIFESTS, 'overlays/shared-secret')),
+        sidecar: templateOf(writeApplication(sidecars)),
       }
     })
 
-    it.each(['deployment', 'sidecar'] as const)(
-      'uses only existing flags of the proxy: %s',
-      (name) => {
-        const flags = COMMANDS.find((command) => command.name === 'proxy')?.flags ?? []
-        const [{ args: [command, ...args] = [] } = {}, ...others] = ownContainers(pods[name].spec)
-        expect({ command, others }).toEqual({ command: 'proxy', others: [] })
-        const named = args.map((arg) => /^--([\w-]+)/.exec(arg)?.[1])
-        expect(named.length).toBeGreaterThan(3)
-        expect(flags).toEqual(expect.arrayContaining(named))
-      },
-    )
+    it.each(NAMES)('uses only existing flags of the proxy: %s', (name) => {
+      const flags = COMMANDS.find((command) => command.name === 'proxy')?.flags ?? []
+      const [{ args: [command, ...args] = [] } = {}, ...others] = ownContainers(pods[name].spec)
+      expect({ command, others }).toEqual({ command: 'proxy', others: [] })
+      const named = args.map((arg) => /^--([\w-]+)/.exec(arg)?.[1])
+      expect(named.length).toBeGreaterThan(3)
+      expect(flags).toEqual(expect.arrayContaining(named))
+    })
 
     it('creates pods that meet the restricted standard', async () => {
-      expect(await createPod('kubecred', pods.deployment)).toBe('accepted')
+      for (const name of OVERLAYS) {
+        expect(await createPod('kubecred', pods[name])).toBe('accepted')
+      }
       expect(await createPod(sidecars, pods.sidecar)).toBe('accepted')
       // The standard is enforced: a pod that asks for more is rejected.
       const root = { containers: [{ name: 'root', image: 'root:1' }] }
@@ -166,12 +160,12 @@ describe('deploy/kubernetes', () => {
       const secret = 'a-secret-of-the-test-suite'
       const headers = { authorization: `Bearer ${secret}` }
 
-      /** Our container, with its own account and the contents of its volumes. */
-      async function start(name: 'deployment' | 'sidecar', more = {}) {
+      /** Our container, with an account and the contents of its volumes. */
+      async function start(name: Name, more = {}, given?: ServiceAccount) {
         const { spec } = pods[name]
         const [container] = ownContainers(spec)
         if (container === undefined) throw new Error(`no container of ours in ${name}`)
-        const account = await ServiceAccount.create(cluster, await cluster.namespace())
+        const account = given ?? (await ServiceAccount.create(cluster, await cluster.namespace()))
         const { token } = await account.token()
         const { namespace } = account
         const { caPem } = cluster.facts.access
@@ -182,26 +176,56 @@ describe('deploy/kubernetes', () => {
         })
       }
 
-      it.concurrent('the Deployment serves over TLS, read-only, and reports its health', async () => {
-        const host = 'kubecred-proxy.kubecred.svc'
+      const host = 'kubecred-proxy.kubecred.svc'
+
+      /** The files of a certificate for the name of the Service, and how a client checks it. */
+      async function makeTls() {
         const authority = await makeAuthority('proxy-ca')
         const names = [{ type: 'dns', value: host }] as const
         const pair = await issue('proxy-ca', authority, { user: host, names })
         const files = { 'tls.crt': pair.certificate, 'tls.key': pair.key }
-        const { running, url, healthUrl } = await start('deployment', { [TLS]: files })
-        const tls = { ca: authority.certificate, servername: host }
+        return { files, client: { ca: authority.certificate, servername: host } }
+      }
+
+      it.concurrent('the overlay shared-secret serves over TLS, read-only, with health and metrics', async () => {
+        const tls = await makeTls()
+        const { running, url, healthUrl } = await start('shared-secret', { [TLS]: tls.files })
         const send = (path: string, options = {}) =>
-          ask(`${url}${path}`, { ...tls, headers: { ...headers, host }, ...options })
+          ask(`${url}${path}`, { ...tls.client, headers: { ...headers, host }, ...options })
         try {
           expect((await send('/version')).status).toBe(200)
           expect((await send('/version', { headers: { host } })).status).toBe(401)
           expect((await send('/api/v1/namespaces', { method: 'POST' })).status).toBe(403)
           expect(await ask(`${healthUrl}/livez`)).toEqual({ status: 200, text: 'ok\n' })
           expect(await ask(`${healthUrl}/readyz`)).toEqual({ status: 200, text: 'ok\n' })
+          expect((await ask(`${healthUrl}/metrics`)).text).toContain(
+            'kubecred_proxy_requests_total{',
+          )
         } finally {
           running.child.kill('SIGTERM')
         }
         expect(await running.end()).toBe(0)
+        expect(running.out).toMatch(/"status":401,.*"refused":"the secret"/)
+      })
+
+      it.concurrent('the overlay token-review serves callers by their own tokens', async () => {
+        const tls = await makeTls()
+        const scene = await CallersScene.create(cluster)
+        const caller = await ServiceAccount.create(cluster, scene.namespace, 'web')
+        const { token } = await caller.token([AUDIENCE])
+        const { running, url } = await start('token-review', { [TLS]: tls.files }, scene.proxy)
+        const send = (more = {}) =>
+          ask(`${url}/version`, { ...tls.client, headers: { host, ...more } })
+        try {
+          const authorization = `Bearer ${token}`
+          await until(async () => (await send({ authorization })).status === 200)
+          expect((await send()).status).toBe(401)
+          expect((await send(headers)).status).toBe(401)
+        } finally {
+          running.child.kill('SIGTERM')
+        }
+        expect(await running.end()).toBe(0)
+        expect(running.out).toContain(`"caller":"${caller.user}"`)
       })
 
       it.concurrent('the sidecar serves its pod', async () => {

@@ -10,7 +10,7 @@ interface BoundToken {
 /** A role that a controller manager would aggregate into "view". */
 const VIEW = 'system:aggregate-to-view'
 
-/** A service account that may read nearly everything. */
+/** A service account that may read nearly everything, or nothing. */
 export class ServiceAccount {
   readonly namespace: string
   readonly name: string
@@ -26,14 +26,17 @@ export class ServiceAccount {
     cluster: TestCluster,
     namespace: string,
     name = 'app',
+    rights: 'view' | 'no rights' = 'view',
   ): Promise<ServiceAccount> {
     const base = `/api/v1/namespaces/${namespace}/serviceaccounts`
     await cluster.create(base, { metadata: { name } })
-    await cluster.create('/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
-      metadata: { name: cluster.unique('reads') },
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: VIEW },
-      subjects: [{ kind: 'ServiceAccount', name, namespace }],
-    })
+    if (rights === 'view') {
+      await cluster.create('/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
+        metadata: { name: cluster.unique('reads') },
+        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: VIEW },
+        subjects: [{ kind: 'ServiceAccount', name, namespace }],
+      })
+    }
     return new ServiceAccount(cluster, namespace, name)
   }
 
@@ -41,15 +44,23 @@ export class ServiceAccount {
     return `system:serviceaccount:${this.namespace}:${this.name}`
   }
 
-  /** Requests a token from the TokenRequest API, as the kubelet does. Its minimum lifetime is ten minutes. */
-  async token(): Promise<BoundToken> {
+  /**
+   * Requests a token from the TokenRequest API, as the kubelet does. Its minimum lifetime is ten minutes.
+   *
+   * @param audiences By default that of the API server.
+   */
+  async token(audiences?: readonly string[]): Promise<BoundToken> {
     const base = `/api/v1/namespaces/${this.namespace}`
     const name = this.#cluster.unique('bound')
     await this.#cluster.create(`${base}/secrets`, { metadata: { name } })
     const { status } = await this.#cluster.create(`${base}/serviceaccounts/${this.name}/token`, {
       kind: 'TokenRequest',
       apiVersion: 'authentication.k8s.io/v1',
-      spec: { expirationSeconds: 600, boundObjectRef: { kind: 'Secret', apiVersion: 'v1', name } },
+      spec: {
+        expirationSeconds: 600,
+        boundObjectRef: { kind: 'Secret', apiVersion: 'v1', name },
+        ...(audiences && { audiences }),
+      },
     })
     const end = async (): Promise<void> => {
       await this.#cluster.admin('DELETE', `${base}/secrets/${name}`)
