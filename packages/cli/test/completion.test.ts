@@ -98,7 +98,8 @@ describe('completion', () => {
       name,
       context: { cluster: 'c', user: 'u' },
     }))
-    writeFileSync(kubeconfig, JSON.stringify({ contexts }))
+    // Unescaped, this character would make the whole file invalid.
+    writeFileSync(kubeconfig, JSON.stringify({ contexts }).replaceAll('\u2028', '\\u2028'))
     const { out } = await runFake(['completion', 'contexts', '--kubeconfig', kubeconfig])
     expect(out.trim().split('\n').sort()).toEqual([...good].sort())
   })
