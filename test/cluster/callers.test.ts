@@ -61,6 +61,10 @@ describe('kubecred proxy with the rights and flags of overlays/token-review', ()
       expect(event && credentialOf(event)).not.toBe(id)
       const line = await logged(({ caller: name }) => name === caller.user)
       expect(line).toMatchObject({ method: 'GET', path: '/api/v1/namespaces/default/configmaps' })
+      const { user, impersonatedUser, verb, responseStatus } = event ?? {}
+      const audited = { verb, user: user?.username, impersonatedUser: impersonatedUser?.username }
+      process.stderr.write(`access log: ${JSON.stringify(line)}\n`)
+      process.stderr.write(`audit log: ${JSON.stringify({ ...audited, responseStatus })}\n`)
       expect(proxy.running.out).not.toContain(token)
       expect(proxy.running.out).not.toContain(mark)
     }
