@@ -44,7 +44,7 @@ export class AbortableQueue<T> {
       }
       const onAbort = (): void => waiting.leave(signal?.reason)
       this.#waiting.add(waiting)
-      signal?.addEventListener('abort', onAbort, { once: true })
+      signal?.addEventListener('abort', onAbort)
       const stopLimit = limit?.(waiting.leave)
     })
   }

@@ -141,7 +141,7 @@ function whenAcquired<C>(
     stale,
     // A credential in use until its renewal was accepted, even if it lived for less than forgetRefusalsMs.
     refusals: hasServed(state) ? 0 : state.refusals,
-    ...pauseAfterRefusal(state, event.jitter, now, policy),
+    refusalsPausedUntil: pauseAfterRefusal(state, event.jitter, now, policy),
   }
   const effects: Effect[] = []
   if (old !== undefined && !isSame) effects.push({ do: 'retire', ticket: old.ticket })
@@ -187,7 +187,7 @@ function whenFailed<C>(
     pausedUntil: onlyAhead ? state.pausedUntil : until,
     aheadPausedUntil: until,
     lastError: event.error,
-    ...pauseAfterRefusal(state, event.jitter, now, policy),
+    refusalsPausedUntil: pauseAfterRefusal(state, event.jitter, now, policy),
   }
   return [next, ...wakeFor(next, now, policy)]
 }
@@ -253,10 +253,11 @@ function pauseAfterRefusal<C>(
   jitter: number,
   now: number,
   policy: LifecyclePolicy,
-): Pick<State<C>, 'refusalsPausedUntil'> {
+): number {
   const { refusals, attempt, refusalsPausedUntil } = state
-  if (attempt?.reason !== 'refused') return { refusalsPausedUntil }
-  return { refusalsPausedUntil: now + backOff(refusals, policy, jitter) }
+  return attempt?.reason === 'refused'
+    ? now + backOff(refusals, policy, jitter)
+    : refusalsPausedUntil
 }
 
 /** Ends pauses longer than any that `backOff` returns: the clock was set back. */

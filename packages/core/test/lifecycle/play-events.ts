@@ -1,4 +1,4 @@
-import { DEFAULT_LIFECYCLE as policy } from '../../src/lifecycle/policy.ts'
+import { type LifecyclePolicy, DEFAULT_LIFECYCLE as policy } from '../../src/lifecycle/policy.ts'
 import { type Event, emptyState, type State } from '../../src/lifecycle/state.ts'
 import { step } from '../../src/lifecycle/state-machine.ts'
 
@@ -22,6 +22,12 @@ export function acquired(ticket: number, more: Partial<Acquired> = {}): Acquired
 
 /** Plays events at times and returns the last state with all effects. */
 export function play(...script: [number, Event<string>][]) {
+  return playWith(policy, ...script)
+}
+
+/** The same with another policy. Also returns the time that the last event set the timer to. */
+export function playWith(policy: LifecyclePolicy, ...script: [number, Event<string>][]) {
+  let timer: number | undefined
   let state: State<string> = emptyState()
   const effects: unknown[] = []
   for (const [now, event] of script) {
@@ -29,9 +35,10 @@ export function play(...script: [number, Event<string>][]) {
     effects.push(
       ...done.map((effect) => ('ticket' in effect ? `${effect.do} ${effect.ticket}` : effect.do)),
     )
+    timer = done.find((effect) => effect.do === 'set-timer')?.at
     state = next
   }
-  return { state, effects }
+  return { state, effects, timer }
 }
 
 export const requested = { type: 'requested' } as const

@@ -39,14 +39,20 @@ describe('the refresh window of a token', () => {
     expect(aheadOf(60 * SECOND, 0, -1)).toBeCloseTo(10.8 * SECOND)
   })
 
-  it('does not exist for a credential that does not expire', () => {
-    expect(
-      refreshTime(
-        { now: 0, expiresAt: Number.POSITIVE_INFINITY, lastRunMs: 0, jitter: 0 },
-        DEFAULT_LIFECYCLE,
-      ),
-    ).toBe(Number.POSITIVE_INFINITY)
+  it('depends on the time that is left, not on the time of day', () => {
+    const life = { now: HOUR, expiresAt: HOUR + 60 * SECOND, lastRunMs: 0, jitter: 0 }
+    expect(refreshTime(life, DEFAULT_LIFECYCLE)).toBeCloseTo(HOUR + 48 * SECOND)
   })
+
+  it.each([DEFAULT_LIFECYCLE.refreshAheadLimitMs, Number.POSITIVE_INFINITY])(
+    'does not exist for a credential that does not expire, with a limit of %s ms',
+    (refreshAheadLimitMs) => {
+      const life = { now: 0, expiresAt: Number.POSITIVE_INFINITY, lastRunMs: 0, jitter: 0 }
+      expect(refreshTime(life, { ...DEFAULT_LIFECYCLE, refreshAheadLimitMs })).toBe(
+        Number.POSITIVE_INFINITY,
+      )
+    },
+  )
 })
 
 describe('the refresh window of a certificate', () => {
@@ -92,6 +98,27 @@ describe('the refresh window of a certificate', () => {
       }
     },
   )
+
+  const from = (notBefore: number, now: number, lastRunMs: number, jitter: number): number => {
+    const certificate = { notBefore, notAfter: notBefore + 100 * HOUR }
+    const life = { now, expiresAt: Number.POSITIVE_INFINITY, certificate, lastRunMs, jitter }
+    return certificate.notAfter - refreshTime(life, DEFAULT_LIFECYCLE)
+  }
+
+  it('depends on its lifetime, not on the date of its start', () => {
+    expect(from(1000 * HOUR, 1000 * HOUR, 0, 0)).toBeCloseTo(0.9 * HOUR)
+  })
+
+  it('varies by a tenth, and never begins before the last hundredth', () => {
+    expect(from(0, 0, 0, 1)).toBeCloseTo(0.8 * HOUR)
+    expect(from(0, 0, 0, -1)).toBeCloseTo(HOUR)
+    expect(from(0, 0, 2 * HOUR, 1)).toBeCloseTo(1.1 * (4 * HOUR + 10 * SECOND))
+    expect(from(0, 0, 2 * HOUR, -1)).toBeCloseTo(0.9 * (4 * HOUR + 10 * SECOND))
+  })
+
+  it('is never more than half the time that is left', () => {
+    expect(from(1000 * HOUR, 1099 * HOUR, 2 * HOUR, 0)).toBeCloseTo(0.5 * HOUR)
+  })
 
   it('gives way to an earlier expiry', () => {
     expect(at(100 * DAY, HOUR)).toBe(HOUR - 300 * SECOND)

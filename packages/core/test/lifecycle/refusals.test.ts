@@ -51,6 +51,31 @@ describe('a refused credential', () => {
     })
   })
 
+  it('is sent after a second refusal, also while another run is in flight', () => {
+    const { state } = play(...held, [10, rejected(1)], [20, acquired(2)], [2000, rejected(2)])
+    expect(state.attempt).toEqual({ ticket: 3, reason: 'refused' })
+    expect(verdict(state, 2000)).toMatchObject({ is: 'use', held: { ticket: 2 } })
+  })
+
+  it('is sent again once the server accepts it, also while a run is in flight, and still counts', () => {
+    const { state } = play(...held, [10, rejected(1)], [15, accepted(1)])
+    expect(verdict(state, 15)).toMatchObject({ is: 'use', held: { ticket: 1 } })
+    expect(step(state, acquired(2), 20, policy)[0].refusals).toBe(1)
+  })
+
+  it('stays refused if the run returns it again, and only then', () => {
+    const isRefused = (isSame: boolean) =>
+      play(...held, [10, rejected(1)], [20, acquired(2, { isSame })]).state.held?.isRefused
+    expect([isRefused(true), isRefused(false)]).toEqual([true, false])
+  })
+
+  it('causes no run during the pause after a failed one', () => {
+    const renewed: [number, Event<string>][] = [...held, [1, { type: 'renew' }], [1, failed(2)]]
+    const { state } = play(...renewed, [1000, rejected(1)])
+    expect([state.attempt, state.held?.isRefused]).toEqual([undefined, true])
+    expect(play(...renewed, [1001, rejected(1)]).state.attempt?.reason).toBe('refused')
+  })
+
   it('no longer counts once its replacement was accepted until its renewal, however short its lifetime', () => {
     const life = (ticket: number) => acquired(ticket, { expiresAt: 20_000 * ticket })
     const { state } = play(

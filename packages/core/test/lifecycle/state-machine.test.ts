@@ -2,13 +2,23 @@ import { describe, expect, it } from 'vitest'
 import { DEFAULT_LIFECYCLE as policy } from '../../src/lifecycle/policy.ts'
 import { type Event, emptyState, type State } from '../../src/lifecycle/state.ts'
 import { step, verdict } from '../../src/lifecycle/state-machine.ts'
-import { acquired, failed, MINUTE, play, rejected, requested, tenMinutes } from './play-events.ts'
+import {
+  acquired,
+  failed,
+  MINUTE,
+  play,
+  playWith,
+  rejected,
+  requested,
+  tenMinutes,
+} from './play-events.ts'
 
 describe('an empty state', () => {
   it('starts one run for any number of requests', () => {
     const { effects, state } = play([0, requested], [0, requested], [5, requested])
     expect(effects).toEqual(['acquire 1'])
     expect(verdict(state, 5)).toEqual({ is: 'wait' })
+    expect(verdict(emptyState(), 0)).toEqual({ is: 'wait' })
   })
 })
 
@@ -19,7 +29,7 @@ describe('the credential in use', () => {
   ]
 
   it('is used without a run while it is fresh', () => {
-    const { effects, state } = play(...begun, [MINUTE, requested])
+    const { effects, state } = play(...begun, [MINUTE, requested], [MINUTE, requested])
     expect(effects).toEqual(['acquire 1', 'set-timer', 'set-timer'])
     expect(verdict(state, MINUTE)).toMatchObject({ is: 'use', held: { ticket: 1 } })
   })
@@ -40,10 +50,16 @@ describe('the credential in use', () => {
     expect(effects).not.toContain('acquire 2')
   })
 
+  it('is not renewed before its refresh window, if the timer fires too early', () => {
+    const { state } = play(...begun, [MINUTE, requested], [2 * MINUTE, { type: 'timer-fired' }])
+    expect(state.attempt).toBeUndefined()
+  })
+
   it('is retired and replaced once expired, and no longer handed out', () => {
     const { effects, state } = play(...begun, [11 * MINUTE, requested])
     expect(effects.slice(-2)).toEqual(['retire 1', 'acquire 2'])
     expect(verdict(state, 11 * MINUTE)).toEqual({ is: 'wait' })
+    expect(verdict(play(...begun).state, 10 * MINUTE)).toEqual({ is: 'wait' })
   })
 
   it('is retired at its expiry also without a request', () => {
@@ -94,7 +110,7 @@ describe('the credential in use', () => {
   it('is fetched again on renew also during a pause, and after it has expired', () => {
     const failing = play(...begun, [1, { type: 'renew' }], [1, failed(2)], [2, { type: 'renew' }])
     expect(failing.state.attempt).toEqual({ ticket: 3, reason: 'ahead' })
-    const expired = play(...begun, [11 * MINUTE, { type: 'renew' }])
+    const expired = play(...begun, [10 * MINUTE, { type: 'renew' }])
     expect(expired.effects.slice(-2)).toEqual(['retire 1', 'acquire 2'])
     expect(expired.state.attempt?.reason).toBe('expired')
     const none = play([0, requested], [0, failed(1)], [1, { type: 'renew' }])
@@ -134,14 +150,26 @@ describe('the credential in use', () => {
     expect(state.held?.expiresAt).toBe(5 * MINUTE)
   })
 
-  it('is used for a while if it arrived expired, with a warning', () => {
-    const { state, effects } = play(
-      [MINUTE, requested],
-      [MINUTE, acquired(1, { expiresAt: MINUTE - 1 })],
-    )
-    expect(effects).toContain('warn-stale')
-    expect(state.held?.expiresAt).toBe(MINUTE + 10_000)
-  })
+  it.each([MINUTE, MINUTE - 1])(
+    'is used until its expiry if its certificate had expired when it arrived, at %d ms',
+    (notAfter) => {
+      const certificate = { notBefore: 0, notAfter }
+      const { state } = play(
+        [MINUTE, requested],
+        [MINUTE, acquired(1, { ...tenMinutes, certificate })],
+      )
+      expect(state.held?.expiresAt).toBe(10 * MINUTE)
+    },
+  )
+
+  it.each([MINUTE, MINUTE - 1])(
+    'is used for a while if it arrived expired, at %d ms, with a warning',
+    (expiresAt) => {
+      const { state, effects } = play([MINUTE, requested], [MINUTE, acquired(1, { expiresAt })])
+      expect(effects).toContain('warn-stale')
+      expect(state.held?.expiresAt).toBe(MINUTE + 10_000)
+    },
+  )
 
   it('is fetched at growing intervals if it keeps arriving expired', () => {
     let now = 0
@@ -167,6 +195,8 @@ describe('a failed run', () => {
   it('is tried again when the pause is over', () => {
     const { effects } = play([0, requested], [0, failed(1)], [999, requested], [1000, requested])
     expect(effects).toEqual(['acquire 1', 'acquire 2'])
+    const { state } = play([0, requested], [0, failed(1)], [1000, requested])
+    expect(verdict(state, 1000)).toEqual({ is: 'wait' })
   })
 
   it('is followed by a pause that grows each time, up to the limit', () => {
@@ -198,11 +228,10 @@ describe('a failed run', () => {
     )
     expect(verdict(state, 9 * MINUTE)).toMatchObject({ is: 'use', held: { ticket: 1 } })
     expect(state.attempt).toBeUndefined()
+    expect(step(state, requested, 9 * MINUTE + 1000, policy)[0].attempt?.reason).toBe('ahead')
   })
 
   it('does not delay a run that may prompt the user if it was ahead of the expiry', () => {
-    const asking = { ...policy, mayPrompt: true }
-    let state: State<string> = emptyState()
     const script: [number, Event<string>][] = [
       [0, requested],
       [0, acquired(1, tenMinutes)],
@@ -211,13 +240,23 @@ describe('a failed run', () => {
       [10 * MINUTE, failed(2)],
       [10 * MINUTE, requested],
     ]
-    for (const [now, event] of script) [state] = step(state, event, now, asking)
-    expect(state.attempt).toEqual({ ticket: 3, reason: 'expired' })
+    const asking = { ...policy, mayPrompt: true }
+    expect(playWith(asking, ...script).state.attempt).toEqual({ ticket: 3, reason: 'expired' })
+    expect(playWith(policy, ...script).state.attempt).toBeUndefined()
+    const first = playWith(asking, [0, requested], [0, failed(1)], [999, requested])
+    expect(first.state.attempt).toBeUndefined()
   })
 
   it('delays the next run by no more than the longest pause if the clock is set back', () => {
     const { effects } = play([1e12, requested], [1e12, failed(1)], [0, requested])
     expect(effects).toEqual(['acquire 1', 'acquire 2'])
+  })
+
+  it('keeps the pauses that are possible if the clock is set back', () => {
+    const longest = 1.2 * policy.backoffLimitMs
+    const pauses = { pausedUntil: 1e12, aheadPausedUntil: longest, refusalsPausedUntil: 5 }
+    const [state] = step({ ...emptyState<string>(), ...pauses }, { type: 'forget' }, 0, policy)
+    expect(state).toMatchObject({ ...pauses, pausedUntil: Number.NEGATIVE_INFINITY })
   })
 })
 
