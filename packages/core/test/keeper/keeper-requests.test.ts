@@ -1,40 +1,14 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { ClosedError, PluginExitedError } from '../../src/errors/index.ts'
 import { Keeper } from '../../src/keeper/keeper.ts'
-import { Secret } from '../../src/secret/secret.ts'
-import type { Acquired, Source } from '../../src/sources/source.ts'
 import { FakeClock } from '../../src/testing/index.ts'
-
-const crypto = {
-  digest: (text: string) => text,
-  readPair: () => 'mismatch' as const,
-  readChain: () => 'no-certificate' as const,
-  isSignature: () => false,
-  jitter: () => 0,
-}
-
-interface HandAsk {
-  answer(token: string): void
-  fail(error: Error): void
-}
+import { HandSource, plainCrypto } from './hand-source.ts'
 
 let keeper: Keeper
-let source: Source & { readonly asks: HandAsk[] }
+let source: HandSource
 beforeEach(() => {
-  const asks: HandAsk[] = []
-  source = {
-    label: { kind: 'exec', name: 'hand' },
-    asks,
-    acquire: () =>
-      new Promise<Acquired>((resolve, reject) => {
-        const expiresAt = Number.POSITIVE_INFINITY
-        asks.push({
-          answer: (token) => resolve({ credential: { token: new Secret(token) }, expiresAt }),
-          fail: reject,
-        })
-      }),
-  }
-  keeper = new Keeper(source, { clock: new FakeClock(1_000_000), crypto })
+  source = new HandSource()
+  keeper = new Keeper(source, { clock: new FakeClock(1_000_000), crypto: plainCrypto })
 })
 
 describe('at the request of a user, a keeper', () => {

@@ -3,40 +3,11 @@ import { ClosedError, PluginExitedError } from '../../src/errors/index.ts'
 import { Keeper } from '../../src/keeper/keeper.ts'
 import type { CredentialEvent } from '../../src/ports/observer.ts'
 import { Secret } from '../../src/secret/secret.ts'
-import type { AcquireContext, Acquired, Source } from '../../src/sources/source.ts'
+import type { Source } from '../../src/sources/source.ts'
 import { FakeClock } from '../../src/testing/index.ts'
+import { plainCrypto as crypto, HandSource, settled } from './hand-source.ts'
 
 const refusal = { status: 401, headers: {} }
-const crypto = {
-  digest: (text: string) => text,
-  readPair: () => 'mismatch' as const,
-  readChain: () => 'no-certificate' as const,
-  isSignature: () => false,
-  jitter: () => 0,
-}
-
-/** A source whose runs the test answers by hand. */
-class HandSource implements Source {
-  readonly label = { kind: 'exec', name: 'hand' } as const
-  readonly asks: (AcquireContext & {
-    answer: (token: string, expiresAt?: number) => void
-    fail: (error: Error) => void
-  })[] = []
-
-  acquire(ask: AcquireContext): Promise<Acquired> {
-    return new Promise((resolve, reject) => {
-      this.asks.push({
-        ...ask,
-        answer: (token, expiresAt = Number.POSITIVE_INFINITY) =>
-          resolve({ credential: { token: new Secret(token) }, expiresAt }),
-        fail: reject,
-      })
-    })
-  }
-}
-
-const settled = () => new Promise((resolve) => setImmediate(resolve))
-
 let clock: FakeClock
 let source: HandSource
 let keeper: Keeper
@@ -105,10 +76,12 @@ describe('a keeper', () => {
 
   it('rejects waiting callers with the error of their run, even if the pause is over by then', async () => {
     keeper = new Keeper(source, { clock, crypto }, { backoffFirstMs: 1 })
+    // The pause passes between the failure and the moment the caller goes on.
+    keeper.watch(({ type }) => {
+      if (type === 'run-failed') clock.jumpTo(clock.now() + 10)
+    })
     const waiting = keeper.lease() as Promise<unknown>
     source.asks[0]?.fail(new PluginExitedError('hand', 3))
-    // The pause passes between the failure and the moment the caller goes on.
-    queueMicrotask(() => queueMicrotask(() => clock.jumpTo(clock.now() + 10)))
     await expect(waiting).rejects.toMatchObject({ code: 'ERR_PLUGIN_EXITED' })
     expect(source.asks).toHaveLength(1)
   })
