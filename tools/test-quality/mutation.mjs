@@ -1,0 +1,81 @@
+// `npm run mutation -- FOLDER…`: changes the sources of a folder in small ways, one at a time, and runs the folder's own
+// tests. A change that no test notices is printed. The counts go to recorded.json and from there to docs/testing.md.
+// FOLDER is a folder below src, such as core/lifecycle or cli/proxy, or one of its files.
+import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Stryker } from '@stryker-mutator/core'
+import { readRecord, writeRecord } from './record.mjs'
+import { scoreOf, TARGETS, writePage } from './testing-page.mjs'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const own = (name) => fileURLToPath(new URL(name, import.meta.url))
+
+const wanted = process.argv.slice(2)
+if (wanted.length === 0 || !wanted.every((name) => /^(core|cli)\/[\w/-]+(\.ts)?$/.test(name))) {
+  process.stderr.write('usage: npm run mutation -- FOLDER…   such as core/lifecycle or cli/proxy\n')
+  process.exit(2)
+}
+process.chdir(root)
+// Outside the tree, so that no other tool reads the copies.
+const copies = mkdtempSync(join(realpathSync(tmpdir()), 'kubecred-mutation-'))
+process.on('exit', () => rmSync(copies, { recursive: true, force: true }))
+for (const name of wanted) {
+  const folder = name.endsWith('.ts') ? name.slice(0, name.lastIndexOf('/')) : name
+  const files = name.endsWith('.ts') ? [name] : sourcesOf(folder).map((file) => `${folder}/${file}`)
+  record(files, await mutate(files, folder))
+  const score = scoreOf(folder, readRecord().mutation)
+  if (TARGETS.includes(folder) && score.percent < 85) process.exitCode = 1
+}
+writePage()
+
+/** Returns the result of each mutant. */
+async function mutate(files, folder) {
+  return await new Stryker({
+    mutate: files.map((file) => pathOf(file, 'src')),
+    testRunner: 'vitest',
+    testFiles: [`${pathOf(folder, 'test')}/**/*.test.ts`],
+    plugins: [
+      fileURLToPath(import.meta.resolve('@stryker-mutator/vitest-runner')),
+      own('ignore-messages.mjs'),
+    ],
+    vitest: { configFile: 'tools/test-quality/vitest.config.ts', related: false },
+    coverageAnalysis: 'perTest',
+    // What runs only while a module is loaded would need every test, in a new process.
+    ignoreStatic: true,
+    ignorers: ['messages'],
+    concurrency: 1,
+    disableTypeChecks: false,
+    // Stryker would read it with the compiler, which it does not know in this version.
+    tsconfigFile: 'none.json',
+    tempDirName: copies,
+    cleanTempDir: 'always',
+    reporters: ['clear-text'],
+    clearTextReporter: { reportTests: false, logTests: false },
+  }).runMutationTest()
+}
+
+/** Counts the mutants of each file. One that makes the tests endless is found too. */
+function record(files, mutants) {
+  const counted = files.map((file) => {
+    const statuses = mutants
+      .filter(({ fileName }) => fileName.endsWith(`/${pathOf(file, 'src')}`))
+      .map(({ status }) => status)
+    const count = (...names) => statuses.filter((status) => names.includes(status)).length
+    const found = count('Killed', 'Timeout')
+    return [file, { found, missed: count('Survived', 'NoCoverage'), ignored: count('Ignored') }]
+  })
+  const { mutation, ...rest } = readRecord()
+  writeRecord({ ...rest, mutation: { ...mutation, ...Object.fromEntries(counted) } })
+}
+
+function sourcesOf(folder) {
+  return readdirSync(pathOf(folder, 'src')).filter((name) => /\.ts$/.test(name))
+}
+
+/** `core/lifecycle/policy.ts` is `packages/core/src/lifecycle/policy.ts`. */
+function pathOf(name, kind) {
+  const [owner, ...rest] = name.split('/')
+  return `packages/${owner}/${kind}/${rest.join('/')}`
+}
