@@ -1,9 +1,9 @@
 // `npm run mutation -- FOLDER…`: changes the sources of a folder in small ways, one at a time, and runs the folder's own
 // tests. A change that no test notices is printed. The counts go to recorded.json and from there to docs/testing.md.
 // FOLDER is a folder below src, such as core/lifecycle or cli/proxy, or one of its files.
-import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Stryker } from '@stryker-mutator/core'
 import { readRecord, writeRecord } from './record.mjs'
@@ -35,7 +35,7 @@ async function mutate(files, folder) {
   return await new Stryker({
     mutate: files.map((file) => pathOf(file, 'src')),
     testRunner: 'vitest',
-    testFiles: [`${pathOf(folder, 'test')}/**/*.test.ts`],
+    testFiles: testsOf(folder),
     plugins: [
       fileURLToPath(import.meta.resolve('@stryker-mutator/vitest-runner')),
       own('ignore-messages.mjs'),
@@ -49,6 +49,7 @@ async function mutate(files, folder) {
     disableTypeChecks: false,
     // Stryker would read it with the compiler, which it does not know in this version.
     tsconfigFile: 'none.json',
+    ignorePatterns: ['build', 'coverage'],
     tempDirName: copies,
     cleanTempDir: 'always',
     reporters: ['clear-text'],
@@ -72,6 +73,17 @@ function record(files, mutants) {
 
 function sourcesOf(folder) {
   return readdirSync(pathOf(folder, 'src')).filter((name) => /\.ts$/.test(name))
+}
+
+/** The tests of a folder, without those of source folders inside it, such as `kit`. */
+function testsOf(folder) {
+  const tests = pathOf(folder, 'test')
+  return readdirSync(tests, { recursive: true })
+    .filter((name) => /\.test\.ts$/.test(name))
+    .filter(
+      (name) => !name.includes('/') || !existsSync(`${pathOf(folder, 'src')}/${dirname(name)}`),
+    )
+    .map((name) => `${tests}/${name}`)
 }
 
 /** `core/lifecycle/policy.ts` is `packages/core/src/lifecycle/policy.ts`. */

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { Secret } from '../../src/secret/secret.ts'
 import {
   SIGNER_API_VERSION as apiVersion,
   type ExpectedResponse,
+  encodeCertificateRequest,
+  encodeSignRequest,
   readSignerMessage,
 } from '../../src/signer/signer-protocol.ts'
 
@@ -43,6 +46,11 @@ describe('a message from a signer', () => {
     ['no version', { ...good, apiVersion: undefined }, /without an apiVersion, but external-/],
     ['another version', { ...good, apiVersion: 'v2' }, /in another apiVersion, but external-/],
     ['a version in a list', { ...good, apiVersion: [apiVersion] }, /in another apiVersion/],
+    ['an empty version', { ...good, apiVersion: '' }, /without an apiVersion/],
+    ['null as the version', { ...good, apiVersion: null }, /without an apiVersion/],
+    ['an empty kind', { ...good, kind: '' }, /without a kind/],
+    ['a kind that is left out', { apiVersion, signature: 'AAEC' }, /without a kind/],
+    ['a kind in a list', { ...good, kind: ['SignResponse'] }, /with another kind/],
     ['no kind', { ...good, kind: null }, /without a kind, but SignResponse was expected/],
     ['a kind that is a number', { ...good, kind: 7 }, /with another kind, but SignResponse/],
     ['a kind that is too long', { ...good, kind: 'x'.repeat(99) }, /with another kind/],
@@ -74,5 +82,37 @@ describe('a message from a signer', () => {
     )
     expect(hintOf(good, OLD)).toContain('signerProtocol: "v1alpha1"')
     expect(hintOf({ ...good, kind: 'Other' }, EXPECTED)).not.toContain('signerProtocol')
+  })
+})
+
+describe('a request to a signer', () => {
+  const parameters = new Map(
+    ['slot', '__proto__', 'pin', 'a'].map((name) => [name, new Secret(`${name}!`)]),
+  )
+  const configuration = '{"__proto__":"__proto__!","a":"a!","pin":"pin!","slot":"slot!"}'
+  const toSign = { digest: Uint8Array.of(1), message: Uint8Array.of(2) }
+
+  it('for the certificate has every parameter, sorted by name', () => {
+    const request = encodeCertificateRequest({ protocol: 'specification', parameters })
+    expect(request).toBe(
+      `{"apiVersion":"${apiVersion}","kind":"CertificateRequest","configuration":${configuration}}`,
+    )
+    const old = encodeCertificateRequest({ protocol: 'reference2020', parameters })
+    expect(JSON.parse(old).kind).toBe('Certificate')
+  })
+
+  it('for a signature has the digest and the options of Go, and the message only if wanted', () => {
+    const dialect = { protocol: 'specification', parameters } as const
+    const scheme = 'ecdsa_secp256r1_sha256'
+    const request = encodeSignRequest(dialect, { scheme, ...toSign })
+    expect(request).toContain(`"digest":"AQ==","configuration":${configuration},"signerOptsType"`)
+    expect(JSON.parse(request)).not.toHaveProperty('message')
+    expect(JSON.parse(encodeSignRequest(dialect, { scheme, ...toSign }, true)).message).toBe('Ag==')
+  })
+
+  it('for an Ed25519 signature has the message as the digest', () => {
+    const dialect = { protocol: 'reference2020', parameters } as const
+    const request = JSON.parse(encodeSignRequest(dialect, { scheme: 'ed25519', ...toSign }))
+    expect([request.kind, request.digest]).toEqual(['Sign', 'Ag=='])
   })
 })
