@@ -89,7 +89,12 @@ describe('an invalid kuberc is rejected', () => {
     { text: HEAD + allowlist('[{command: 1}]'), says: 'entry 1 is not a string' },
     { text: HEAD + allowlist('[{command: a, name: a}]'), says: 'both name and command' },
     { text: HEAD + allowlist('[{command: ./a}]'), says: 'shortest form' },
-    { text: HEAD + allowlist('[{command: a, sha256: abc}]'), says: '64 hexadecimal digits' },
+    ...['abc', `x${'ab'.repeat(32)}`, `${'ab'.repeat(32)}0`, `[${'ab'.repeat(32)}]`].map(
+      (sha256) => ({
+        text: HEAD + allowlist(`[{command: a, sha256: ${sha256}}]`),
+        says: '64 hexadecimal digits',
+      }),
+    ),
     { text: `${HEAD}credentialPluginAllowlist: [{command: a}]`, says: 'does nothing' },
   ])('$says', ({ text, says }) => {
     const parse = () => parseKuberc(text, PATH)

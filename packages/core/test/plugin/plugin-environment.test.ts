@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { pluginEnvironment, signerEnvironment } from '../../src/plugin/plugin-environment.ts'
+import {
+  isLoaderVariable,
+  pluginEnvironment,
+  signerEnvironment,
+} from '../../src/plugin/plugin-environment.ts'
 
 const HOST = {
   PATH: '/bin',
@@ -40,5 +44,23 @@ describe('of the host variables', () => {
     expect(signerEnvironment(HOST, ['KUBECRED_PKCS11_PIN', 'KUBECRED_SIGNER_FD'])).toEqual({
       KUBECRED_PKCS11_PIN: '4711',
     })
+  })
+})
+
+describe('a variable that can load other code', () => {
+  it.each([
+    'LD_PRELOAD',
+    'ld_library_path',
+    'DYLD_INSERT_LIBRARIES',
+    'BASH_FUNC_ls%%',
+    'NODE_OPTIONS',
+    'node_options',
+    '_JAVA_OPTIONS',
+  ])('is recognised: %s', (name) => {
+    expect(isLoaderVariable(name)).toBe(true)
+  })
+
+  it.each(['PATH', 'OLD_LD_PATH', 'NODE_OPTIONS_2', 'HOME', ''])('is not %s', (name) => {
+    expect(isLoaderVariable(name)).toBe(false)
   })
 })

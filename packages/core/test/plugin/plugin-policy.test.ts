@@ -108,7 +108,39 @@ describe('an allowlist, as in KEP-3104', () => {
   })
 })
 
+describe('a policy without a list', () => {
+  it('allows every plugin, or none and names the file', async () => {
+    const { found, lookup } = machine({})
+    const reasonUnder = (type: string) =>
+      pluginDenialReason(
+        checkPluginPolicy({ type, allowlist: undefined }, '/kuberc'),
+        'x',
+        found('x'),
+        lookup,
+      )
+    expect(await reasonUnder('AllowAll')).toBeUndefined()
+    expect(await reasonUnder('DenyAll')).toBe('the policy in "/kuberc" is DenyAll')
+  })
+})
+
 describe('an allowlist, beyond KEP-3104', () => {
+  it.each([
+    ['x', 'the command as it is configured'],
+    ['/a/x', 'the path at which it was found'],
+  ])('allows the same file at another path if the entry %s is %s', async (entry) => {
+    const found = { path: '/a/x', realPath: '/opt/x' }
+    const { lookup } = machine({ [entry]: { path: '/b/x', realPath: '/opt/x' } })
+    const policy = checkPluginPolicy({ type: 'Allowlist', allowlist: list(entry) }, '/k')
+    expect(await pluginDenialReason(policy, 'x', found, lookup)).toBeUndefined()
+  })
+
+  it('does not look for entries with another name', async () => {
+    const { found, lookup } = machine({ x: '/usr/bin/x' })
+    const policy = checkPluginPolicy({ type: 'Allowlist', allowlist: list('y', '/x/z') }, '/k')
+    const find = () => expect.fail('it was looked for')
+    expect(await pluginDenialReason(policy, 'x', found('x'), { ...lookup, find })).toBeDefined()
+  })
+
   const shim = { path: '/shims/x', realPath: '/opt/shim' }
 
   it('denies another name of the same file', async () => {
