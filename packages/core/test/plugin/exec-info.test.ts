@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Refusal } from '../../src/credential/credential.ts'
 import { API_VERSIONS } from '../../src/kubeconfig/exec-config.ts'
-import { type ExecInfo, encodeExecInfo } from '../../src/plugin/exec-info.ts'
+import { decodeExecInfo, type ExecInfo, encodeExecInfo } from '../../src/plugin/exec-info.ts'
 
 const [V1, BETA, ALPHA] = API_VERSIONS
 const written = (info: ExecInfo): unknown => JSON.parse(encodeExecInfo(info))
@@ -114,5 +114,24 @@ describe('the exec info of a v1alpha1 plugin', () => {
   it('has the kind ExecInfo if an option says so', () => {
     const info: ExecInfo = { apiVersion: ALPHA, interactive: false, kind: 'ExecInfo' }
     expect(written(info)).toMatchObject({ kind: 'ExecInfo' })
+  })
+})
+
+describe('a plugin', () => {
+  it.each(API_VERSIONS)('must not prompt if a %s client does not say that it may', (apiVersion) => {
+    const info = { kind: 'ExecCredential', apiVersion }
+    expect(decodeExecInfo(info)).toEqual({ apiVersion, interactive: false })
+  })
+
+  it.each(['Other', ''])('rejects the kind "%s" in every version', (kind) => {
+    for (const apiVersion of API_VERSIONS) {
+      expect(() => decodeExecInfo({ kind, apiVersion })).toThrow('ExecCredential')
+    }
+  })
+
+  it('reads a header without values', () => {
+    const spec = { response: { code: 401, header: { Warning: null } } }
+    const { response } = decodeExecInfo({ kind: 'ExecCredential', apiVersion: ALPHA, spec })
+    expect(response).toEqual({ code: 401, header: { Warning: [] } })
   })
 })
