@@ -111,18 +111,18 @@ export const FLAGS = {
   'read-only': { help: 'accept only requests that change nothing' },
   'secret-file': {
     value: 'FILE',
-    help: 'file with the secret of the proxy (default random); reloaded when it changes',
+    help: 'file with the secret, reloaded on changes (default random)',
   },
   'authenticate-callers': {
-    help: 'callers send their own tokens, which the API server reviews, and no secret',
+    help: 'callers send their own tokens, which the API server reviews',
   },
   'accept-callers': {
     value: 'LIST',
-    help: 'service accounts that may use the proxy, such as shop/web,jobs/*',
+    help: 'service accounts that may use it, such as shop/web,jobs/*',
   },
   'caller-audiences': {
     value: 'LIST',
-    help: 'audiences of which a token needs one (default those of the API server)',
+    help: 'audiences; a token needs one (default the API server)',
   },
   'impersonate-callers': { help: 'send each request with the rights and name of its caller' },
   'tls-cert-file': {
@@ -138,15 +138,15 @@ export const FLAGS = {
   'page-port': { value: 'NUMBER', help: 'port of the status page (default any free port)' },
   'page-secret-file': { value: 'FILE', help: 'file with the secret of the status page' },
   metrics: {
-    help: 'serve Prometheus /metrics on the port of the status page; with --no-page on --health-port',
+    help: 'serve /metrics with the page, else on --health-port',
   },
   'log-format': {
     value: 'FORMAT',
-    help: 'write an access log to standard output: text or json (default none)',
+    help: 'access log on standard output: text or json (default none)',
   },
   'shutdown-delay': {
     value: 'TIME',
-    help: 'time to keep serving, but not ready, after the signal to end (default 0)',
+    help: 'time to keep serving, not ready, after SIGTERM (default 0)',
   },
   'shutdown-grace': { value: 'TIME', help: 'time for open requests to finish (default 10s)' },
   'api-version': {
