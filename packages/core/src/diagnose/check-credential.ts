@@ -2,6 +2,7 @@ import type { Cluster } from '../connect/cluster.ts'
 import type { Credential } from '../credential/credential.ts'
 import { formatRfc3339 } from '../formats/rfc3339.ts'
 import type { CredentialEvent } from '../ports/observer.ts'
+import { readBodyStart } from '../request/read-body-start.ts'
 import { showControlCharacters } from '../secret/scrub.ts'
 import { failure, formatDuration, readClaims, type StepResult } from './finding.ts'
 
@@ -112,7 +113,7 @@ export async function checkIdentity(
       ...(signal && { signal }),
     })
     const skew = skewOf(response.headers.get('date'), now())
-    const text = await readStart(response)
+    const text = String(await readBodyStart(response, MAX_REVIEW_BYTES))
     // A finding must not contain secrets, and a server may echo what it was sent.
     const show = (raw: string): string => showControlCharacters(cluster.hideSecrets(raw))
     return response.ok
@@ -122,18 +123,6 @@ export async function checkIdentity(
     signal?.throwIfAborted()
     return failure(error)
   }
-}
-
-/** Reads a body up to a limit: a server may send one without end. */
-async function readStart({ body }: Response): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of body ?? []) {
-    chunks.push(chunk)
-    size += chunk.length
-    if (size > MAX_REVIEW_BYTES) break
-  }
-  return Buffer.concat(chunks).toString()
 }
 
 function describeIdentity({ username, groups }: Review, skew: string | undefined): StepResult {

@@ -4,6 +4,7 @@ import { isProgramError } from '../errors/unexpected-error.ts'
 import { type Fields, isFields } from '../formats/plain-object.ts'
 import { fetchOver } from '../request/fetch.ts'
 import { type HasLine, type Line, lineOf } from '../request/line.ts'
+import { readBodyStart } from '../request/read-body-start.ts'
 import type { Authenticate, Caller } from './authenticate.ts'
 
 /** Options of `reviewTokens`. */
@@ -157,16 +158,11 @@ function asReviewError(error: unknown): unknown {
   return new TokenReviewError(`${summary} (${code})`, { hint, cause: error })
 }
 
-async function readJson({ body }: Response): Promise<unknown> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of body ?? []) {
-    size += chunk.length
-    if (size > MAX_RESPONSE_BYTES) throw new TokenReviewError('the response is too large')
-    chunks.push(chunk)
-  }
+async function readJson(response: Response): Promise<unknown> {
+  const bytes = await readBodyStart(response, MAX_RESPONSE_BYTES)
+  if (bytes.length > MAX_RESPONSE_BYTES) throw new TokenReviewError('the response is too large')
   try {
-    return JSON.parse(Buffer.concat(chunks).toString())
+    return JSON.parse(bytes.toString())
   } catch {
     throw INVALID()
   }
