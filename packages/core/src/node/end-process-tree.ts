@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { listProcesses, type ProcessFacts } from './process-table.ts'
 
 /** How long a process may take to exit after SIGTERM before it gets SIGKILL. */
 const GRACE_MS = 2000
@@ -17,7 +17,7 @@ export function endProcessTree(child: ChildProcess, { isGroup }: { isGroup: bool
   killTree(child, 'SIGTERM', isGroup)
   const kill = (): void => {
     killTree(child, 'SIGKILL', isGroup)
-    for (const each of descendants) if (isStillRunning(each)) send(each.pid, 'SIGKILL')
+    for (const each of stillRunning(descendants)) send(each.pid, 'SIGKILL')
   }
   const timer = setTimeout(kill, GRACE_MS)
   return () => {
@@ -47,47 +47,22 @@ function send(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** A process; its start time distinguishes it from a later one with the same PID. */
-interface Descendant {
-  readonly pid: number
-  readonly startedAt: string | undefined
-}
-
-/** Returns descendants before their parents, so that none is reparented before it is signalled. Empty without /proc. */
-function descendantsOf(root: number): Descendant[] {
-  const childrenOf = new Map<number, Descendant[]>()
-  for (const pid of listProcesses()) {
-    const facts = readStat(pid)
-    if (facts === undefined) continue
-    const siblings = childrenOf.get(facts.parent) ?? []
-    childrenOf.set(facts.parent, [...siblings, { pid, startedAt: facts.startedAt }])
+/** Returns descendants before their parents, so that none is reparented before it is signalled. */
+function descendantsOf(root: number): ProcessFacts[] {
+  const childrenOf = new Map<number, ProcessFacts[]>()
+  for (const each of listProcesses()) {
+    const siblings = childrenOf.get(each.parent) ?? []
+    siblings.push(each)
+    childrenOf.set(each.parent, siblings)
   }
-  const collect = (pid: number): Descendant[] =>
+  const collect = (pid: number): ProcessFacts[] =>
     (childrenOf.get(pid) ?? []).flatMap((child) => [...collect(child.pid), child])
   return collect(root)
 }
 
-function isStillRunning({ pid, startedAt }: Descendant): boolean {
-  return readStat(pid)?.startedAt === startedAt
-}
-
-function listProcesses(): readonly number[] {
-  try {
-    return readdirSync('/proc')
-      .filter((name) => /^\d+$/.test(name))
-      .map(Number)
-  } catch {
-    return []
-  }
-}
-
-function readStat(pid: number): { parent: number; startedAt: string | undefined } | undefined {
-  try {
-    // The name in parentheses may contain spaces and parentheses, so the fields start after the last one.
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return { parent: Number(fields[1]), startedAt: fields[19] }
-  } catch {
-    return undefined
-  }
+/** Returns those of the given processes that have not ended. Another process may have got their PID. */
+function stillRunning(known: readonly ProcessFacts[]): readonly ProcessFacts[] {
+  if (known.length === 0) return []
+  const startTimes = new Map(listProcesses().map(({ pid, startedAt }) => [pid, startedAt]))
+  return known.filter(({ pid, startedAt }) => startTimes.get(pid) === startedAt)
 }

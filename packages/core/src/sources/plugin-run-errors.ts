@@ -81,6 +81,9 @@ function startError(
         facts,
       )
     case 'ENOEXEC':
+    // ENOEXEC and EBADARCH of macOS, for which Node has no names.
+    case 'Unknown system error -8':
+    case 'Unknown system error -86':
       return new PluginExecFormatError(
         command,
         `cannot run${where}: it is not a program for this machine (exec format error)`,

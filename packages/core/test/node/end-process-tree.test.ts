@@ -67,6 +67,20 @@ describe.runIf(process.platform === 'linux')('a process is ended', () => {
     await expectGone(inner)
   })
 
+  it('with what `ps` lists, as on macOS', async () => {
+    const { child, inner } = await start(parentOf(parentOf(IGNORES_TERM)))
+    Object.defineProperty(process, 'platform', { value: 'darwin' })
+    try {
+      const endNow = endProcessTree(child, { isGroup: false })
+      if (child.signalCode === null) await once(child, 'exit')
+      expect(isRunning(inner)).toBe(true)
+      endNow()
+    } finally {
+      Object.defineProperty(process, 'platform', { value: 'linux' })
+    }
+    await expectGone(inner)
+  })
+
   it('but not its siblings', async () => {
     const [{ child }, sibling] = await Promise.all([start(EXITS_ON_TERM), start(EXITS_ON_TERM)])
     endProcessTree(child, { isGroup: false })()

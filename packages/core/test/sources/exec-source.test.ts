@@ -204,6 +204,16 @@ describe('the plugin policy', () => {
   })
 })
 
+// Not recorded on a Mac: written from errno.h of macOS (ENOEXEC, EBADARCH) and from reports of what Node makes of them.
+it.each([-8, -86])('the start error %i of macOS is one of the format', async (errno) => {
+  const code = `Unknown system error ${errno}`
+  const ran = { tookMs: 0, stderrTail: '' }
+  const outcome: RunOutcome = { ended: 'not-started', errno: code, reason: `spawn ${code}`, ...ran }
+  const { source } = makeSource({}, { run: async () => outcome })
+  const failed = { code: 'ERR_PLUGIN_EXEC_FORMAT' }
+  await expect(source.acquire(FIRST_RUN)).rejects.toMatchObject(failed)
+})
+
 it('an unknown start error shows the error of the operating system', async () => {
   const outcome: RunOutcome = {
     ended: 'not-started',
