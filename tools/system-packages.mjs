@@ -11,6 +11,9 @@ const PACKAGES = [
   { command: 'danted', probe: ['-v'], debian: 'dante-server', for: 'SOCKS5 proxies' },
   { command: 'script', probe: ['--version'], debian: 'bsdutils', for: 'terminals' },
   { command: 'bash', probe: ['--version'], debian: 'bash', for: 'completion' },
+  { command: 'zsh', probe: ['--version'], debian: 'zsh', for: 'login shells' },
+  { command: 'fish', probe: ['--version'], debian: 'fish', for: 'login shells' },
+  { command: 'tcsh', probe: ['--version'], debian: 'tcsh', for: 'login shells' },
   { command: 'curl', probe: ['--version'], debian: 'curl', for: 'curl behind kubecred run' },
   {
     command: 'kubectl',

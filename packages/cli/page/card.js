@@ -18,6 +18,7 @@ export class Card {
   #facts = element('dl', { class: 'facts' })
   #prompt = element('p', { class: 'prompt', hidden: '' })
   #error = element('div', { class: 'problem', hidden: '' })
+  #login = element('p', { class: 'problem-text', hidden: '' })
   #errorText = element('p', { class: 'problem-text' })
   #hint = element('p', { class: 'problem-hint' })
   #nextTry = element('p', { class: 'problem-next' })
@@ -31,7 +32,7 @@ export class Card {
   isVisible = true
 
   constructor(view, { onPress }) {
-    this.#error.append(this.#errorText, this.#hint, this.#nextTry)
+    this.#error.append(this.#login, this.#errorText, this.#hint, this.#nextTry)
     this.node = element(
       'li',
       { class: 'card' },
@@ -124,7 +125,10 @@ export class Card {
     const { lastError } = credential
     this.#error.hidden = lastError === undefined
     if (lastError === undefined) return
-    setText(this.#errorText, lastError.message)
+    const { message, loginCommand } = lastError
+    this.#login.hidden = loginCommand === undefined
+    setText(this.#login, `Needs a login: run ${loginCommand}`)
+    setText(this.#errorText, message)
     this.#hint.replaceChildren(lastError.hint, ' ', element('code', { text: lastError.code }))
   }
 

@@ -20,7 +20,10 @@ const STATES = {
   },
   running: () => ['wait', 'fetching'],
   refused: ({ isBusy }) => (isBusy ? ['wait', 'refused, fetching'] : ['bad', 'refused']),
-  failed: ({ isBusy }) => ['bad', isBusy ? 'failed, trying again' : 'failed'],
+  failed: ({ isBusy, lastError }) => {
+    const text = lastError?.loginCommand === undefined ? 'failed' : 'needs a login'
+    return ['bad', isBusy ? `${text}, trying again` : text]
+  },
   ready: ({ isBusy, source, expiresAt, lastError, now }) => {
     if (source.kind === 'anonymous') return ['calm', 'anonymous']
     if (expiresAt <= now) return isBusy ? ['wait', 'fetching'] : ['calm', 'expired, not in use']

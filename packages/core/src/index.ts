@@ -6,6 +6,7 @@ export type { BasicLogin, CertificatePair, Credential } from './credential/crede
 export { CredentialError, isCredentialError } from './errors/index.ts'
 export type { KeeperStatus } from './keeper/status.ts'
 export type { KubeconfigObject, KubeconfigText } from './kubeconfig/inline-kubeconfig.ts'
+export { type LoginShellOptions, loginShellEnvironment } from './node/login-shell-environment.ts'
 export type { CredentialEvent, Observer, SourceLabel } from './ports/observer.ts'
 export { Secret } from './secret/secret.ts'
 export { VERSION } from './version.ts'

@@ -5,6 +5,7 @@ export {
   AgentLockedError,
   AgentUnusableError,
   ContextNotFoundError,
+  describeNeededLogin,
   ExecInfoError,
   exhaustedError,
   NotSupportedError,

@@ -81,6 +81,7 @@ function describeEntry(entry: EntryStatus, now: number): SeenByAgent | undefined
       state: 'invalid',
       ...ran,
       problem: { message: lastError.message, hint: withFlagNames(lastError.hint) },
+      ...(lastError.loginCommand !== undefined && { loginCommand: lastError.loginCommand }),
     }
   }
   if (state !== 'ready' && state !== 'refused') return undefined

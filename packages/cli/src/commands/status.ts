@@ -119,6 +119,8 @@ async function runOne({ flags, io, signal }: Call, row: ContextStatus): Promise<
     signal.throwIfAborted()
     const message = withFlagNames(error instanceof Error ? error.message : String(error))
     const hint = isCredentialError(error) ? { hint: withFlagNames(error.hint) } : {}
-    return { ...row, state: 'invalid', problem: { message, ...hint } }
+    const login = isCredentialError(error) && 'loginCommand' in error && error.loginCommand
+    const problem = { message, ...hint }
+    return { ...row, state: 'invalid', problem, ...(login && { loginCommand: login }) }
   }
 }

@@ -117,6 +117,6 @@ function shortenError(status: ClusterStatus): ClusterStatus {
   if (lastError === undefined) return status
   const message = shorten(lastError.message, MAX_ERROR_LENGTH)
   const hint = shorten(withFlagNames(lastError.hint), MAX_ERROR_LENGTH)
-  const { code } = lastError
-  return { ...status, credential: { ...status.credential, lastError: { code, message, hint } } }
+  const shown = { ...lastError, message, hint }
+  return { ...status, credential: { ...status.credential, lastError: shown } }
 }

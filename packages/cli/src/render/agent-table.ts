@@ -1,4 +1,5 @@
 import { basename } from 'node:path'
+import { describeNeededLogin } from 'kubecred/internal'
 import type { AgentStatus, EntryStatus } from '../agent/protocol.ts'
 import { formatDuration } from './format-duration.ts'
 import { printableLine } from './printable.ts'
@@ -21,6 +22,7 @@ function entryLine(entry: EntryStatus, now: number): string {
     `${name}: ${expiresAt !== undefined && state === 'ready' ? `expires in ${formatDuration(expiresAt - now)}` : state}`,
     lastRunAt !== undefined &&
       `last run ${formatDuration(now - lastRunAt)} ago${lastRunMs === undefined ? '' : ` in ${formatDuration(lastRunMs)}`}`,
+    lastError?.loginCommand && describeNeededLogin(printableLine(lastError.loginCommand)),
     lastError && `${printableLine(lastError.message)} (${lastError.code})`,
     nextTryAt !== undefined && `next try in ${formatDuration(nextTryAt - now)}`,
     entry.waiting > 0 && `${entry.waiting} waiting`,

@@ -1,4 +1,5 @@
 import type { ContextSummary } from 'kubecred/diagnose'
+import { describeNeededLogin } from 'kubecred/internal'
 import type { Palette } from './colour.ts'
 import { columnsOf, cut, fill } from './columns.ts'
 import { describeSource } from './describe-source.ts'
@@ -10,6 +11,8 @@ export interface ContextStatus extends ContextSummary {
   /** When it was last fetched, in milliseconds since the epoch. */
   readonly ranAt?: number
   readonly tookMs?: number
+  /** The command with which the plugin asks the user to log in. */
+  readonly loginCommand?: string
 }
 
 /** Widths of the columns. */
@@ -77,7 +80,9 @@ function describeShortly(source: NonNullable<ContextStatus['source']>): string {
  * It never says that a credential is valid: only the server can, and it is not asked.
  */
 function stateText(row: ContextStatus, { now, width }: { now: number; width: number }): string {
-  const { state, expiresAt, problem, ranAt, tookMs } = row
+  const { state, expiresAt, problem, ranAt, tookMs, loginCommand } = row
+  if (loginCommand !== undefined)
+    return cut(describeNeededLogin(printableLine(loginCommand)), width)
   if (state === 'invalid') return invalidText(printableLine(problem?.message ?? 'unknown'), width)
   const ran =
     ranAt === undefined

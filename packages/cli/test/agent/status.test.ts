@@ -70,6 +70,15 @@ describe('kubecred status', () => {
   })
 })
 
+it('both say which login a plugin needs', async () => {
+  const { kubeconfig, ask } = setUp('echo "Expired. Run: corp login --sso" >&2; exit 4')
+  await ask()
+  const { out } = await home.program(['status', '--kubeconfig', kubeconfig])
+  expect(out).toMatch(/ needs a login: run corp login --sso$/m)
+  const agent = await home.program(['agent', 'status'])
+  expect(agent.out).toContain(', needs a login: run corp login --sso, ')
+})
+
 describe('kubecred agent', () => {
   it('starts, shows, empties, locks, unlocks and stops the agent', async () => {
     const plugin = home.plugin('p', answers())

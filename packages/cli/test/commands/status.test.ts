@@ -73,6 +73,21 @@ describe('kubecred status', () => {
     expect(failed).toMatch(/invalid: credential plugin "no-such-plugin" was not found/)
   })
 
+  it('shows the login that a plugin asks for', async () => {
+    const exec = await sandbox.plugin({
+      user: 'jane',
+      exitCode: 1,
+      stderr: 'Run `corp login --sso`.',
+    })
+    const args = ['status', '--run', '--kubeconfig', sandbox.writeKubeconfig({ user: { exec } })]
+    const { out } = await runFake(args)
+    expect(out).toMatch(/ needs a login: run corp login --sso$/m)
+    const { out: json } = await runFake([...args, '-o', 'json'])
+    expect(JSON.parse(json).contexts).toMatchObject([
+      { state: 'invalid', loginCommand: 'corp login --sso' },
+    ])
+  })
+
   it('prints the same as JSON, without secrets', async () => {
     const kubeconfig = write({ one: { token: jwt(inHours(1)) } })
     const { out } = await runFake(['status', '-o', 'json', '--kubeconfig', kubeconfig])

@@ -56,9 +56,12 @@ describe.skipIf(!hasBrowser)(
       const acquiredAt = Date.now() - 30_000
       const message = `plugin said ${'x'.repeat(300)}`
       const lastError = { code: 'ERR_PLUGIN_EXITED', message, hint: 'Mend it.' }
+      const loginCommand = `corp login --token=${'w'.repeat(180)}`
       const nextTryAt = Date.now() + 60_000
       const good = addFakeIdentity(state, 'good', { acquiredAt, expiresAt: Date.now() + 30_000 })
       addFakeIdentity(state, 'failed', { state: 'failed', lastError, nextTryAt })
+      const needsLogin = { ...lastError, loginCommand }
+      addFakeIdentity(state, 'login', { state: 'failed', lastError: needsLogin })
       addFakeIdentity(state, 'refused', { state: 'refused', acquiredAt, title: 'y'.repeat(200) })
       addFakeIdentity(state, 'warned', { acquiredAt, lastError, expiresAt: Date.now() + 600_000 })
       addFakeIdentity(state, 'empty', { state: 'empty' })

@@ -126,6 +126,14 @@ describe.skipIf(!hasBrowser)(
       expect(problems).toEqual([])
     })
 
+    it('shows the login that a plugin asks for', async () => {
+      await show({ exitCode: 3, stderr: 'Expired. Run: corp login --sso' })
+      await tab.getByRole('button', { name: 'Refresh now' }).click()
+      await chip('needs a login')
+      await tab.getByText('Needs a login: run corp login --sso', { exact: true }).waitFor()
+      expect(problems).toEqual([])
+    })
+
     it('shows what went wrong and what to do', async () => {
       await show({ exitCode: 3, stderr: 'no <b>session</b> today' })
       await tab.getByRole('button', { name: 'Refresh now' }).click()

@@ -20,7 +20,8 @@ export interface ConnectPolicy {
    */
   readonly pluginEnv?: readonly string[]
   /**
-   * Folders to search for plugins before PATH, for programs that do not have the shell's PATH.
+   * Folders to search for plugins before PATH, as absolute paths, for programs that do not have the shell's PATH. Plugins
+   * have them at the end of their PATH.
    *
    * @defaultValue none
    */

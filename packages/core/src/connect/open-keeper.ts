@@ -4,7 +4,7 @@ import type { ClusterTarget, Connection, UserIdentity } from '../kubeconfig/conn
 import type { ExecConfig } from '../kubeconfig/exec-config.ts'
 import type { SignerConfig } from '../kubeconfig/external-signer-config.ts'
 import type { LifecyclePolicy } from '../lifecycle/policy.ts'
-import { hostEnvironment, nodeTerminal } from '../node/environment.ts'
+import { hostEnvironment, nodeTerminal, withFolders } from '../node/environment.ts'
 import { loadPluginPolicy } from '../node/load-plugin-policy.ts'
 import { nodeCrypto } from '../node/node-crypto.ts'
 import { nodeFiles } from '../node/node-files.ts'
@@ -66,7 +66,7 @@ export async function openKeeper(
       ...ports,
       programs,
       terminal: nodeTerminal,
-      hostEnv: () => env,
+      hostEnv: () => withFolders(env, policy.pluginFolders),
     })
     return new Keeper(source, ports, lifecycle)
   })

@@ -2,7 +2,7 @@ import { encodeJson } from '../formats/json.ts'
 import { Keeper } from '../keeper/keeper.ts'
 import type { SignerConfig } from '../kubeconfig/external-signer-config.ts'
 import { DEFAULT_LIFECYCLE, type LifecyclePolicy } from '../lifecycle/policy.ts'
-import { nodeTerminal } from '../node/environment.ts'
+import { nodeTerminal, withFolders } from '../node/environment.ts'
 import { nodeCrypto } from '../node/node-crypto.ts'
 import { nodePrograms } from '../node/node-programs.ts'
 import {
@@ -19,7 +19,7 @@ import { VERSION } from '../version.ts'
 /** Options of `openSignerKeeper()`. */
 export interface SignerKeeperOptions {
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Folders to search before PATH. */
+  /** Folders to search before PATH; the signer has them at the end of its PATH. */
   readonly folders: readonly string[] | undefined
   readonly lifecycle: Partial<LifecyclePolicy>
   /** What else makes two keepers different. It may hold secrets. */
@@ -49,7 +49,7 @@ export async function openSignerKeeper(
           terminal: nodeTerminal,
           crypto: nodeCrypto,
           clock: systemClock,
-          hostEnv: () => env,
+          hostEnv: () => withFolders(env, folders),
           turns: { take: (signal) => processProtocol().takeLock(line, signal) },
           policy: { ...DEFAULT_LIFECYCLE, ...lifecycle },
         },

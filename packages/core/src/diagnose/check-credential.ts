@@ -1,5 +1,6 @@
 import type { Cluster } from '../connect/cluster.ts'
 import type { Credential } from '../credential/credential.ts'
+import { describeNeededLogin } from '../errors/index.ts'
 import { formatRfc3339 } from '../formats/rfc3339.ts'
 import type { CredentialEvent } from '../ports/observer.ts'
 import { readBodyStart } from '../request/read-body-start.ts'
@@ -19,7 +20,11 @@ export async function checkCredential(
     return describe(credential, events, now())
   } catch (error) {
     signal?.throwIfAborted()
-    return failure(error, [...describeRuns(events), ...stderrLines(error)])
+    const failed = failure(error, [...describeRuns(events), ...stderrLines(error)])
+    const { loginCommand } = error as { loginCommand?: string }
+    if (loginCommand === undefined) return failed
+    const summary = describeNeededLogin(loginCommand)
+    return { ...failed, summary, details: [failed.summary, ...(failed.details ?? [])] }
   }
 }
 

@@ -28,6 +28,7 @@ export {
   OidcConfigError,
   UserNotFoundError,
 } from './kubeconfig-errors.ts'
+export { describeNeededLogin } from './login-command.ts'
 export {
   ConnectionInfoError,
   LoginError,
@@ -67,7 +68,7 @@ export {
   SignerResponseInvalidError,
   SignerSocketError,
 } from './signer-errors.ts'
-export { exhaustedError, SystemExhaustedError } from './system-errors.ts'
+export { exhaustedError, LoginShellError, SystemExhaustedError } from './system-errors.ts'
 export {
   CertificateRefusedError,
   ClosedError,

@@ -1,4 +1,5 @@
 import { type CodeFacts, CredentialError, type ErrorInit, facts } from './credential-error.ts'
+import { findLoginCommand } from './login-command.ts'
 import { quoteAdvice, stderrExcerpt } from './stderr-excerpt.ts'
 
 /** Codes 30 to 51: exec plugins, and the policy that allows them. */
@@ -178,8 +179,17 @@ abstract class PluginError<C extends PluginCode> extends PluginFamilyError<C> {
  * the plugin asks the user to do.
  */
 abstract class PluginRunError<C extends PluginCode> extends PluginError<C> {
+  /**
+   * The command with which the plugin asks the user to log in, such as `aws sso login`; absent if it names none.
+   *
+   * Show it, but do not run it: a plugin can print any command.
+   */
+  declare readonly loginCommand?: string
+
   constructor(command: string, what: string, facts: PluginRunFacts = {}) {
     super(command, what, { ...facts, hint: quoteAdvice(facts.stderrTail) ?? facts.hint }, ': ')
+    const loginCommand = findLoginCommand(facts.stderrTail)
+    if (loginCommand !== undefined) this.loginCommand = loginCommand
   }
 }
 

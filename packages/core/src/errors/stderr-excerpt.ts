@@ -54,7 +54,7 @@ function isAdvice(sentence: string): boolean {
 }
 
 /** Splits text into sentences. A line that ends with a colon, as in "Please run:", continues on the next one. */
-function sentencesOf(tail: string | undefined): readonly string[] {
+export function sentencesOf(tail: string | undefined): readonly string[] {
   const text = linesOf(tail).reduce(
     (before, line) => `${before}${before.endsWith(':') ? ' ' : '\n'}${line}`,
     '',

@@ -1,6 +1,6 @@
 import { type CodeFacts, CredentialError, type ErrorInit, facts } from './credential-error.ts'
 
-/** Codes 95 to 99: exhausted resources of this machine. */
+/** Codes 95 to 99: what this machine lacks. */
 export const SYSTEM_CODES = {
   ERR_SYSTEM_EXHAUSTED: facts(
     95,
@@ -8,6 +8,13 @@ export const SYSTEM_CODES = {
     'retryable',
     'The machine or the process has run out of file descriptors, disk space or memory.',
     'Raise the limit (ulimit -n), or free disk space or memory, and try again.',
+  ),
+  ERR_LOGIN_SHELL: facts(
+    96,
+    'system',
+    'retryable',
+    "The environment of the user's login shell could not be read.",
+    'Correct the start-up files of the shell, or set policy.pluginFolders instead.',
   ),
 } as const
 
@@ -25,6 +32,18 @@ export class SystemExhaustedError extends SystemFamilyError<'ERR_SYSTEM_EXHAUSTE
   constructor(errno: string, what: string, init: ErrorInit = {}) {
     super(`${what} (${errno})`, init)
     this.errno = errno
+  }
+}
+
+/** The user's login shell did not report its environment. */
+export class LoginShellError extends SystemFamilyError<'ERR_LOGIN_SHELL'> {
+  static readonly code = 'ERR_LOGIN_SHELL'
+  /** The program; empty if it is not known. */
+  readonly shell: string
+
+  constructor(shell: string, what: string, init: ErrorInit = {}) {
+    super(`the login shell${shell === '' ? '' : ` ${JSON.stringify(shell)}`} ${what}`, init)
+    this.shell = shell
   }
 }
 

@@ -1,4 +1,4 @@
-import { isCredentialError } from '../errors/index.ts'
+import { type AnyCredentialError, isCredentialError } from '../errors/index.ts'
 import type { State } from '../lifecycle/state.ts'
 import type { SourceLabel } from '../ports/observer.ts'
 
@@ -13,7 +13,13 @@ export interface KeeperStatus {
   readonly acquiredAt?: number
   /** Absent if the credential has no known expiry. */
   readonly expiresAt?: number
-  readonly lastError?: { readonly code: string; readonly message: string; readonly hint: string }
+  readonly lastError?: {
+    readonly code: string
+    readonly message: string
+    readonly hint: string
+    /** The plugin needs a login: the command that it names, to show and not to run. */
+    readonly loginCommand?: string
+  }
   /** When the next run may start, during a back-off. */
   readonly nextTryAt?: number
 }
@@ -39,11 +45,15 @@ export function describeState<C>(
     ...(lastRunMs !== undefined && { lastRunMs }),
     ...(held && { acquiredAt: held.acquiredAt }),
     ...(held && Number.isFinite(held.expiresAt) && { expiresAt: held.expiresAt }),
-    ...(isCredentialError(lastError) && {
-      lastError: { code: lastError.code, message: lastError.message, hint: lastError.hint },
-    }),
+    ...(isCredentialError(lastError) && { lastError: describeError(lastError) }),
     ...(nextTryAt > now && { nextTryAt }),
   }
+}
+
+function describeError(error: AnyCredentialError): NonNullable<KeeperStatus['lastError']> {
+  const { code, message, hint } = error
+  const login = 'loginCommand' in error && error.loginCommand
+  return { code, message, hint, ...(login && { loginCommand: login }) }
 }
 
 function nameState<C>(

@@ -42,6 +42,7 @@ const EXAMPLES: readonly Example[] = [
     shows: containing('\nrest_client_exec_plugin_call_total{code="0",call_status="no_error"} 1\n'),
   },
   { file: 'client-node.mjs', shows: NAMES },
+  { file: 'desktop/main.mjs', shows: NAMES },
   { file: 'exec-plugin/main.mjs', shows: NAMES, user: 'ann' },
   { file: 'plugin-kit/main.mjs', shows: NAMES, user: 'ann' },
 ]
@@ -84,6 +85,13 @@ describe('examples/', () => {
     expect(out).toBe(`${NAMES}login example: ready\n`)
     expect(sandbox.requests).toMatchObject([{ user: 'ann' }])
     expect(sandbox.pluginRuns).toBe(0)
+  })
+
+  it('desktop/main.mjs shows the login that a plugin asks for', async () => {
+    const args = ['-c', 'echo "Session expired. Run: corp login --sso" >&2; exit 1']
+    kubeconfig = sandbox.writeKubeconfig({ user: { exec: { command: '/bin/sh', args } } })
+    const { out } = await finish(run('desktop/main.mjs', [], { HOME: sandbox.folder }))
+    expect(out).toBe('Needs a login: run corp login --sso\n')
   })
 
   it.each(WATCHING)('$file shows a change, until Ctrl-C', async ({ file, list, change }) => {
@@ -134,7 +142,9 @@ async function check(example: Example): Promise<void> {
   writeFileSync(join(sandbox.folder, 'client.crt'), certificate)
   writeFileSync(join(sandbox.folder, 'client.key'), key, { mode: 0o600 })
   const before = sandbox.requests.length
-  expect(await finish(run(file, args, { EXAMPLE_TOKEN: token }))).toEqual({
+  // The start-up files of the user's shell are not part of the test.
+  const env = { EXAMPLE_TOKEN: token, HOME: sandbox.folder }
+  expect(await finish(run(file, args, env))).toEqual({
     out: shows,
     err: '',
     code: 0,

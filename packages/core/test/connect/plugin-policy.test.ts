@@ -155,6 +155,31 @@ describe('the allowlist', () => {
   })
 })
 
+describe('the folders of policy.pluginFolders', () => {
+  beforeEach(() => {
+    mkdirSync(at('bin'))
+    plugin.behave('reports')
+  })
+
+  /** Returns the PATH that the plugin had. */
+  async function pathOf(options: ConnectOptions): Promise<string | undefined> {
+    expect(await request(plugin.path, options)).toMatchObject({ outcome: 200 })
+    return JSON.parse(plugin.read('runs')).env.PATH
+  }
+
+  it('are at the end of the PATH of the plugin, once', async () => {
+    const pluginFolders = [at('bin'), '/usr/bin', at('bin'), 'relative', '']
+    const env = { PATH: '/usr/bin::/bin', HOME: at('home') }
+    expect(await pathOf({ env, policy: { pluginFolders } })).toBe(`/usr/bin::/bin:${at('bin')}`)
+    expect(env.PATH).toBe('/usr/bin::/bin')
+  })
+
+  it('do not bring back a PATH that policy.pluginEnv leaves out', async () => {
+    const policy = { pluginFolders: [at('bin')], pluginEnv: ['HOME'] }
+    expect(await pathOf({ policy })).toBeUndefined()
+  })
+})
+
 describe('a plugin that every user could replace', () => {
   beforeEach(() => chmodSync(plugin.path, 0o777))
 

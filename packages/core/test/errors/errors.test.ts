@@ -67,6 +67,7 @@ const EVERY: readonly errors.AnyCredentialError[] = [
   new errors.PeerMissingError('kubecred/ws', 'ws'),
   new errors.ServerResponseInvalidError('https://h', 'a SelfSubjectReview'),
   new errors.SystemExhaustedError('EMFILE', 'too many files are open'),
+  new errors.LoginShellError('/bin/sh', 'does not exist'),
   new errors.UpgradeRefusedError(403, 'pods "web" is forbidden'),
   new errors.TokenReviewError('the server responded 403'),
   new errors.LoginError([{ handler: 'corp', result: 'nothing', attempts: 1 }], 'login failed'),
