@@ -1,7 +1,6 @@
 import { sentencesOf } from './stderr-excerpt.ts'
 
 const MAX_LENGTH = 200
-const MAX_WORDS = 40
 /** How many words may stand before "login": three in `gcloud auth application-default login`. */
 const MAX_BEFORE = 3
 
@@ -46,7 +45,7 @@ function commandsIn(sentence: string): readonly string[] {
     const isRun = RUN.test(word)
     if (!isRun && !USE.test(word)) return []
     if (REPORT.test(words.slice(Math.max(0, index - 2), index).join(' '))) return []
-    const rest = words.slice(index + 1, index + 1 + MAX_WORDS)
+    const rest = words.slice(index + 1, index + 1 + MAX_LENGTH)
     while (rest[0] !== undefined && BETWEEN.test(rest[0])) rest.shift()
     const command = QUOTES.includes(rest[0]?.[0] ?? ' ')
       ? readQuoted(rest)

@@ -33,10 +33,25 @@ describe('the output of ps', () => {
   )
 })
 
-describe.skipIf(process.platform === 'win32')('the list of processes', () => {
+describe.runIf(process.platform === 'linux')('the list of processes', () => {
   it('has this process and its parent', () => {
     const found = listProcesses().find(({ pid }) => pid === process.pid)
     expect(found).toMatchObject({ pid: process.pid, parent: process.ppid })
     expect(found?.startedAt).toBeTruthy()
+  })
+
+  it.skipIf(!existsSync('/bin/ps')).each([
+    ['darwin', /^\w{3} \w{3} /],
+    ['linux', /^\d+$/],
+    ['win32', /^none$/],
+  ])('is that of the system: %s', (platform, startedAt) => {
+    const own = Object.getOwnPropertyDescriptor(process, 'platform') ?? {}
+    Object.defineProperty(process, 'platform', { ...own, value: platform })
+    try {
+      const found = listProcesses().find(({ pid }) => pid === process.pid)
+      expect(found?.startedAt ?? 'none').toMatch(startedAt)
+    } finally {
+      Object.defineProperty(process, 'platform', own)
+    }
   })
 })
