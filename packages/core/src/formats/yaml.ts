@@ -62,7 +62,7 @@ export function parseYaml(text: string): unknown {
   return plain === NOT_PLAIN ? parseAnyYaml(text) : plain
 }
 
-const OTHER_LINE_BREAK = /[\u0085\u2028\u2029]/
+const OTHER_LINE_BREAK = /[\u0085\u2028\u2029]|\r(?!\n)/
 
 /** Rejects characters that end a line for Go's parser only: kubectl would read other entries from the same text. */
 function rejectOtherLineBreaks(text: string): void {
@@ -155,7 +155,21 @@ export function readDocument(text: string): Document.Parsed | undefined {
     const { reason, line } = locateMistake(text, error.code, lineCounter.linePos(error.pos[0]).line)
     throw new YamlError(reason, line)
   }
+  if (document !== undefined) endLastBlock(document, text)
   return document
+}
+
+/** Removes the line break that the library adds to a block scalar if the text ends without one. Go's parser adds none. */
+function endLastBlock(document: Document.Parsed, text: string): void {
+  if (text.slice(text.lastIndexOf('\n') + 1).trim() === '') return
+  visit(document, {
+    Scalar(_, scalar) {
+      const { type, value, range } = scalar
+      if (type !== 'BLOCK_LITERAL' && type !== 'BLOCK_FOLDED') return
+      if (typeof value !== 'string' || (range?.[1] ?? 0) < text.length) return
+      scalar.value = value.replace(/\n$/, '')
+    },
+  })
 }
 
 /**
@@ -247,6 +261,7 @@ function isMergeKey(key: unknown): boolean {
 
 function keyName(key: unknown): string {
   if (!isScalar(key)) throw new YamlError('key is not a scalar')
+  rejectBinary(key)
   if (typeof key.value === 'string') return key.value
   // `on:` and `1:` are names, although they are not strings in YAML 1.1.
   return key.source ?? String(key.value)
@@ -269,13 +284,20 @@ const NOT_FINITE = /^[-+]?\.(?:inf|nan)$/i
  * The library reads `e1` and `.` as NaN, and `12e4567` as infinity. Go's parser reads them as strings, and such names
  * exist.
  */
-function scalarValue({ value, source, tag }: Scalar): unknown {
+function scalarValue(scalar: Scalar): unknown {
+  rejectBinary(scalar)
+  const { value, source, tag } = scalar
   if (typeof value === 'bigint' && Number.isSafeInteger(Number(value))) return Number(value)
   if (typeof value === 'number' && !Number.isFinite(value)) {
     if (tag === undefined && source !== undefined && !NOT_FINITE.test(source)) return source
     throw new YamlError('number is not finite')
   }
   return value ?? null
+}
+
+/** Go's parser decodes the text of such a scalar, also of a key: kubectl would read another value. */
+function rejectBinary({ tag }: Scalar): void {
+  if (tag === 'tag:yaml.org,2002:binary') throw new YamlError('the tag !!binary is not supported')
 }
 
 const ERROR_REASONS: Readonly<Record<string, string>> = {

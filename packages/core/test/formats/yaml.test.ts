@@ -67,21 +67,6 @@ describe('a key keeps its spelling', () => {
   )
 })
 
-describe('a character that ends a line for kubectl only', () => {
-  it.each([
-    ['U+0085', '# comment\u0085token: hidden'],
-    ['U+2028', 'token: a\n# comment\u2028token: b'],
-    ['U+2029', '{"token": "a\u2029b"}'],
-  ])('%s is rejected', (name, text) => {
-    expect(() => parseYaml(text)).toThrow(`the character ${name}`)
-  })
-
-  it('is reported with its line, and can be written as an escape', () => {
-    expect(() => parseYaml('a: 1\nb: \u2028')).toThrow('(line 2)')
-    expect(parseYaml('a: "\\u2028"')).toEqual({ a: '\u2028' })
-  })
-})
-
 describe('aliases and merge keys', () => {
   it('an alias refers to the last anchor of its name before it', () => {
     expect(parseYaml('a: &x 1\nb: *x\nc: &x 2\nd: *x')).toEqual({ a: 1, b: 1, c: 2, d: 2 })
