@@ -11,6 +11,10 @@ export function writePluginFile(folder: string, id: string): { command: string; 
   // With .cjs the file is CommonJS whatever a package.json above it says.
   const file = join(folder, `plugin-${id}.cjs`)
   writeFileSync(file, pluginScript(interpreter), { mode: 0o700 })
+  // Deno runs a file only with these arguments, and the first line of a script can have but one.
+  if ('deno' in process.versions) {
+    return { command: interpreter, args: ['run', '--allow-all', '--quiet', file] }
+  }
   return canUseShebang(interpreter)
     ? { command: file, args: [] }
     : { command: interpreter, args: [file] }

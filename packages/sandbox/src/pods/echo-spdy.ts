@@ -20,6 +20,7 @@ export function echoSpdy(request: IncomingMessage, { head, take }: Upgrade): voi
     ...(version === undefined ? [] : [`${VERSION_HEADER}: ${version}`]),
   ]
   socket.write(`${lines.join('\r\n')}\r\n\r\n`)
-  socket.write(head)
+  // Deno never ends an empty write, and later ones wait for it.
+  if (head.length > 0) socket.write(head)
   socket.pipe(socket)
 }
