@@ -10,7 +10,6 @@ export const LONG: Readonly<Record<string, string>> = {
     'the tests of kubectl with an old version of it',
   'packages/core/test/client-node/older-versions.test.ts':
     'four more versions of client-node, which are installed first',
-  'packages/core/test/runtimes/*.test.ts': 'Bun and Deno, which are installed first',
   'packages/core/test/newer-node/*.test.ts':
     'needs a second Node: client-node 2 and undici 8 need 22.19',
   'packages/core/test/adapters/undici/undici-6.test.ts': ANOTHER_CLIENT,

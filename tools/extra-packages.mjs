@@ -1,4 +1,4 @@
-// npm packages that only the long suite uses and that are too large for dependencies of the repository. They are installed
+// npm packages that only the long suite and the matrix use, and that are too large for dependencies of the repository. They are installed
 // into a folder outside version control, and only on request.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -8,13 +8,15 @@ import { fileURLToPath } from 'node:url'
 /** The versions of client-node that attach() is tested with, in addition to the newest. */
 export const CLIENT_NODES = ['1.0.0', '1.1.2', '1.2.0', '1.3.0']
 
+/** Other runtimes that the library runs on. */
+export const RUNTIMES = { bun: '1.4.4', deno: '2.9.6' }
+
 const PACKAGES = [
   ...CLIENT_NODES.map((version) => ({
     name: `client-node-${version}`,
     from: `npm:@kubernetes/client-node@${version}`,
   })),
-  { name: 'bun', from: '1.4.4' },
-  { name: 'deno', from: '2.9.6' },
+  ...Object.entries(RUNTIMES).map(([name, from]) => ({ name, from })),
 ]
 
 const FOLDER = fileURLToPath(

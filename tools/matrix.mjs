@@ -1,47 +1,61 @@
-// `npm run test:matrix`: runs the suites of the library on every supported Node. Tests that import only public subpaths use
-// the packages as npm packs and installs them; other tests use the sources. A major version as an argument runs only that
-// one: npm run test:matrix -- 22
+// `npm run test:matrix`: runs the suites of the library on every supported Node, and the tests of test/runtimes on Node, Bun
+// and Deno. Tests that import only public subpaths use the packages as npm packs and installs them; other tests use the
+// sources. A runtime as an argument runs only that one: npm run test:matrix -- 22 or npm run test:matrix -- bun. With
+// --record the counts are written to tools/runtimes/recorded.json and docs/runtimes.md.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative, sep } from 'node:path'
+import { findRuntime, provideExtraPackages, RUNTIMES } from './extra-packages.mjs'
 import { importsOf } from './import-graph.mjs'
 import { findNode } from './newer-node.mjs'
 import { packInto } from './pack.mjs'
 import { runVitest } from './run-vitest.mjs'
+import { bundleTests } from './runtimes/bundle-tests.mjs'
+import { recordRuntime } from './runtimes/record.mjs'
+import { runTests } from './runtimes/run-tests.mjs'
 
-const VERSIONS = ['20.20.2', '22.23.3', '24.21.0', '26.10.0']
+const PLATFORMS = { linux: 'Linux', darwin: 'macOS', win32: 'Windows' }
+const NODES = ['20.20.2', '22.23.3', '24.21.0', '26.10.0']
+/** Every runtime, by the argument that selects it. */
+const MATRIX = {
+  ...Object.fromEntries(
+    NODES.map((version) => [version.split('.')[0], { runtime: 'Node', version }]),
+  ),
+  bun: { runtime: 'Bun', version: RUNTIMES.bun },
+  deno: { runtime: 'Deno', version: RUNTIMES.deno },
+}
 const SUITES = [
   ...['errors', 'secret', 'formats', 'plugin', 'signer', 'kubeconfig', 'lifecycle', 'metrics'],
   ...['keeper', 'vault', 'node', 'sources', 'tls', 'dial', 'exchange', 'request', 'bridge'],
 ].map((folder) => `packages/core/test/${folder}/`)
-/** One transport of each kind: the others differ only in third-party code. */
-const TRANSPORTS = ['fetch', 'http2', 'https-agent', 'undici-7'].map(
-  (name) => `packages/core/test/transports/${name}.test.ts`,
-)
 /** Tests of long load, and of files that are not part of a package. */
 const LEFT_OUT = ['**/load*.test.ts', '**/*docs.test.ts', '**/*-page.test.ts']
 
-const wanted = process.argv.slice(2)
-const versions = VERSIONS.filter(
-  (version) => wanted.length === 0 || wanted.includes(majorOf(version)),
-)
-if (versions.length === 0) {
+const given = process.argv.slice(2)
+const isRecorded = given.includes('--record')
+const wanted = given.filter((each) => each !== '--record')
+const unknown = wanted.find((each) => MATRIX[each] === undefined)
+if (unknown !== undefined) {
   process.stderr.write(
-    `no such Node here: ${wanted.join(', ')}. There are ${VERSIONS.map(majorOf).join(', ')}.\n`,
+    `no such runtime: ${unknown}. There are ${Object.keys(MATRIX).join(', ')}.\n`,
   )
   process.exit(2)
 }
 
-const { ofPackages, ofSources } = findTests()
-process.stdout.write(
-  `${ofPackages.length} test files run on the installed packages, ${ofSources.length} on the sources\n`,
-)
 const folder = mkdtempSync(join(tmpdir(), 'kubecred-matrix-'))
 const results = []
 try {
   install()
-  for (const version of versions) results.push(test(version))
+  const bundled = await bundleTests(join(folder, 'tests'))
+  const listed = findTests()
+  process.stdout.write(
+    `${listed.ofPackages.length + bundled.length} test files run on the installed packages, ${listed.ofSources.length} on the sources\n`,
+  )
+  for (const name of Object.keys(MATRIX)) {
+    if (wanted.length > 0 && !wanted.includes(name)) continue
+    results.push(await test(name, { ...listed, bundled }))
+  }
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }
@@ -52,7 +66,7 @@ process.exitCode = results.every(({ isGood }) => isGood) ? 0 : 1
 function findTests() {
   const list = ['node_modules/vitest/vitest.mjs', 'list', '--filesOnly', '--json']
   const options = ['--typecheck.enabled=false', ...LEFT_OUT.map((each) => `--exclude=${each}`)]
-  const { stdout } = run(process.execPath, [...list, ...options, ...SUITES, ...TRANSPORTS], {
+  const { stdout } = run(process.execPath, [...list, ...options, ...SUITES], {
     shell: false,
   })
   const files = JSON.parse(stdout).map(({ file }) => relative('', file).split(sep).join('/'))
@@ -79,9 +93,10 @@ function reachesSources(file, known) {
 function install() {
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
   const tarballs = packInto(folder).map(({ file }) => `./${file}`)
-  const { devDependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
-  // The optional peer dependency that the suites use.
-  const peers = [`prom-client@${devDependencies['prom-client']}`]
+  const { devDependencies } = JSON.parse(readFileSync('packages/core/package.json', 'utf8'))
+  // The optional peer dependencies that the suites use.
+  const names = ['prom-client', '@kubernetes/client-node', 'ws']
+  const peers = names.map((name) => `${name}@${devDependencies[name]}`)
   // Without the native addon, which these suites do not use.
   const flags = [
     '--omit=optional',
@@ -93,25 +108,71 @@ function install() {
   run('npm', ['install', ...tarballs, ...peers, ...flags], { cwd: folder, stdio: ['ignore', 2, 2] })
 }
 
-function test(version) {
-  const found = findNode(version, { mayInstall: true })
-  if (found.problem !== undefined)
-    return { isGood: false, line: `Node ${version}: ${found.problem}` }
-  process.stdout.write(`\nNode ${version}\n`)
+/** Runs all tests of a runtime, and records their counts. */
+async function test(name, { ofPackages, ofSources, bundled }) {
+  const { runtime, version } = MATRIX[name]
+  const title = `${runtime} ${version}`
+  const { path, problem } = find(runtime, version)
+  if (problem !== undefined) return { isGood: false, line: `${title}: ${problem}` }
+  process.stdout.write(`\n${title}\n`)
   const startedAt = Date.now()
-  const program = join(folder, 'node_modules/@kubecred/cli/bin/kubecred.cjs')
-  const says = spawnSync(found.path, [program, 'version'], { encoding: 'utf8' })
-  const node = found.path
-  const arePassed = [
-    runVitest(['--config', 'vitest.matrix.config.ts', ...ofPackages], {
-      node,
-      env: { KUBECRED_INSTALLED: folder },
-    }),
-    runVitest(['--typecheck.enabled=false', ...ofSources], { node }),
-  ]
-  const isGood = arePassed.every(Boolean) && says.stdout.includes(`node v${version}`)
+  const counts = [await runTests(runtime, path, bundled)]
+  for (const each of counts[0].problems) process.stdout.write(`${each}\n`)
+  if (runtime === 'Node') {
+    const installed = { KUBECRED_INSTALLED: folder }
+    const onPackages = ['--config', 'vitest.matrix.config.ts', ...ofPackages]
+    counts.push(testWithVitest(path, onPackages, installed))
+    counts.push(testWithVitest(path, ['--typecheck.enabled=false', ...ofSources], {}))
+    counts.push(startProgram(path, version))
+  }
+  const sum = (key) => counts.reduce((total, each) => total + each[key], 0)
+  const [run, passed, failingAsWritten] = ['run', 'passed', 'failingAsWritten'].map(sum)
+  const isGood = counts.every(({ problems }) => problems.length === 0)
   const seconds = Math.round((Date.now() - startedAt) / 1000)
-  return { isGood, line: `Node ${version}: ${isGood ? 'good' : 'FAILED'}, in ${seconds} s` }
+  const line = `${title}: ${isGood ? 'good' : 'FAILED'}, ${run} run, ${passed} passed, ${failingAsWritten} failing as written, in ${seconds} s`
+  if (isRecorded && isGood) {
+    const platform = `${PLATFORMS[process.platform]} ${process.arch}`
+    recordRuntime(`${process.platform}-${process.arch}-${name}`, {
+      platform,
+      runtime: title,
+      run,
+      passed,
+      failingAsWritten,
+    })
+  }
+  return { isGood, line }
+}
+
+function find(runtime, version) {
+  if (runtime === 'Node') return findNode(version, { mayInstall: true })
+  provideExtraPackages({ mayInstall: true })
+  const path = findRuntime(runtime.toLowerCase())
+  return path === undefined ? { problem: 'npm could not install it' } : { path }
+}
+
+/** Runs vitest, and counts its tests. */
+function testWithVitest(node, args, env) {
+  const outputFile = join(folder, 'vitest.json')
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${outputFile}`]
+  const isGood = runVitest([...args, ...reporters], { node, env })
+  const { testResults } = JSON.parse(readFileSync(outputFile, 'utf8'))
+  const passed = testResults
+    .flatMap(({ assertionResults }) => assertionResults)
+    .filter(({ status }) => status === 'passed').length
+  return { run: passed, passed, failingAsWritten: 0, problems: isGood ? [] : ['vitest failed'] }
+}
+
+/** Starts the installed program. */
+function startProgram(node, version) {
+  const program = join(folder, 'node_modules/@kubecred/cli/bin/kubecred.cjs')
+  const { stdout } = spawnSync(node, [program, 'version'], { encoding: 'utf8' })
+  const isGood = stdout.includes(`node v${version}`)
+  return {
+    run: 1,
+    passed: Number(isGood),
+    failingAsWritten: 0,
+    problems: isGood ? [] : [`kubecred version printed ${stdout}`],
+  }
 }
 
 function run(command, args, options) {
@@ -125,8 +186,4 @@ function run(command, args, options) {
   throw new Error(
     `${command} ${args.join(' ')} ended with ${ended.status ?? ended.signal ?? ended.error}`,
   )
-}
-
-function majorOf(version) {
-  return version.split('.')[0]
 }

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { markdownTable } from '../markdown-table.mjs'
 
 const RECORD = new URL('recorded.json', import.meta.url)
-const CANNOT_HOLD = new URL('../../test/runtimes/cannot-hold.json', import.meta.url)
+const DIFFERENCES = new URL('../../test/runtimes/differences.json', import.meta.url)
 const PAGE = new URL('../../docs/runtimes.md', import.meta.url)
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) writePage()
@@ -29,7 +29,7 @@ function writePage() {
 
 /** Returns the page with its tables. */
 export function withTables(page) {
-  return between(between(page, 'counts', countsTable()), 'cannot hold', cannotHoldTable())
+  return between(between(page, 'counts', countsTable()), 'differences', differencesTable())
 }
 
 function countsTable() {
@@ -45,15 +45,16 @@ function readRecord() {
   return JSON.parse(readFileSync(RECORD, 'utf8'))
 }
 
-function cannotHoldTable() {
-  const list = JSON.parse(readFileSync(CANNOT_HOLD, 'utf8'))
-  const rows = list.map(({ runtime, transport, behaviours, reason }) => [
+function differencesTable() {
+  const list = JSON.parse(readFileSync(DIFFERENCES, 'utf8'))
+  const rows = list.map(({ runtime, transport, behaviours, except, holds = false, reason }) => [
     runtime,
     transport,
-    behaviours?.join(', ') ?? 'all',
+    behaviours?.join(', ') ?? (except ? `all but ${except.join(', ')}` : 'all'),
+    holds ? 'yes' : 'no',
     reason,
   ])
-  return [['runtime', 'transport', 'behaviour', 'why'], ...rows]
+  return [['runtime', 'transport', 'behaviour', 'holds', 'because'], ...rows]
 }
 
 function between(page, name, rows) {

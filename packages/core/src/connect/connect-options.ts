@@ -1,6 +1,7 @@
 import { checkOptionNames } from '../errors/option-names.ts'
 import { checkKubeconfigOption, type KubeconfigOption } from '../kubeconfig/inline-kubeconfig.ts'
 import { OVERRIDE_NAMES, type Overrides } from '../kubeconfig/overrides.ts'
+import { requireAbility } from '../node/runtime.ts'
 import type { Observer, SourceLabel } from '../ports/observer.ts'
 import type { Vault } from '../vault/vault.ts'
 
@@ -251,6 +252,7 @@ const MAX_TIMEOUT_MS = 2_147_483_647
  * Checks the options for programs without types: an unknown option would be ignored silently.
  *
  * @throws {TypeError} With the name of the option.
+ * @throws {NotSupportedError} `ERR_NOT_SUPPORTED` if this runtime cannot use the transport.
  */
 export function checkOptions(options: ConnectOptions): void {
   checkOptionNames(options, 'connect()', OPTIONS)
@@ -258,6 +260,8 @@ export function checkOptions(options: ConnectOptions): void {
   if (!TRANSPORTS.includes(transport)) {
     throw new TypeError(`transport must be 'pool', 'https' or 'http2', got ${String(transport)}`)
   }
+  if (transport === 'pool') requireAbility('undici')
+  if (transport === 'http2') requireAbility('http2')
   const conflicting = NOT_ALLOWED_WITH_VAULT.find((name) => options[name] !== undefined)
   if (options.vault !== undefined && conflicting !== undefined) {
     throw new TypeError(

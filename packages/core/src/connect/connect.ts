@@ -1,6 +1,5 @@
 import { parseProxyUrl, proxyFromEnvironment } from '../dial/proxy.ts'
 import { makeTarget, type Target } from '../dial/target.ts'
-import { NotSupportedError } from '../errors/index.ts'
 import {
   type ConnectionLimits,
   type Exchange,
@@ -11,10 +10,11 @@ import { notify } from '../keeper/observers.ts'
 import { impersonationFromOptions } from '../kubeconfig/build-connection.ts'
 import type { ClusterTarget, Connection, Endpoint } from '../kubeconfig/connection.ts'
 import { loadAuthority, watchAuthority } from '../node/certificate-authority.ts'
-import { hostEnvironment, RUNTIME } from '../node/environment.ts'
+import { hostEnvironment } from '../node/environment.ts'
 import { loadConnection } from '../node/load-kubeconfig.ts'
 import { nodeFiles } from '../node/node-files.ts'
 import { processProtocol, versionRegistry } from '../node/process-registry.ts'
+import { DEFAULT_TRANSPORT } from '../node/runtime.ts'
 import type { Observer } from '../ports/observer.ts'
 import { defaultHeaders } from '../request/headers.ts'
 import { Line } from '../request/line.ts'
@@ -207,8 +207,7 @@ function limitsOf({ policy = {} }: ConnectOptions): ConnectionLimits {
 }
 
 async function loadExchange(options: ConnectOptions): Promise<Exchange> {
-  // Bun replaces undici with its own, which has no pools.
-  const { transport = RUNTIME === 'Bun' ? 'https' : undefined } = options
+  const { transport = DEFAULT_TRANSPORT } = options
   if (transport === 'https') {
     const { httpsExchange } = await import('../exchange/https.ts')
     return httpsExchange()
@@ -216,14 +215,6 @@ async function loadExchange(options: ConnectOptions): Promise<Exchange> {
   if (transport === 'http2') {
     const { http2Exchange } = await import('../exchange/http2.ts')
     return http2Exchange()
-  }
-  if (RUNTIME === 'Bun') {
-    throw new NotSupportedError(
-      "the transport 'pool' needs undici, which Bun replaces with its own",
-      {
-        hint: "Leave transport out, which means 'https' under Bun, or use 'http2'.",
-      },
-    )
   }
   const { undiciExchange } = await import('../exchange/undici.ts')
   const limits = limitsOf(options)

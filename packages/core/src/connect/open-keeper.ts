@@ -10,6 +10,7 @@ import { nodeCrypto } from '../node/node-crypto.ts'
 import { nodeFiles } from '../node/node-files.ts'
 import { nodePrograms } from '../node/node-programs.ts'
 import { acquireSharedKeeper, type SharedKeeper } from '../node/process-registry.ts'
+import { requireAbility } from '../node/runtime.ts'
 import { systemClock } from '../node/system-clock.ts'
 import type { ExecCluster } from '../plugin/exec-info.ts'
 import { chooseSource } from '../sources/choose-source.ts'
@@ -46,6 +47,7 @@ export async function openKeeper(
   }
   const env = options.env ?? hostEnvironment()
   if (user.externalSigner !== undefined) {
+    requireAbility('signing keys')
     const { openSignerKeeper } = await import('./open-signer-keeper.ts')
     return openSignerKeeper(await describeSigner(user.externalSigner, options), {
       env,

@@ -8,6 +8,7 @@ import { loadAuthority, watchAuthority } from '../node/certificate-authority.ts'
 import { nodeCrypto } from '../node/node-crypto.ts'
 import { nodeFiles } from '../node/node-files.ts'
 import type { SharedKeeper } from '../node/process-registry.ts'
+import { requireAbility } from '../node/runtime.ts'
 import { systemClock } from '../node/system-clock.ts'
 import { Secret } from '../secret/secret.ts'
 import { chooseSource } from '../sources/choose-source.ts'
@@ -144,6 +145,7 @@ export type KeyIds = WeakMap<object, string>
 
 function withKey(connection: Connection, { signing }: Login, keyIds: KeyIds): Connection {
   if (signing === undefined) return connection
+  requireAbility('signing keys')
   const { chain, signingKey, given } = signing
   const id = keyIds.get(given) ?? randomUUID()
   keyIds.set(given, id)

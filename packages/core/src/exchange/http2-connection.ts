@@ -11,7 +11,6 @@ import type { CertificatePair } from '../credential/credential.ts'
 import { dial } from '../dial/dial.ts'
 import type { Target } from '../dial/target.ts'
 import { NotSupportedError } from '../errors/index.ts'
-import { RUNTIME } from '../node/environment.ts'
 
 /** Timeouts of HTTP/2 connections; only tests change them. */
 export interface Http2Timeouts extends HealthCheckTimeouts {
@@ -309,10 +308,6 @@ export async function dialHttp2(
   certificate: CertificatePair | undefined,
   { times, signal, onChange }: Http2DialOptions,
 ): Promise<Http2Connection> {
-  if (RUNTIME === 'Deno') {
-    // Its session cannot use an existing connection, and its errors end the process.
-    throw new NotSupportedError('HTTP/2 is not supported under Deno', { hint: HINT })
-  }
   if (!target.origin.startsWith('https:')) throw noHttp2(target, 'it needs TLS')
   // Before anything is signed: a signature may need a person.
   const checkFirst = (socket: TLSSocket): void => {

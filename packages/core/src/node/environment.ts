@@ -32,7 +32,3 @@ export function withFolders(env: Environment, folders: readonly string[] = []): 
 
 /** The terminal of this process. Uses the file descriptor, because `process.stdin` would start to read from it. */
 export const nodeTerminal: Terminal = { isTerminal: () => isatty(0) }
-
-/** The runtime of this process. Bun and Deno also set `process.versions.node`. */
-export const RUNTIME =
-  'bun' in process.versions ? 'Bun' : 'deno' in process.versions ? 'Deno' : 'Node'

@@ -43,6 +43,15 @@ export class Scene implements AsyncDisposable {
 
   static async open(driver: Driver, options: SceneOptions = {}): Promise<Scene> {
     const sandbox = await startSandbox(options.sandbox)
+    try {
+      return await Scene.#openWith(sandbox, driver, options)
+    } catch (error) {
+      await sandbox.close()
+      throw error
+    }
+  }
+
+  static async #openWith(sandbox: Sandbox, driver: Driver, options: SceneOptions): Promise<Scene> {
     const written = await options.kubeconfig?.(sandbox)
     const kubeconfig = sandbox.writeKubeconfig(written)
     if (options.authorityFile !== undefined) {

@@ -10,6 +10,7 @@ import { refusedForever, refusedOnce, revokedMidStream } from './cases/refusals.
 import { authorityRotated, certificateRotated } from './cases/rotation.ts'
 import { serverRestart } from './cases/server-restart.ts'
 import { upgrade, upgradeRefusedOnce } from './cases/upgrade.ts'
+import { codesOf } from './codes-of.ts'
 import { CASES, type Case, type Driver } from './driver.ts'
 import { hasOpenssl } from './refusing-server.ts'
 import { refusedForeverOnVault } from './vault-cases/frozen.ts'
@@ -76,11 +77,14 @@ export function describeTransport(driver: Driver, cases: readonly Case[] = CASES
   if (alone.length > 0) describe(driver.name, () => alone.forEach(add))
 }
 
+/** A reason that begins with the code of an error also says how the case must fail. */
 async function expectNot(run: Promise<void>, reason: string): Promise<void> {
   expect(reason, 'a reason is a sentence').toMatch(/^[A-Z].{20,}\.$/s)
-  const held = await run.then(
-    () => true,
-    () => false,
+  const failure = await run.then(
+    () => undefined,
+    (error: unknown) => ({ error }),
   )
-  expect(held, `it holds, although: ${reason}`).toBe(false)
+  if (failure === undefined) throw new Error(`it holds, although: ${reason}`)
+  const code = /^ERR_\w+/.exec(reason)?.[0]
+  if (code !== undefined) expect(codesOf(failure.error)).toContain(code)
 }

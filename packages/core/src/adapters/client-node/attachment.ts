@@ -5,6 +5,7 @@ import {
   type Selection,
   usesOtherAuthenticator,
 } from '../../logins/kube-config-object.ts'
+import { lackOf } from '../../node/runtime.ts'
 import { Secret } from '../../secret/secret.ts'
 import { MADE_BY, VERSION } from '../../version.ts'
 import type {
@@ -102,25 +103,43 @@ export class KubeConfigAttachment implements Attachment {
 
   /** Replaces the methods that requests and API clients are made with. Returns functions that restore them. */
   #overrideMethods(kc: KubeConfigLike): (() => void)[] {
+    const lack = lackOf('agents of fetch')
+    const refuse = async (): Promise<never> => Promise.reject(lack)
+    let authenticate: Authenticator['applySecurityAuthentication'] = refuse
     const undos = [
-      overrideMethod(kc, 'applySecurityAuthentication', (original) => async (context) => {
-        if (!(await this.#applyToContext(context))) await original(context)
+      overrideMethod(kc, 'applySecurityAuthentication', (original) => {
+        authenticate = async (context) => {
+          if (!(await this.#applyToContext(context))) await original(context)
+        }
+        return lack === undefined ? authenticate : refuse
       }),
       overrideMethod(kc, 'applyToHTTPSOptions', (original) => async (options) => {
         if (!(await this.#applyToOptions(options))) await original(options)
       }),
     ]
+    if (lack !== undefined && hasFetchOptions(kc)) {
+      undos.push(
+        overrideMethod(
+          kc,
+          'applyToFetchOptions',
+          (original) => async (options) =>
+            Object.defineProperty(await original(options), 'tls', { get: () => raise(lack) }),
+        ),
+      )
+    }
     if (!isApiMaker(kc)) return undos
     const find: FindTransport = (request) => {
       const means = request.getDispatcher?.() ?? request.getAgent?.()
       return means && this.#byMeans.get(means)
     }
+    // Where the fetch of client-node cannot be used, only clients that do not need it are authenticated.
+    const own = lack && { authMethods: { default: { applySecurityAuthentication: authenticate } } }
     return [
       ...undos,
       overrideMethod(
         kc as ApiMaker,
         'makeApiClient',
-        (original) => (type) => original(withLineLibrary(type, find)),
+        (original) => (type) => original(withLineLibrary(type, find, own)),
       ),
     ]
   }
@@ -216,9 +235,24 @@ function ownerOf(object: object, name: string): object | null {
 }
 
 /** Makes the instances of a class of APIs send their requests with our library. */
-function withLineLibrary(type: ApiClass, find: FindTransport): ApiClass {
+function withLineLibrary(type: ApiClass, find: FindTransport, own: object | undefined): ApiClass {
   return new Proxy(type, {
     construct: (_, [given]: [ApiConfiguration]) =>
-      new type({ ...given, httpApi: new LineHttpLibrary(given.httpApi, find) }),
+      new type({ ...given, ...own, httpApi: new LineHttpLibrary(given.httpApi, find) }),
   })
+}
+
+type Authenticator = Pick<KubeConfigLike, 'applySecurityAuthentication'>
+
+/** A KubeConfig of 1.x, whose watches and logs use this method outside of any `try`, and then fetch inside of one. */
+interface HasFetchOptions {
+  applyToFetchOptions(options: object): Promise<object>
+}
+
+function hasFetchOptions(kc: object): kc is HasFetchOptions {
+  return 'applyToFetchOptions' in kc
+}
+
+function raise(error: Error): never {
+  throw error
 }

@@ -1,5 +1,6 @@
 import type { HeaderValues } from '../../exchange/exchange.ts'
 import type { ResponseHeaders } from '../../exchange/handler.ts'
+import { lackOf } from '../../node/runtime.ts'
 import type { Call } from '../../request/call.ts'
 import { mergeHeaders } from '../../request/headers.ts'
 import type { OutgoingRequest } from '../../request/outgoing-request.ts'
@@ -45,7 +46,8 @@ export class LineHttpLibrary implements HttpLibrary {
 
   /** @param own The library of client-node. */
   constructor(own: HttpLibrary, find: FindTransport) {
-    this.#own = own
+    const lack = lackOf('agents of fetch')
+    this.#own = lack === undefined ? own : { send: () => observe(Promise.reject(lack)) }
     this.#find = find
   }
 
@@ -73,6 +75,7 @@ export class LineHttpLibrary implements HttpLibrary {
 
   /** Fails as the library of client-node does for an error of its connection. Nothing is sent. */
   async #fail(request: SendableContext, error: unknown): Promise<never> {
+    if (lackOf('agents of fetch') !== undefined) throw error
     const { agent, dispatcher } = failingTransport(error, new URL(request.getUrl()).protocol)
     await this.#own
       .send(alter(request, { getAgent: () => agent, getDispatcher: () => dispatcher }))

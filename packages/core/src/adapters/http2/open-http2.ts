@@ -4,6 +4,7 @@ import type { Target } from '../../dial/target.ts'
 import { ClosedError, ForeignOriginError } from '../../errors/index.ts'
 import type { HeaderValues } from '../../exchange/exchange.ts'
 import { http2Exchange } from '../../exchange/http2.ts'
+import { requireAbility } from '../../node/runtime.ts'
 import { mergeHeaders } from '../../request/headers.ts'
 import { type HasLine, type Line, lineOf } from '../../request/line.ts'
 import {
@@ -55,6 +56,7 @@ const exchange = http2Exchange()
  * Opens no connection before the first request. The client ends with the cluster, or with `close()`.
  *
  * @throws {TypeError} If `cluster` is not a `Cluster`.
+ * @throws {NotSupportedError} `ERR_NOT_SUPPORTED` under Deno.
  *
  * @example
  * import { connect } from 'kubecred'
@@ -65,7 +67,9 @@ const exchange = http2Exchange()
  * const { status, stream } = await client.request({ ':path': '/api/v1/pods' })
  */
 export function openHttp2(cluster: HasLine): Http2Client {
-  return new LineHttp2Client(lineOf(cluster, 'openHttp2'))
+  const line = lineOf(cluster, 'openHttp2')
+  requireAbility('http2')
+  return new LineHttp2Client(line)
 }
 
 class LineHttp2Client implements Http2Client {

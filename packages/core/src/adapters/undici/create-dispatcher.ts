@@ -4,6 +4,7 @@ import { UNTRUSTED_REASONS } from '../../errors/transport-errors.ts'
 import type { ConnectionOwner } from '../../exchange/exchange.ts'
 import type { Handler } from '../../exchange/handler.ts'
 import type { Closable } from '../../keeper/resource-cache.ts'
+import { requireAbility } from '../../node/runtime.ts'
 import { type HasLine, type Line, lineOf } from '../../request/line.ts'
 import { certificateAlert } from '../../tls/alert.ts'
 import { dispatch, type UserConnections } from './dispatch.ts'
@@ -31,7 +32,7 @@ type Done = (error: Error | null, nothing: null) => void
  *
  * @param undici The module itself: `import * as undici from 'undici'`, version 6, 7 or 8.
  * @throws {TypeError} If `cluster` is not a `Cluster`, `undici` is not the module, or an option is unknown.
- * @throws {NotSupportedError} `ERR_NOT_SUPPORTED` if `allowH2` is set and undici is older than version 8.
+ * @throws {NotSupportedError} `ERR_NOT_SUPPORTED` if `allowH2` is set and undici is older than version 8, and under Bun.
  *
  * @example
  * import { connect } from 'kubecred'
@@ -48,6 +49,7 @@ export function createDispatcher<Module extends UndiciModule>(
   options: DispatcherOptions = {},
 ): InstanceType<Module['Dispatcher']> {
   const line = lineOf(cluster, 'createDispatcher')
+  requireAbility('undici')
   checkModule(undici)
   const known = undici as unknown as Undici
   const core = new DispatcherCore(line, known, readOptions(options, undici))

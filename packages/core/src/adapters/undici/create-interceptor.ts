@@ -1,6 +1,7 @@
 import { ForeignOriginError, NotSupportedError } from '../../errors/index.ts'
 import type { ConnectionOwner } from '../../exchange/exchange.ts'
 import type { Handler } from '../../exchange/handler.ts'
+import { requireAbility } from '../../node/runtime.ts'
 import { type HasLine, type Line, lineOf } from '../../request/line.ts'
 import { CrossVersionHandler } from './cross-version-handler.ts'
 import { dispatch, type UserConnections } from './dispatch.ts'
@@ -21,6 +22,7 @@ export type Interceptor = <Dispatch extends (options: never, handler: never) => 
  * a `Pool` or `Client` of this cluster: a pool of another server always sends there, whatever the request says.
  *
  * @throws {TypeError} If `cluster` is not a `Cluster`.
+ * @throws {NotSupportedError} `ERR_NOT_SUPPORTED` under Bun.
  *
  * @example
  * import { connect } from 'kubecred'
@@ -33,6 +35,7 @@ export type Interceptor = <Dispatch extends (options: never, handler: never) => 
  */
 export function createInterceptor(cluster: HasLine): Interceptor {
   const line = lineOf(cluster, 'createInterceptor')
+  requireAbility('undici')
   return ((next: (options: DispatchOptions, handler: object) => boolean, fixedOrigin) => {
     const connections: UserConnections = {
       line,

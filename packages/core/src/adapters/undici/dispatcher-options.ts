@@ -2,6 +2,7 @@ import type { EventEmitter } from 'node:events'
 import type { Socket } from 'node:net'
 import type { CertificatePair } from '../../credential/credential.ts'
 import { NotSupportedError } from '../../errors/index.ts'
+import { requireAbility } from '../../node/runtime.ts'
 
 /** Options of `createDispatcher`; names and meanings are those of undici's `Pool`. */
 export interface DispatcherOptions {
@@ -51,13 +52,14 @@ const ONLY_IN_8 = 'Dispatcher1Wrapper'
  * Checks the options and selects those that are passed on: the caller's `connect` would bypass our TLS.
  *
  * @throws {TypeError} If an option is unknown.
- * @throws {NotSupportedError} `ERR_NOT_SUPPORTED` for HTTP/2 with an undici before 8.
+ * @throws {NotSupportedError} `ERR_NOT_SUPPORTED` for HTTP/2 with an undici before 8, or under Deno.
  */
 export function readOptions(given: DispatcherOptions, undici: object): OptionsFor {
   const unknown = Object.keys(given).find((name) => name !== 'allowH2' && !isKnown(name))
   if (unknown !== undefined) {
     throw new TypeError(`createDispatcher has no option ${JSON.stringify(unknown)}`)
   }
+  if (given.allowH2) requireAbility('http2')
   if (given.allowH2 && !(ONLY_IN_8 in undici)) {
     // Earlier versions end all requests of a connection, including watches, when the server sends GOAWAY. The API server
     // does so after a 401, which then never arrives.
