@@ -204,6 +204,21 @@ describe('the plugin policy', () => {
   })
 })
 
+it('the login command in an error has no secret and no control character', async () => {
+  const failing = async (stderrTail: string): Promise<unknown> => {
+    const stdout = new Uint8Array()
+    const outcome: RunOutcome = { ended: 'exited', status: 1, stdout, tookMs: 1, stderrTail }
+    const args = ['--profile', 'company-prod']
+    const { source } = makeSource({ args }, { run: async () => outcome })
+    return source.acquire(FIRST_RUN).catch((error: unknown) => error)
+  }
+  const token = 'eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJ4In0'
+  expect(await failing(`Run: corp login --profile company-prod --as=${token}`)).toMatchObject({
+    loginCommand: 'corp login --profile [secret] --as=[secret]',
+  })
+  expect(await failing('Run: corp \u001b[31mlogin')).not.toHaveProperty('loginCommand')
+})
+
 // Not recorded on a Mac: written from errno.h of macOS (ENOEXEC, EBADARCH) and from reports of what Node makes of them.
 it.each([-8, -86])('the start error %i of macOS is one of the format', async (errno) => {
   const code = `Unknown system error ${errno}`
