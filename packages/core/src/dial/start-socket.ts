@@ -25,11 +25,15 @@ export function startTls(options: ConnectionOptions): Socket {
   return prepare(connectTls({ ALPNProtocols: ['http/1.1'], ...options }))
 }
 
-/** Sets socket options, and an error listener: an error before the caller adds its own must not crash the process. */
+/**
+ * Sets socket options, and an error listener: an error before the caller adds its own must not crash the process.
+ *
+ * The options are set when it is connected: TLS sockets ignore them as options of connect, and if they are set before,
+ * Windows may refuse to connect.
+ */
 function prepare(socket: Socket): Socket {
   return socket
-    .setNoDelay(true)
-    .setKeepAlive(true, TCP_KEEP_ALIVE_MS)
+    .once('connect', () => socket.setNoDelay(true).setKeepAlive(true, TCP_KEEP_ALIVE_MS))
     .on('error', () => {})
 }
 
