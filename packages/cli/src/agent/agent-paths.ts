@@ -29,9 +29,9 @@ export function agentPaths(env: Environment): AgentPaths {
   const uid = process.getuid?.()
   if (uid === undefined) {
     throw new AgentUnusableError(
-      'the agent is not available on this system: it needs Unix sockets',
+      'there is no agent on Windows, because Node cannot keep other users from its socket',
       {
-        hint: 'Set KUBECRED_AGENT=off to disable it without this message.',
+        hint: 'Set KUBECRED_AGENT=off: kubecred-token then runs the plugin each time, without this message.',
       },
     )
   }

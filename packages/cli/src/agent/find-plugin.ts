@@ -7,6 +7,7 @@ import {
   findExecutable,
   type Located,
   type Programs,
+  searchPath,
 } from 'kubecred/internal'
 
 /** A plugin that was found on this machine. */
@@ -19,7 +20,7 @@ export type FoundPlugin = Extract<Located, { is: 'found' }>
  */
 export function findPlugin(command: string, env: Environment): Promise<FoundPlugin> {
   const programs: Programs = {
-    locate: (name) => findExecutable(name, { path: env['PATH'], pathExt: env['PATHEXT'] }),
+    locate: (name) => findExecutable(name, searchPath(env)),
     sha256: () => Promise.reject(new Error('only a policy asks for digests')),
     run: () => Promise.reject(new Error('nothing runs here')),
   }

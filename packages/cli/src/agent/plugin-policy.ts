@@ -4,6 +4,7 @@ import {
   type Environment,
   findAllowedProgram,
   findKuberc,
+  homeFolder,
   loadPluginPolicy,
   nodePrograms,
 } from 'kubecred/internal'
@@ -66,7 +67,7 @@ export function policyFiles(env: Environment, client: Environment | undefined): 
 }
 
 function findIn(env: Environment): ReturnType<typeof findKuberc> {
-  return findKuberc({ env, home: env['HOME'] || userInfo().homedir })
+  return findKuberc({ env, home: homeFolder(env) || userInfo().homedir })
 }
 
 /** True for a dangling link and for a file without permission as well: reading them reports the error. */

@@ -1,5 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import process from 'node:process'
 import { type Cluster, connect } from 'kubecred'
+import { killTree, startProgram } from 'kubecred/internal'
 import type { Call, Run } from '../command.ts'
 import { connectOptions } from '../flags/connect-options.ts'
 import { printableLine } from '../render/printable.ts'
@@ -33,7 +35,7 @@ export const run: Run = async (call) => {
   refuseDebugger()
   const env = userEnvironment(io.env)
   const [command = ''] = args
-  const found = findCommand(command, env['PATH'])
+  const found = await findCommand(command, env)
   if ('fault' in found) {
     stderr.line(`${stderr.palette.red('kubecred:')} ${printableLine(found.fault)}`)
     return found.exitStatus
@@ -91,25 +93,24 @@ interface Started {
 /** Runs the command. The proxy and the files are removed when it has ended. */
 async function runAgainst(call: Call, cluster: Cluster, { path, env }: Started): Promise<Ending> {
   const { io, args, signal, log } = call
-  const [command, ...rest] = args
+  const [command = '', ...rest] = args
   const folder = makeProcessFolder('run', env)
   let proxy: LocalProxy | undefined
   try {
     proxy = await startLocalProxy(cluster, io.now)
     const access = writeAccess(folder, cluster, proxy)
     signal.throwIfAborted()
-    log.tell(`running ${printableLine(command ?? '')} with the proxy ${proxy.url}`)
+    log.tell(`running ${printableLine(command)} with the proxy ${proxy.url}`)
     const address = proxy
     const start = (): ChildProcess => {
-      const child = spawn(path, rest, {
-        argv0: command,
-        stdio: 'inherit',
-        env: childEnvironment(env, access),
-      })
+      const child = startProgram(
+        { command, path, args: rest, env: childEnvironment(env, access) },
+        { stdio: 'inherit' },
+      )
       detachStdin()
       rehearseDuring(child, address)
       // For --timeout.
-      signal.addEventListener('abort', () => void child.kill('SIGTERM'), { once: true })
+      signal.addEventListener('abort', () => endCommand(child), { once: true })
       return child
     }
     return await followChild(start, io)
@@ -117,6 +118,12 @@ async function runAgainst(call: Call, cluster: Cluster, { path, env }: Started):
     folder.remove()
     await proxy?.close()
   }
+}
+
+/** On Windows a batch file is run by cmd.exe, which must not end alone. */
+function endCommand(child: ChildProcess): void {
+  if (process.platform === 'win32') killTree(child, 'SIGKILL', false)
+  else child.kill('SIGTERM')
 }
 
 /** Rehearses a request while the command starts, so that its first request does not wait. */

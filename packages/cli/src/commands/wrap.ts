@@ -55,6 +55,11 @@ async function makePlan({ args, flags, io }: Call): Promise<WrapPlan> {
   }
   const isUndo = flags.isOn('undo') === true
   const own = ownFlags(flags)
+  if (!isUndo && process.platform === 'win32') {
+    throw new NotSupportedError('wrap has no use on Windows, where there is no agent', {
+      hint: 'Leave the kubeconfig as it is: kubecred-token would run the plugin each time.',
+    })
+  }
   if (!isUndo) return planWrap({ ...options, program: await findProgram(io.env), flags: own })
   if (own.length > 0)
     throw new UsageError(

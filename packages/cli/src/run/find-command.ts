@@ -1,6 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import process from 'node:process'
+import { type Environment, findExecutable, searchPath } from 'kubecred/internal'
 
 /** The path of a command, or why it cannot be run, with the exit status that shells and `env` use. */
 export type FoundCommand =
@@ -10,12 +11,23 @@ export type FoundCommand =
 /**
  * Looks up a command as a shell does. Called before the login, so that a mistake needs no PIN.
  *
- * @param path PATH of the environment in which it will run.
+ * On Windows the current folder is not searched, unlike in cmd.exe: its owner could choose the program.
+ *
+ * @param env The environment in which it will run.
  */
-export function findCommand(command: string, path = ''): FoundCommand {
-  if (process.platform === 'win32') return { path: command }
-  const shown = JSON.stringify(command)
+export async function findCommand(command: string, env: Environment): Promise<FoundCommand> {
   if (command === '') return { fault: 'the command is empty', exitStatus: 127 }
+  if (process.platform !== 'win32') return findInPath(command, env['PATH'])
+  const found = await findExecutable(command, searchPath(env))
+  if (found.is === 'found') return found
+  const shown = JSON.stringify(command)
+  return found.is === 'missing'
+    ? { fault: `command ${shown} not found in PATH`, exitStatus: 127 }
+    : { fault: `${shown} cannot be run: ${found.reason}`, exitStatus: 126 }
+}
+
+function findInPath(command: string, path = ''): FoundCommand {
+  const shown = JSON.stringify(command)
   if (command.includes('/')) return judge(command, shown)
   let found: FoundCommand = { fault: `command ${shown} not found in PATH`, exitStatus: 127 }
   for (const folder of path.split(delimiter)) {

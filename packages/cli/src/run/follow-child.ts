@@ -38,6 +38,9 @@ export async function followChild(
   try {
     child = start()
     return await endOf(child)
+  } catch (error) {
+    // A batch file of Windows cannot be given every argument.
+    return { error: error as NodeJS.ErrnoException }
   } finally {
     giveBack()
     for (const signal of PASSED) process.off(signal, pass)

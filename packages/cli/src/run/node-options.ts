@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import process from 'node:process'
-import type { Environment } from 'kubecred/internal'
+import { type Environment, withSystemNames } from 'kubecred/internal'
 import type { Call } from '../command.ts'
 import { ownCommand } from '../executable/own-program.ts'
 import { exitBySignal } from './exit-by-signal.ts'
@@ -33,6 +33,6 @@ export async function withoutNodeOptions({ io }: Call): Promise<number | undefin
 
 /** Returns the environment of the user, with the original NODE_OPTIONS. */
 export function userEnvironment(env: Environment): Environment {
-  const { [SAVED]: saved, ...rest } = env
+  const { [SAVED]: saved, ...rest } = withSystemNames(env)
   return saved === undefined ? rest : { ...rest, NODE_OPTIONS: saved }
 }

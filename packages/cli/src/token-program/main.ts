@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs'
 import process from 'node:process'
 import { isSea } from 'node:sea'
-import { hostEnvironment } from 'kubecred/internal'
+import { hostEnvironment, withSystemNames } from 'kubecred/internal'
 import { printableOutput } from '../render/printable.ts'
 import { isUsageError } from '../usage-error.ts'
 import { getToken, type TokenAnswer } from './get-token.ts'
@@ -13,7 +13,7 @@ const EXIT_EXHAUSTED = 95
 
 const io: TokenIo = {
   // A copy, because each access to process.env is a system call.
-  env: { ...hostEnvironment() },
+  env: withSystemNames({ ...hostEnvironment() }),
   cwd: process.cwd(),
   parent: process.ppid,
   own: isSea() ? undefined : process.argv[1],

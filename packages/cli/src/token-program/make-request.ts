@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { pluginEnvironment } from 'kubecred/internal'
+import { pluginEnvironment, systemName } from 'kubecred/internal'
 import { accountFacts } from '../agent/account-files.ts'
 import { splitExecInfo } from '../agent/exec-info-text.ts'
 import { type FoundPlugin, findPluginSync } from '../agent/find-plugin.ts'
@@ -38,7 +38,7 @@ export async function makeRequest(
   if (own !== undefined && found.realPath === realpathSync.native(own)) {
     throw new UsageError('the plugin after "--" is kubecred-token itself')
   }
-  const { KUBERNETES_EXEC_INFO: _, ...passed } = pluginEnvironment(env, pluginEnv)
+  const { KUBERNETES_EXEC_INFO: _, ...passed } = pluginEnvironment(env, pluginEnv?.map(systemName))
   return {
     do: 'get',
     path: found.path,

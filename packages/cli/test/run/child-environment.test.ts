@@ -42,7 +42,7 @@ describe('a command is looked up as a shell does', () => {
     ['passwd', '/etc:/nowhere', { exitStatus: 126 }],
     ['/etc/passwd/x', '', { exitStatus: 127 }],
     ['a\u0000b', '/bin', { exitStatus: 127 }],
-  ])('%j in %j', (command, path, found) => {
-    expect(findCommand(command, path)).toMatchObject(found)
+  ])('%j in %j', async (command, path, found) => {
+    expect(await findCommand(command, { PATH: path })).toMatchObject(found)
   })
 })

@@ -4,7 +4,8 @@ import type { ClusterTarget, Connection, UserIdentity } from '../kubeconfig/conn
 import type { ExecConfig } from '../kubeconfig/exec-config.ts'
 import type { SignerConfig } from '../kubeconfig/external-signer-config.ts'
 import type { LifecyclePolicy } from '../lifecycle/policy.ts'
-import { hostEnvironment, nodeTerminal, withFolders } from '../node/environment.ts'
+import { hostEnvironment, nodeTerminal, systemName, withFolders } from '../node/environment.ts'
+import { homeFolder } from '../node/load-kubeconfig.ts'
 import { loadPluginPolicy } from '../node/load-plugin-policy.ts'
 import { nodeCrypto } from '../node/node-crypto.ts'
 import { nodeFiles } from '../node/node-files.ts'
@@ -139,8 +140,8 @@ async function programRules({
   stdinUnavailable,
 }: ConnectOptions): Promise<ProgramRules> {
   return {
-    policy: await loadPluginPolicy({ kuberc, env, home: env['HOME'] || homedir() }),
-    ...(policy.pluginEnv && { passEnv: policy.pluginEnv }),
+    policy: await loadPluginPolicy({ kuberc, env, home: homeFolder(env) || homedir() }),
+    ...(policy.pluginEnv && { passEnv: policy.pluginEnv.map(systemName) }),
     ...(stdinUnavailable !== undefined && { stdinUnavailable }),
     ...(policy.refuseWritablePlugins && { refuseWritable: true }),
   }

@@ -5,7 +5,12 @@ import type { Connection, UserIdentity } from '../kubeconfig/connection.ts'
 import type { ExecConfig } from '../kubeconfig/exec-config.ts'
 import { type SignerConfig, signerName } from '../kubeconfig/external-signer-config.ts'
 import { isInPod } from '../kubeconfig/in-cluster.ts'
-import { loadConnection, readKubeconfigs, readRegularKubeconfig } from '../node/load-kubeconfig.ts'
+import {
+  homeFolder,
+  loadConnection,
+  readKubeconfigs,
+  readRegularKubeconfig,
+} from '../node/load-kubeconfig.ts'
 import { loadPluginPolicy } from '../node/load-plugin-policy.ts'
 import { nodePrograms } from '../node/node-programs.ts'
 import type { PluginPolicy } from '../plugin/plugin-policy.ts'
@@ -127,7 +132,7 @@ export async function checkPolicy(
   { kuberc, policy }: ConnectOptions,
   env: Environment,
 ): Promise<StepResult> {
-  const rules = await loadPluginPolicy({ kuberc, env, home: env['HOME'] || homedir() })
+  const rules = await loadPluginPolicy({ kuberc, env, home: homeFolder(env) || homedir() })
   if (rules.type === 'AllowAll') return { verdict: 'ok', summary: 'all plugins are allowed' }
   const details = [`from: ${rules.origin}`]
   const reason = await denialReason(rules, command, nodePrograms(env, policy?.pluginFolders))

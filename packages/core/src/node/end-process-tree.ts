@@ -1,5 +1,6 @@
-import type { ChildProcess } from 'node:child_process'
+import { type ChildProcess, spawnSync } from 'node:child_process'
 import { listProcesses, type ProcessFacts } from './process-table.ts'
+import { systemProgram } from './spawn-program.ts'
 
 /** How long a process may take to exit after SIGTERM before it gets SIGKILL. */
 const GRACE_MS = 2000
@@ -30,13 +31,33 @@ export function endProcessTree(child: ChildProcess, { isGroup }: { isGroup: bool
 export function killTree(child: ChildProcess, signal: NodeJS.Signals, isGroup: boolean): void {
   const { pid } = child
   if (pid === undefined) return
-  if (process.platform === 'win32') child.kill(signal)
+  if (process.platform === 'win32') endWindowsTree(child, pid)
   else if (isGroup) send(-pid, signal)
   else {
     for (const each of descendantsOf(pid)) send(each.pid, signal)
     // After its exit, the PID may belong to another process.
     if (child.exitCode === null && child.signalCode === null) send(pid, signal)
   }
+}
+
+/** How long taskkill may take. */
+const TASKKILL_MS = 5000
+
+/**
+ * Ends a process and its descendants on Windows, where there are no signals to ask them to exit.
+ *
+ * Synchronous, because it is also used when this process exits. The descendants of a process that has ended cannot be
+ * found.
+ */
+function endWindowsTree(child: ChildProcess, pid: number): void {
+  // After its exit, the PID may belong to another process.
+  if (child.exitCode !== null || child.signalCode !== null) return
+  spawnSync(systemProgram('taskkill.exe'), ['/T', '/F', '/PID', String(pid)], {
+    stdio: 'ignore',
+    timeout: TASKKILL_MS,
+    windowsHide: true,
+  })
+  child.kill('SIGKILL')
 }
 
 function send(pid: number, signal: NodeJS.Signals): void {

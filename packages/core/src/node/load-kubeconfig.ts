@@ -41,6 +41,7 @@ import {
   splitKubeconfigList,
   windowsHome,
 } from '../kubeconfig/paths.ts'
+import { withSystemNames } from './environment.ts'
 import { nodeFiles, readBoundedFile } from './node-files.ts'
 
 /** Where to look for kubeconfig files, and overrides. */
@@ -174,7 +175,7 @@ export function kubeconfigLocations(options: LoadOptions, cwd: string): Places {
   const isNone = Array.isArray(kubeconfig) && kubeconfig.length === 0
   if (explicit.length > 0 || isNone)
     return { from: 'flag', files: [...new Set(explicit.map(absolute))] }
-  const list = options.env['KUBECONFIG']
+  const list = withSystemNames(options.env)['KUBECONFIG']
   if (list) {
     const files = splitKubeconfigList(list, nodePath.delimiter).map(absolute)
     return { from: 'KUBECONFIG', files }
@@ -193,8 +194,10 @@ function readerFor(places: Places): ReadFile {
   return (path) => readBoundedFile(path, { maxBytes: MAX_KUBECONFIG_BYTES, pipes })
 }
 
-function homeFolder(env: LoadOptions['env']): string | undefined {
-  return process.platform === 'win32' ? windowsHome(env, inspectFolder) : env['HOME']
+/** Returns the home folder of the user, as client-go chooses it. */
+export function homeFolder(env: Environment): string | undefined {
+  if (process.platform !== 'win32') return env['HOME']
+  return windowsHome(withSystemNames(env), inspectFolder)
 }
 
 function inspectFolder(folder: string): FolderFacts {

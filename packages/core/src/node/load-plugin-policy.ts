@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { PolicyInvalidError } from '../errors/index.ts'
 import type { Environment } from '../formats/plain-object.ts'
 import { ALLOW_ALL, type PluginPolicy } from '../plugin/plugin-policy.ts'
+import { withSystemNames } from './environment.ts'
 
 const OTHERS_WRITE = 0o022
 /** Larger than any kuberc file. */
@@ -94,7 +95,8 @@ export function findKuberc({
   env,
   home,
 }: PolicyLookup): { path: string; isNamed: boolean } | undefined {
-  const fromEnv = env['KUBERC'] || undefined
+  const { KUBERC, KUBECTL_KUBERC } = withSystemNames(env)
+  const fromEnv = KUBERC || undefined
   if (fromEnv === 'off') {
     if (kuberc === undefined) return undefined
     throw new PolicyInvalidError('a kuberc file is given although KUBERC=off disables it', {
@@ -103,6 +105,6 @@ export function findKuberc({
   }
   const named = kuberc ?? fromEnv
   if (named !== undefined) return { path: named, isNamed: true }
-  if (env['KUBECTL_KUBERC'] === 'false') return undefined
+  if (KUBECTL_KUBERC === 'false') return undefined
   return { path: join(home, '.kube', 'kuberc'), isNamed: false }
 }

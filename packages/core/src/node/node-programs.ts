@@ -7,8 +7,10 @@ import { pipeline } from 'node:stream/promises'
 import type { Located, Programs, RunOutcome, RunRequest } from '../ports/programs.ts'
 import { collectBytes, forwardLines } from './bounded-output.ts'
 import { endProcessTree, killTree } from './end-process-tree.ts'
+import { withSystemNames } from './environment.ts'
 import { acquireRunSlot, processProtocol } from './process-registry.ts'
 import { FOREIGN_FORMAT, isForeignBinary, notStarted, spawnProgram } from './spawn-program.ts'
+import { windowsFileNames } from './windows-programs.ts'
 
 /** Returns the programs port: real processes, located through the PATH of the given environment. */
 export function nodePrograms(
@@ -16,8 +18,7 @@ export function nodePrograms(
   extraFolders?: readonly string[],
 ): Programs {
   return {
-    locate: (command) =>
-      findExecutable(command, { path: env['PATH'], pathExt: env['PATHEXT'], extraFolders }),
+    locate: (command) => findExecutable(command, { ...searchPath(env), extraFolders }),
     run: runProcess,
     async sha256(path) {
       const hash = createHash('sha256')
@@ -25,6 +26,14 @@ export function nodePrograms(
       return hash.digest('hex')
     },
   }
+}
+
+/** Returns the variables of an environment that say where programs are. */
+export function searchPath(
+  env: Readonly<Record<string, string | undefined>>,
+): Pick<Lookup, 'path' | 'pathExt'> {
+  const { PATH: path, PATHEXT: pathExt } = withSystemNames(env)
+  return { path, pathExt }
 }
 
 /** Where to look for a program. */
@@ -45,32 +54,30 @@ export interface Lookup {
 export async function findExecutable(command: string, lookup: Lookup): Promise<Located> {
   if (command.includes('/') || (isWindows && command.includes('\\'))) {
     const path = resolve(command)
-    return (await inspect(path)) ?? { is: 'missing', lookedIn: [dirname(path)] }
+    // As in Go, a path may lack the extension. It comes last: npm installs a script for Unix shells under that name.
+    const paths = isWindows ? [...windowsFileNames(path, lookup.pathExt), path] : [path]
+    return (await firstOf(paths)) ?? { is: 'missing', lookedIn: [dirname(path)] }
   }
   const folders = [...(lookup.extraFolders ?? []), ...(lookup.path ?? '').split(delimiter)].filter(
     (folder, index, all) => isAbsolute(folder) && all.indexOf(folder) === index,
   )
+  const names = isWindows ? windowsFileNames(command, lookup.pathExt) : [command]
+  const paths = folders.flatMap((folder) => names.map((name) => join(folder, name)))
+  return (await firstOf(command === '' ? [] : paths)) ?? { is: 'missing', lookedIn: folders }
+}
+
+/** Returns the first file that can be executed, else the first that exists. */
+async function firstOf(paths: readonly string[]): Promise<Located | undefined> {
   let unusable: Located | undefined
-  for (const folder of command === '' ? [] : folders) {
-    for (const name of fileNames(command, lookup.pathExt)) {
-      const found = await inspect(join(folder, name))
-      if (found?.is === 'found') return found
-      unusable ??= found
-    }
+  for (const path of paths) {
+    const found = await inspect(path)
+    if (found?.is === 'found') return found
+    unusable ??= found
   }
-  return unusable ?? { is: 'missing', lookedIn: folders }
+  return unusable
 }
 
 const isWindows = process.platform === 'win32'
-
-function fileNames(command: string, pathExt = '.COM;.EXE;.BAT;.CMD'): readonly string[] {
-  if (!isWindows) return [command]
-  const extensions = pathExt.split(';').filter((extension) => extension !== '')
-  const has = extensions.some((extension) =>
-    command.toLowerCase().endsWith(extension.toLowerCase()),
-  )
-  return has ? [command] : extensions.map((extension) => command + extension)
-}
 
 /** Returns undefined if the file does not exist. */
 async function inspect(path: string): Promise<Located | undefined> {

@@ -14,10 +14,12 @@ import type {
   SignerChannels,
   SignerStart,
 } from '../ports/signer-channel.ts'
+import { SIGNER_FD_VARIABLE } from '../signer/signer-protocol.ts'
 import { forwardLines } from './bounded-output.ts'
 import { endProcessTree, killTree } from './end-process-tree.ts'
 import { acquireRunSlot, processProtocol } from './process-registry.ts'
 import { FOREIGN_FORMAT, isForeignBinary, notStarted, spawnProgram } from './spawn-program.ts'
+import { isBatchFile } from './windows-programs.ts'
 
 /** The signer channels port: real processes and Unix sockets. */
 export const nodeSignerChannels: SignerChannels = {
@@ -53,13 +55,20 @@ export async function startSigner(
     if (await isForeignBinary(path)) throw FOREIGN_FORMAT
     if (signal.aborted) throw signal.reason
     start.onStart?.()
-    const child = spawnProgram({ ...start, args: [] }, ['pipe'])
+    const child = spawnProgram({ ...start, env: requestEnvironment(start), args: [] }, ['pipe'])
     await untilSpawned(child)
     return openChannel(child, start, listener, releaseSlot)
   } catch (error) {
     releaseSlot()
     return signal.aborted ? aborted : notStarted(error, 0)
   }
+}
+
+/** cmd.exe does not pass the descriptor on: a signer that is a batch file answers one request and exits. */
+function requestEnvironment({ path, env }: SignerStart): SignerStart['env'] {
+  if (process.platform !== 'win32' || !isBatchFile(path)) return env
+  const { [SIGNER_FD_VARIABLE]: _, ...others } = env
+  return others
 }
 
 function untilSpawned(child: ChildProcess): Promise<void> {
@@ -230,7 +239,7 @@ async function checkSocket(path: string): Promise<void> {
   if (process.getuid === undefined) {
     throw socketError(
       path,
-      'cannot be used: this platform has no Unix sockets',
+      'cannot be used: on Windows, Node cannot show whose socket it is',
       'Use pathExec instead.',
     )
   }

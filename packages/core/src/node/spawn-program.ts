@@ -1,7 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { open, readdir } from 'node:fs/promises'
 import process from 'node:process'
 import type { RunFailure, RunRequest } from '../ports/programs.ts'
+import { hostEnvironment } from './environment.ts'
+import { batchArguments, isBatchFile, upperCaseNames } from './windows-programs.ts'
 
 /** The error of the kernel for a program for another architecture. */
 export const FOREIGN_FORMAT = Object.assign(new Error('exec format error'), { code: 'ENOEXEC' })
@@ -14,15 +16,12 @@ type Spawned = Pick<RunRequest, 'command' | 'path' | 'args' | 'env' | 'interacti
  * @param extra Further descriptors, from number 3.
  */
 export function spawnProgram(
-  { command, path, args, env, interactive, cwd }: Spawned,
+  { args, interactive, cwd, ...start }: Spawned,
   extra: readonly 'pipe'[] = [],
 ): ChildProcess {
-  return spawn(
-    path,
-    args.map((arg) => arg.expose()),
+  return startProgram(
+    { ...start, args: args.map((arg) => arg.expose()) },
     {
-      argv0: command,
-      env,
       ...(cwd !== undefined && { cwd }),
       // Its own session, so that it can be ended with all its children. Not if it is interactive: a new session has no
       // terminal.
@@ -33,6 +32,41 @@ export function spawnProgram(
       windowsHide: true,
     },
   )
+}
+
+/** A program to start, with its command for argv[0]. */
+export interface ProgramStart {
+  readonly command: string
+  /** The file that was found for the command. */
+  readonly path: string
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+}
+
+/**
+ * Starts a program without a shell, and on Windows a batch file with cmd.exe.
+ *
+ * @throws {Error} With the code `ERR_UNSAFE_ARGUMENT` if an argument cannot be passed to a batch file.
+ */
+export function startProgram(
+  { command, path, args, env }: ProgramStart,
+  options: SpawnOptions,
+): ChildProcess {
+  if (process.platform !== 'win32') return spawn(path, args, { ...options, argv0: command, env })
+  if (!isBatchFile(path)) {
+    return spawn(path, args, { ...options, argv0: command, env: upperCaseNames(env) })
+  }
+  return spawn(systemProgram('cmd.exe'), batchArguments(path, args), {
+    ...options,
+    windowsVerbatimArguments: true,
+    // With the second one, cmd.exe does not look for the programs of the batch file in the current folder.
+    env: { ...upperCaseNames(env), NODEFAULTCURRENTDIRECTORYINEXEPATH: '1' },
+  })
+}
+
+/** Returns the path of a program of Windows. Only this process's own environment says where Windows is. */
+export function systemProgram(name: string): string {
+  return `${hostEnvironment()['SystemRoot'] ?? 'C:\\Windows'}\\System32\\${name}`
 }
 
 /** Returns the outcome for a program that could not be started. */

@@ -106,6 +106,11 @@ function startError(
         'cannot start: an argument or environment variable contains a NUL byte',
         facts,
       )
+    case 'ERR_UNSAFE_ARGUMENT':
+      return new PluginEnvironmentError(command, `cannot start${where}: ${reason}`, {
+        ...facts,
+        hint: 'Change the argument, or use a plugin that is an .exe file.',
+      })
     default:
       return new PluginNotStartedError(command, `cannot start${where}: ${errno} (${reason})`, facts)
   }

@@ -196,6 +196,13 @@ const OTHERS_MASK = 0o077
  * @throws {SignerSocketError} `ERR_SIGNER_SOCKET`
  */
 async function claimSocketPath(path: string): Promise<void> {
+  if (process.platform === 'win32') {
+    throw socketError(
+      path,
+      'cannot listen: on Windows, Node cannot keep other users from a socket',
+      'Use runSigner() and pathExec instead.',
+    )
+  }
   if (!isAbsolute(path))
     throw socketError(path, 'has a path that is not absolute', 'Begin the path with a slash.')
   if (Buffer.byteLength(path) > MAX_PATH_BYTES) {
@@ -248,7 +255,7 @@ function claimFolder(folder: string, path: string): void {
   if (uid !== undefined && found.uid !== uid) {
     throw socketError(path, 'cannot listen: its folder belongs to another user')
   }
-  if ((found.mode & OTHERS_MASK) !== 0 && process.platform !== 'win32') {
+  if ((found.mode & OTHERS_MASK) !== 0) {
     const hint = `Restrict the folder to its owner: chmod 700 ${JSON.stringify(folder)}`
     throw socketError(path, 'cannot listen: its folder is accessible to other users', hint)
   }
