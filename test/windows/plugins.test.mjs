@@ -1,10 +1,18 @@
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, it } from 'node:test'
 import { connect } from 'kubecred'
-import { put, putPlugin, stanzaFor, startScene, withPath } from './scene.mjs'
+import {
+  onlyOnWindows,
+  onlyUnderWine,
+  put,
+  putPlugin,
+  stanzaFor,
+  startScene,
+  withPath,
+} from './scene.mjs'
 
 const scene = await startScene()
 const { sandbox, folder } = scene
@@ -132,12 +140,25 @@ describe('a plugin is looked up', () => {
     }
   })
 
-  // Wine's cmd.exe ignores the variable: docs/windows.md.
   it('so that cmd.exe does not search the current folder for the programs of a batch file', async () => {
     const { exec, seen } = stanzaFor(scene, batch)
     assert.equal(await logIn(exec), 200)
     const names = Object.keys(seen().env).map((name) => name.toUpperCase())
     assert.ok(names.includes('NODEFAULTCURRENTDIRECTORYINEXEPATH'))
+  })
+
+  it('and the real cmd.exe finds nothing there', { skip: onlyOnWindows }, async () => {
+    const cwd = process.cwd()
+    const here = join(folder, 'helpers')
+    put(here, 'helper.cmd', '@echo x> "%~dp0ran"\r\n')
+    const calls = put(folder, 'calls.cmd', '@helper\r\n')
+    process.chdir(here)
+    try {
+      await assert.rejects(logIn({ command: calls }), { code: 'ERR_PLUGIN_EXITED' })
+      assert.equal(existsSync(join(here, 'ran')), false)
+    } finally {
+      process.chdir(cwd)
+    }
   })
 })
 
@@ -189,17 +210,59 @@ it('the words of a plugin and its exit status are reported', async () => {
   })
 })
 
-// The programs that a batch file has started are ended with taskkill /T, which Wine does not have: docs/windows.md.
-it('a plugin that takes too long is ended', async () => {
+describe('a plugin that takes too long is ended', () => {
   const file = join(folder, 'pid')
   const code = `
     import { writeFileSync } from 'node:fs'
     writeFileSync(${JSON.stringify(file)}, String(process.pid))
     setInterval(() => {}, 1000)`
-  const { script } = putPlugin(join(folder, 'slow'), 'plugin', { code })
-  const exec = { command: process.execPath, args: [script] }
-  const policy = { pluginTimeoutMs: 5000 }
-  await assert.rejects(logIn(exec, { policy }), { code: 'ERR_PLUGIN_TIMED_OUT' })
-  const pid = Number(readFileSync(file, 'utf8'))
-  assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' })
+  const { script, batch } = putPlugin(join(folder, 'slow'), 'plugin', { code })
+  const options = { policy: { pluginTimeoutMs: 5000 } }
+  const assertEnded = () => {
+    const pid = Number(readFileSync(file, 'utf8'))
+    assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' })
+  }
+
+  it('if it is an .exe file', async () => {
+    const exec = { command: process.execPath, args: [script] }
+    await assert.rejects(logIn(exec, options), { code: 'ERR_PLUGIN_TIMED_OUT' })
+    assertEnded()
+  })
+
+  it('with the programs of its batch file', { skip: onlyOnWindows }, async () => {
+    await assert.rejects(logIn({ command: batch }, options), { code: 'ERR_PLUGIN_TIMED_OUT' })
+    assertEnded()
+  })
+
+  it('by taskkill, which gets the number of a process that still runs', {
+    skip: onlyUnderWine,
+  }, async () => {
+    // Wine's taskkill has no /T. This one is Node, which takes its first argument for a script: C:\T.
+    const seen = join(folder, 'taskkill.json')
+    const system = join(folder, 'Windows', 'System32')
+    mkdirSync(system, { recursive: true })
+    cpSync(process.execPath, join(system, 'taskkill.exe'))
+    cpSync(join(process.env.SystemRoot, 'System32', 'cmd.exe'), join(system, 'cmd.exe'))
+    put(
+      'C:\\',
+      'T',
+      `
+      const [, , ...args] = process.argv
+      process.kill(Number(args.at(-1)), 0)
+      require('fs').writeFileSync(${JSON.stringify(seen)}, JSON.stringify(args))`,
+    )
+    const [root, cwd] = [process.env.SystemRoot, process.cwd()]
+    process.env.SystemRoot = join(folder, 'Windows')
+    process.chdir('C:\\')
+    try {
+      const exec = { command: batch, env: { SystemRoot: root } }
+      await assert.rejects(logIn(exec, options), { code: 'ERR_PLUGIN_TIMED_OUT' })
+    } finally {
+      process.env.SystemRoot = root
+      process.chdir(cwd)
+      rmSync('C:\\T')
+      process.kill(Number(readFileSync(file, 'utf8')))
+    }
+    assert.deepEqual(JSON.parse(readFileSync(seen, 'utf8')).slice(0, -1), ['/F', '/PID'])
+  })
 })

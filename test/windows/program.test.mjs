@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, it } from 'node:test'
 import { put, putPlugin, runProgram, stanzaFor, startScene, withPath } from './scene.mjs'
@@ -91,6 +91,8 @@ describe('kubecred run', () => {
       const seen = JSON.parse(readFileSync(out, 'utf8'))
       assert.equal(seen.status, 200)
       assert.deepEqual(seen.args, ARGS)
+      // In the profile, and removed at the end.
+      assert.ok(seen.kubeconfig.startsWith(process.env.LOCALAPPDATA), seen.kubeconfig)
       assert.equal(existsSync(seen.kubeconfig), false)
     })
   }
@@ -144,4 +146,21 @@ describe('kubecred-token', () => {
       assert.deepEqual(seen().args, ['a b'])
     })
   }
+
+  it('takes nothing from a folder that another user can create in place of /proc', async () => {
+    const evil = join(folder, 'evil')
+    putPlugin(evil, 'evil-plugin')
+    const proc = join('C:\\proc', String(process.pid))
+    put(proc, 'environ', `Path=${evil}\0PATH=${evil}\0KUBERC=off\0`)
+    try {
+      const { status, stderr } = await runProgram('kubecred-token.cjs', ['--', 'evil-plugin'], {
+        cwd: folder,
+        env: { ...process.env, ...env, KUBERNETES_EXEC_INFO: EXEC_INFO, KUBECRED_AGENT: 'off' },
+      })
+      assert.equal(status, 30, stderr)
+      assert.match(stderr, /was not found/)
+    } finally {
+      rmSync('C:\\proc', { recursive: true })
+    }
+  })
 })

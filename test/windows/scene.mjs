@@ -1,10 +1,18 @@
 // What the tests on Windows share: a server in this process, plugins of each kind, and folders of their own.
 import { execFile } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after } from 'node:test'
 import { startSandbox } from '@kubecred/sandbox'
+
+const isWine = existsSync(join(process.env.SystemRoot, 'System32', 'wineboot.exe'))
+
+/** Why a test is skipped under Wine: false on a real Windows. */
+export const onlyOnWindows = isWine && 'Wine is too different there: docs/windows.md'
+
+/** Why a test with a stand-in for a program of Windows is skipped. */
+export const onlyUnderWine = !isWine && 'Windows has the program'
 
 /** Starts a server for all tests of a file. */
 export async function startScene() {

@@ -34,7 +34,7 @@ export function openBrowser(
   url: string,
   { env, platform }: { readonly env: Environment; readonly platform: NodeJS.Platform },
 ): Promise<string | undefined> {
-  const [command, ...args] = commandFor(platform)
+  const [command, ...args] = commandFor(platform, env)
   return new Promise((resolve) => {
     const child = spawn(command, [...args, url], { env, stdio: 'ignore', detached: true })
     child.once('spawn', () => {
@@ -47,9 +47,12 @@ export function openBrowser(
   })
 }
 
-function commandFor(platform: NodeJS.Platform): [string, ...string[]] {
+function commandFor(platform: NodeJS.Platform, env: Environment): [string, ...string[]] {
   if (platform === 'darwin') return ['open']
   // The empty argument is the window title, which "start" expects first.
-  if (platform === 'win32') return ['cmd', '/c', 'start', '']
+  if (platform === 'win32') {
+    // With its full path: a name is looked up in the current folder first.
+    return [`${env['SystemRoot'] ?? 'C:\\Windows'}\\System32\\cmd.exe`, '/d', '/c', 'start', '']
+  }
   return ['xdg-open']
 }

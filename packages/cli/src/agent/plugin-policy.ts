@@ -35,6 +35,8 @@ export async function findAllowedPlugin(
  * it, nor the folders in which programs are looked up.
  */
 export function clientEnvironment(parent: number): Environment | undefined {
+  // On Windows that would be a folder at the root of the drive, where other users can create one.
+  if (process.platform === 'win32') return undefined
   try {
     const client: Record<string, string> = {}
     for (const pair of readFileSync(`/proc/${parent}/environ`, 'utf8').split('\0')) {

@@ -22,6 +22,8 @@ export function isRunning({ pid, startedAt }: ProcessId): boolean {
 /** Reads the 22nd field of /proc/PID/stat. The second is a name in parentheses that may contain any character. */
 function startTime(pid: number): number | undefined {
   try {
+    // On Windows other users can create such a file.
+    if (process.platform === 'win32') return undefined
     // Only the name can contain bytes that are not UTF-8. Node reads this encoding much faster than others.
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')

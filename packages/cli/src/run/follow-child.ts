@@ -57,6 +57,8 @@ function endOf(child: ChildProcess): Promise<Ending> {
 }
 
 function hasControllingTerminal(): boolean {
+  // There, Ctrl-C reaches all processes of a console, and a forwarded signal would end the child at once.
+  if (process.platform === 'win32') return true
   try {
     closeSync(openSync('/dev/tty', 'r'))
     return true

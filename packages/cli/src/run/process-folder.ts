@@ -8,7 +8,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import process from 'node:process'
 import type { Environment } from 'kubecred/internal'
 import { identifyProcess, isRunning } from '../agent/process-id.ts'
@@ -54,23 +54,31 @@ function writeOwn(path: string, content: string): string {
   }
 }
 
-/** In XDG_RUNTIME_DIR, which is removed at the last logout, else in the temporary folder. */
 function chooseBase(env: Environment): string {
-  const runtime = env['XDG_RUNTIME_DIR']
-  const user = process.getuid?.() ?? 'user'
-  const candidates = [
-    ...(runtime?.startsWith('/') ? [join(runtime, 'kubecred')] : []),
-    join(env['TMPDIR'] || tmpdir(), `kubecred-${user}`),
-  ]
   const faults: string[] = []
-  for (const folder of candidates) {
+  for (const folder of candidates(env)) {
     const fault = makeBase(folder)
     if (fault === undefined) return folder
     faults.push(`${folder}: ${fault}`)
   }
+  const variable = process.platform === 'win32' ? 'LOCALAPPDATA' : 'XDG_RUNTIME_DIR'
   throw new UsageError(
-    `no private folder is available (${faults.join('; ')}); set XDG_RUNTIME_DIR to a folder that only you can access`,
+    `no private folder is available (${faults.join('; ')}); set ${variable} to a folder that only you can access`,
   )
+}
+
+/** In XDG_RUNTIME_DIR, which is removed at the last logout, else in the temporary folder. */
+function candidates(env: Environment): readonly string[] {
+  if (process.platform === 'win32') {
+    // In the profile, because the temporary folder of a service is open to all users, and access lists cannot be checked.
+    const profile = env['LOCALAPPDATA']
+    return profile !== undefined && isAbsolute(profile) ? [join(profile, 'kubecred')] : []
+  }
+  const runtime = env['XDG_RUNTIME_DIR']
+  return [
+    ...(runtime?.startsWith('/') ? [join(runtime, 'kubecred')] : []),
+    join(env['TMPDIR'] || tmpdir(), `kubecred-${process.getuid?.()}`),
+  ]
 }
 
 function makeBase(folder: string): string | undefined {

@@ -146,8 +146,9 @@ function openOutput(): (text: string) => void {
   return (text) => void process.stderr.write(text)
 }
 
-/** Fails on Windows, which has no such file, and without a controlling terminal. */
+/** Returns undefined on Windows, where another user could create a file with that name, and without a terminal. */
 function openDevice(mode: 'r' | 'w'): number | undefined {
+  if (process.platform === 'win32') return undefined
   try {
     return openSync('/dev/tty', mode)
   } catch {
