@@ -54,6 +54,12 @@ describe('kubecred', () => {
     assert.equal(readFileSync(KUBECONFIG, 'utf8'), before)
   })
 
+  it('proxy does not listen on a pipe, which every user could open', async () => {
+    const { status, stderr } = await kubecred(['proxy', '--unix-socket', '\\\\.\\pipe\\proxy'])
+    assert.equal(status, 2)
+    assert.match(stderr, /on Windows/)
+  })
+
   it('agent says that there is none on Windows', async () => {
     const { status, stderr } = await kubecred(['agent', 'status'])
     assert.equal(status, 93)

@@ -19,6 +19,9 @@ const GROUP_AND_OTHERS_WRITE = 0o022
  */
 export async function claimSocketPath(given: string): Promise<string> {
   const path = resolve(given)
+  if (process.platform === 'win32') {
+    throw problem(path, 'on Windows, Node cannot keep other users from it; use --port')
+  }
   const bytes = Buffer.byteLength(path)
   if (bytes > MAX_PATH_BYTES) {
     throw problem(path, `the path has ${bytes} bytes, and ${MAX_PATH_BYTES} is the limit`)
