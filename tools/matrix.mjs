@@ -1,5 +1,8 @@
-// `npm run test:matrix`: runs the suites of the library on every supported Node, and the tests of test/runtimes on Node, Bun
-// and Deno. Tests that import only public subpaths use the packages as npm packs and installs them; other tests use the
+// `npm run test:matrix`: runs the suites of the library on every supported Node, the tests of test/runtimes on Node, Bun and
+// Deno, and those of test/windows under Wine. Tests that import only public subpaths use the packages as npm packs and
+// installs them; other tests use the sources. A runtime as an argument runs only that one: npm run test:matrix -- 22 or
+// npm run test:matrix -- bun. With --record the counts are written to tools/runtimes/recorded.json and docs/runtimes.md.
+import only public subpaths use the packages as npm packs and installs them; other tests use the
 // sources. A runtime as an argument runs only that one: npm run test:matrix -- 22 or npm run test:matrix -- bun. With
 // --record the counts are written to tools/runtimes/recorded.json and docs/runtimes.md.
 import { spawnSync } from 'node:child_process'
@@ -14,6 +17,7 @@ import { runVitest } from './run-vitest.mjs'
 import { bundleTests } from './runtimes/bundle-tests.mjs'
 import { recordRuntime } from './runtimes/record.mjs'
 import { runTests } from './runtimes/run-tests.mjs'
+import { testWindows } from './windows.mjs'
 
 const PLATFORMS = { linux: 'Linux', darwin: 'macOS', win32: 'Windows' }
 const NODES = ['20.20.2', '22.23.3', '24.21.0', '26.10.0']
@@ -25,6 +29,7 @@ const MATRIX = {
   bun: { runtime: 'Bun', version: RUNTIMES.bun },
   deno: { runtime: 'Deno', version: RUNTIMES.deno },
 }
+const NAMES = [...Object.keys(MATRIX), 'windows']
 const SUITES = [
   ...['errors', 'secret', 'formats', 'plugin', 'signer', 'kubeconfig', 'lifecycle', 'metrics'],
   ...['keeper', 'vault', 'node', 'sources', 'tls', 'dial', 'exchange', 'request', 'bridge'],
@@ -35,11 +40,9 @@ const LEFT_OUT = ['**/load*.test.ts', '**/*docs.test.ts', '**/*-page.test.ts']
 const given = process.argv.slice(2)
 const isRecorded = given.includes('--record')
 const wanted = given.filter((each) => each !== '--record')
-const unknown = wanted.find((each) => MATRIX[each] === undefined)
+const unknown = wanted.find((each) => !NAMES.includes(each))
 if (unknown !== undefined) {
-  process.stderr.write(
-    `no such runtime: ${unknown}. There are ${Object.keys(MATRIX).join(', ')}.\n`,
-  )
+  process.stderr.write(`no such runtime: ${unknown}. There are ${NAMES.join(', ')}.\n`)
   process.exit(2)
 }
 
@@ -52,9 +55,13 @@ try {
   process.stdout.write(
     `${listed.ofPackages.length + bundled.length} test files run on the installed packages, ${listed.ofSources.length} on the sources\n`,
   )
-  for (const name of Object.keys(MATRIX)) {
+  for (const name of NAMES) {
     if (wanted.length > 0 && !wanted.includes(name)) continue
-    results.push(await test(name, { ...listed, bundled }))
+    const result =
+      name === 'windows'
+        ? testWindows(folder, { isRecorded })
+        : await test(name, { ...listed, bundled })
+    results.push(result)
   }
 } finally {
   rmSync(folder, { recursive: true, force: true })

@@ -5,6 +5,7 @@ import { closeSync, cpSync, existsSync, mkdirSync, openSync, readFileSync } from
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { findApt, runs } from './apt.mjs'
+import { recordRuntime } from './runtimes/record.mjs'
 import { mayInstall } from './system-packages.mjs'
 
 /** The oldest supported version: the library uses nothing newer. */
@@ -19,11 +20,11 @@ const LIMIT_MS = 180_000
 const END_MS = 30_000
 
 /**
- * Runs the tests on packages that are installed in a folder, and prints their output.
+ * Runs the tests on packages that are installed in a folder, prints their output, and records their counts on request.
  *
- * @returns {{ isGood: boolean, line: string, version: string, counts?: { run: number, passed: number } }}
+ * @returns {{ isGood: boolean, line: string }}
  */
-export function testWindows(folder) {
+export function testWindows(folder, { isRecorded }) {
   const wine = findWine() ?? (mayInstall ? installWine() : undefined)
   if (!existsSync(NODE) && mayInstall) installNode()
   const missing = wine === undefined ? 'Wine' : existsSync(NODE) ? undefined : 'Node for Windows'
@@ -34,10 +35,16 @@ export function testWindows(folder) {
   }
   process.stdout.write(`\n${TITLE}\n`)
   const startedAt = Date.now()
-  const { isGood, counts } = runTests(wine, folder)
+  const { isGood, run, passed } = runTests(wine, folder)
   const seconds = Math.round((Date.now() - startedAt) / 1000)
-  const line = `${TITLE}: ${isGood ? 'good' : 'FAILED'}, in ${seconds} s`
-  return { isGood, line, version: VERSION, counts }
+  if (isRecorded && isGood) {
+    const { stdout } = spawnSync(wine, ['--version'], { encoding: 'utf8' })
+    const platform = `Windows x64 (Wine ${/\d+/.exec(stdout)?.[0]})`
+    const runtime = `Node ${VERSION}`
+    recordRuntime('win32-x64-20', { platform, runtime, run, passed, failingAsWritten: 0 })
+  }
+  const how = `${isGood ? 'good' : 'FAILED'}, ${run} run, ${passed} passed`
+  return { isGood, line: `${TITLE}: ${how}, in ${seconds} s` }
 }
 
 function findWine() {
@@ -78,15 +85,15 @@ function runTests(wine, folder) {
   const descriptor = openSync(out, 'w')
   // Under Wine, the standard streams of Node cannot be pipes of Linux.
   const stdio = ['ignore', descriptor, descriptor]
-  const run = (...args) => spawnSync(wine, args, { cwd: folder, env, stdio, timeout: LIMIT_MS })
+  const start = (...args) => spawnSync(wine, args, { cwd: folder, env, stdio, timeout: LIMIT_MS })
   try {
-    run('wineboot', '--init')
-    const { status } = run(NODE, '--test', '--test-reporter=spec', 'windows')
+    start('wineboot', '--init')
+    const { status } = start(NODE, '--test', '--test-reporter=spec', 'windows')
     const text = readFileSync(out, 'utf8')
     process.stdout.write(text)
     const count = (what) => Number(new RegExp(`^ℹ ${what} (\\d+)`, 'm').exec(text)?.[1] ?? 0)
-    const counts = { run: count('tests') - count('skipped'), passed: count('pass') }
-    return { isGood: status === 0 && counts.run > 0 && counts.passed === counts.run, counts }
+    const [run, passed] = [count('tests') - count('skipped'), count('pass')]
+    return { isGood: status === 0 && run > 0 && passed === run, run, passed }
   } finally {
     closeSync(descriptor)
     // Programs of Wine go on for a while, and write to the folder: ends them, and waits for that.

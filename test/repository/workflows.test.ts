@@ -50,7 +50,7 @@ it('runs the matrix on every runtime of tools/matrix.mjs', () => {
   const [versions = ''] = /NODES = .+/.exec(read('tools/matrix.mjs')) ?? []
   const majors = [...versions.matchAll(/'(?<major>\d+)\./g)].map(({ groups }) => groups?.['major'])
   expect(majors.length).toBeGreaterThan(1)
-  expect(jobs.matrix.strategy.matrix.runtime).toEqual([...majors, 'bun', 'deno'])
+  expect(jobs.matrix.strategy.matrix.runtime).toEqual([...majors, 'bun', 'deno', 'windows'])
 })
 
 it('updates the dependencies of every folder that has some', () => {
