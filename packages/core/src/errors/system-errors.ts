@@ -10,7 +10,7 @@ export const SYSTEM_CODES = {
     'Raise the limit (ulimit -n), or free disk space or memory, and try again.',
   ),
   ERR_LOGIN_SHELL: facts(
-    96,
+    97,
     'system',
     'retryable',
     "The environment of the user's login shell could not be read.",

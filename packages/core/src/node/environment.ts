@@ -29,7 +29,8 @@ export function systemName(name: string): string {
 /**
  * Returns an environment with further folders at the end of PATH, so that a program finds those that it starts itself.
  *
- * Its names are those of {@link withSystemNames}. Only absolute folders are added: with a relative folder, the owner of the current folder could choose the program.
+ * Its names are those of {@link withSystemNames}. Only absolute folders are added: with a relative one, the owner of the
+ * current folder could choose the program.
  */
 export function withFolders(env: Environment, folders: readonly string[] = []): Environment {
   const named = withSystemNames(env)
