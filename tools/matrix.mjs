@@ -2,13 +2,10 @@
 // Deno, and those of test/windows under Wine. Tests that import only public subpaths use the packages as npm packs and
 // installs them; other tests use the sources. A runtime as an argument runs only that one: npm run test:matrix -- 22 or
 // npm run test:matrix -- bun. With --record the counts are written to tools/runtimes/recorded.json and docs/runtimes.md.
-import only public subpaths use the packages as npm packs and installs them; other tests use the
-// sources. A runtime as an argument runs only that one: npm run test:matrix -- 22 or npm run test:matrix -- bun. With
-// --record the counts are written to tools/runtimes/recorded.json and docs/runtimes.md.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, relative, sep } from 'node:path'
+import { basename, join, relative, sep } from 'node:path'
 import { findRuntime, provideExtraPackages, RUNTIMES } from './extra-packages.mjs'
 import { importsOf } from './import-graph.mjs'
 import { findNode } from './newer-node.mjs'
@@ -20,6 +17,7 @@ import { runTests } from './runtimes/run-tests.mjs'
 import { testWindows } from './windows.mjs'
 
 const PLATFORMS = { linux: 'Linux', darwin: 'macOS', win32: 'Windows' }
+const ENDING = '.test.mjs'
 const NODES = ['20.20.2', '22.23.3', '24.21.0', '26.10.0']
 /** Every runtime, by the argument that selects it. */
 const MATRIX = {
@@ -34,6 +32,11 @@ const SUITES = [
   ...['errors', 'secret', 'formats', 'plugin', 'signer', 'kubeconfig', 'lifecycle', 'metrics'],
   ...['keeper', 'vault', 'node', 'sources', 'tls', 'dial', 'exchange', 'request', 'bridge'],
 ].map((folder) => `packages/core/test/${folder}/`)
+/** Tables that the other suites run on Node, where they differ from the rest only in third-party code. */
+const NOT_ON_NODE = [
+  ...['fetch-https', 'fetch-http2', 'fetch-on-vault'],
+  ...['https-agent-direct', 'undici-7-interceptor'],
+]
 /** Tests of long load, and of files that are not part of a package. */
 const LEFT_OUT = ['**/load*.test.ts', '**/*docs.test.ts', '**/*-page.test.ts']
 
@@ -123,9 +126,11 @@ async function test(name, { ofPackages, ofSources, bundled }) {
   if (problem !== undefined) return { isGood: false, line: `${title}: ${problem}` }
   process.stdout.write(`\n${title}\n`)
   const startedAt = Date.now()
-  const counts = [await runTests(runtime, path, bundled)]
+  const isNode = runtime === 'Node'
+  const files = bundled.filter((file) => !isNode || !NOT_ON_NODE.includes(basename(file, ENDING)))
+  const counts = [await runTests(runtime, path, files)]
   for (const each of counts[0].problems) process.stdout.write(`${each}\n`)
-  if (runtime === 'Node') {
+  if (isNode) {
     const installed = { KUBECRED_INSTALLED: folder }
     const onPackages = ['--config', 'vitest.matrix.config.ts', ...ofPackages]
     counts.push(testWithVitest(path, onPackages, installed))
@@ -139,7 +144,7 @@ async function test(name, { ofPackages, ofSources, bundled }) {
   const line = `${title}: ${isGood ? 'good' : 'FAILED'}, ${run} run, ${passed} passed, ${failingAsWritten} failing as written, in ${seconds} s`
   if (isRecorded && isGood) {
     const platform = `${PLATFORMS[process.platform]} ${process.arch}`
-    recordRuntime(`${process.platform}-${process.arch}-${name}`, {
+    recordRuntime(`${process.platform}-${process.arch}-${isNode ? `node-${name}` : name}`, {
       platform,
       runtime: title,
       run,
@@ -154,7 +159,9 @@ function find(runtime, version) {
   if (runtime === 'Node') return findNode(version, { mayInstall: true })
   provideExtraPackages({ mayInstall: true })
   const path = findRuntime(runtime.toLowerCase())
-  return path === undefined ? { problem: 'npm could not install it' } : { path }
+  if (path === undefined) return { problem: 'npm could not install it' }
+  const { stdout } = spawnSync(path, ['--version'], { encoding: 'utf8' })
+  return stdout.includes(version) ? { path } : { problem: `there is ${stdout.split('\n')[0]}` }
 }
 
 /** Runs vitest, and counts its tests. */

@@ -191,6 +191,14 @@ describe('the variables of a plugin', () => {
   })
 })
 
+it('a script for Unix shells is reported as no program of Windows', async () => {
+  const command = put(folder, 'plugin.sh', '#!/bin/sh\necho\n')
+  await assert.rejects(logIn({ command }), {
+    code: 'ERR_PLUGIN_EXEC_FORMAT',
+    message: /not a program for this machine/,
+  })
+})
+
 it('an answer may have Windows line endings', async () => {
   const code = `console.log(JSON.stringify({
     apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status: { token: process.env.TOKEN },

@@ -97,7 +97,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   })
   const end = async (): Promise<void> => {
     await Promise.all([server.close(), plugins.close()])
-    rmSync(folder, { recursive: true, force: true })
+    // On Windows, the files of a program that has just ended cannot be removed at once.
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
   }
   let ended: Promise<void> | undefined
   const close = async (): Promise<void> => {

@@ -28,8 +28,8 @@ export function startTls(options: ConnectionOptions): Socket {
 /**
  * Sets socket options, and an error listener: an error before the caller adds its own must not crash the process.
  *
- * The options are set when it is connected: TLS sockets ignore them as options of connect, and if they are set before,
- * Windows may refuse to connect.
+ * The options are set when it is connected: TLS sockets ignore them as options of connect, and set earlier they make
+ * connect fail under Wine.
  */
 function prepare(socket: Socket): Socket {
   return socket

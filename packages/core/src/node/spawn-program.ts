@@ -88,13 +88,16 @@ const MACHINES: Readonly<Record<string, readonly number[]>> = { x64: [62, 3], ar
  * Whether the kernel would reject the format of the file.
  *
  * This is checked before, because glibc's `execvp`, which Node uses, then passes the file to /bin/sh, which would run a
- * binary for another architecture as a script.
+ * binary for another architecture as a script. Windows would only report an unknown error.
  */
 export async function isForeignBinary(path: string): Promise<boolean> {
-  if (process.platform !== 'linux') return false
+  if (process.platform !== 'linux' && process.platform !== 'win32') return false
   const head = await readHead(path)
   // An unreadable file may still be executable: the kernel decides.
-  if (head === undefined || head.subarray(0, 2).toString('latin1') === '#!') return false
+  if (head === undefined) return false
+  const start = head.subarray(0, 2).toString('latin1')
+  if (process.platform === 'win32') return start !== 'MZ' && !isBatchFile(path)
+  if (start === '#!') return false
   const isElf = head.length === HEAD_BYTES && head.subarray(0, 4).equals(ELF)
   const machines = MACHINES[process.arch]
   if (isElf && (machines === undefined || machines.includes(head.readUInt16LE(18)))) return false
