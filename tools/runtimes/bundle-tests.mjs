@@ -12,9 +12,12 @@ const SOURCES = fileURLToPath(new URL('../../test/runtimes', import.meta.url))
  * @returns The paths of the bundles.
  */
 export async function bundleTests(folder) {
-  const files = readdirSync(SOURCES).filter((file) => file.endsWith('.test.ts'))
+  const files = readdirSync(SOURCES, { recursive: true }).filter((file) =>
+    file.endsWith('.test.ts'),
+  )
   await build({
     entryPoints: files.map((file) => join(SOURCES, file)),
+    outbase: SOURCES,
     outdir: folder,
     outExtension: { '.js': '.mjs' },
     bundle: true,

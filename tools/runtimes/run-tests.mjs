@@ -34,7 +34,7 @@ export async function runTests(runtime, program, files) {
   }
   try {
     // Most of the time is spent waiting.
-    await Promise.all(Array.from({ length: availableParallelism() + 1 }, work))
+    await Promise.all(Array.from({ length: 2 * availableParallelism() }, work))
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

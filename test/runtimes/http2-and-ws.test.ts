@@ -1,7 +1,0 @@
-import { http2Driver } from '../../packages/core/test/transports/drivers/http2.ts'
-import { wsDriver } from '../../packages/core/test/transports/drivers/ws.ts'
-import { describeTransport } from '../../packages/core/test/transports/table.ts'
-import { here } from './here.ts'
-
-describeTransport(here(http2Driver))
-describeTransport(here(wsDriver))

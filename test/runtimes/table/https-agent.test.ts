@@ -1,0 +1,5 @@
+import { httpsAgent } from '../../../packages/core/test/transports/drivers/https-agent.ts'
+import { describeTransport } from '../../../packages/core/test/transports/table.ts'
+import { here } from '../here.ts'
+
+describeTransport(here(httpsAgent))

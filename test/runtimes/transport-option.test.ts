@@ -1,7 +1,0 @@
-import { fetchHttp2Driver } from '../../packages/core/test/transports/drivers/fetch-http2.ts'
-import { fetchHttpsDriver } from '../../packages/core/test/transports/drivers/fetch-https.ts'
-import { describeTransport } from '../../packages/core/test/transports/table.ts'
-import { here } from './here.ts'
-
-describeTransport(here(fetchHttpsDriver))
-describeTransport(here(fetchHttp2Driver))

@@ -1,7 +1,0 @@
-import { undici7Driver } from '../../packages/core/test/transports/drivers/undici-7.ts'
-import { undici7InterceptorDriver } from '../../packages/core/test/transports/drivers/undici-7-interceptor.ts'
-import { describeTransport } from '../../packages/core/test/transports/table.ts'
-import { here } from './here.ts'
-
-describeTransport(here(undici7Driver))
-describeTransport(here(undici7InterceptorDriver))
