@@ -23,6 +23,7 @@ const ORDER = [
   ['logins', 'plugin/kit'],
   ['connect', 'signer/kit'],
   ['adapters', 'diagnose', 'metrics', 'proxy', 'testing', 'index.ts'],
+  ['register'],
   ['internal.ts'],
 ]
 

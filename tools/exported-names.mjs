@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 const CORE = new URL('../packages/core/', import.meta.url)
 
-/** Lists the public subpaths: their name, the name of their page, and the names they export. */
+/** Lists the public subpaths that export something: their name, the name of their page, and the names they export. */
 export function listSubpaths() {
   const manifest = JSON.parse(readFileSync(new URL('package.json', CORE), 'utf8'))
   return Object.entries(manifest.exports)
@@ -15,6 +15,7 @@ export function listSubpaths() {
       types: fileURLToPath(new URL(target.types, CORE)),
       exports: exportedNames(new URL(target['kubecred-source'], CORE)).sort(),
     }))
+    .filter(({ exports }) => exports.length > 0)
 }
 
 /** Returns the names that a module exports. Our modules export lists, declarations, and everything of another module. */

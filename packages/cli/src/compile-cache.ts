@@ -2,8 +2,7 @@ import { mkdirSync } from 'node:fs'
 import nodeModule from 'node:module'
 import { join } from 'node:path'
 import process from 'node:process'
-import type { Environment } from 'kubecred/internal'
-import { folderFault } from './run/private-folder.ts'
+import { type Environment, folderFault } from 'kubecred/internal'
 
 /** Since Node 22.1. */
 const { enableCompileCache } = nodeModule as { enableCompileCache?: (folder: string) => unknown }

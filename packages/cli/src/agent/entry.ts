@@ -8,13 +8,14 @@ import {
   Keeper,
   type Lease,
   nodeCrypto,
+  type ProcessId,
   type RunOutcome,
   type Source,
   showArgs,
 } from 'kubecred/internal'
 import type { Requester } from './agent.ts'
 import { agentSource, credentialAnswer, execConfigOf } from './agent-source.ts'
-import type { Answer, EntryStatus, GetRequest, ProcessId } from './protocol.ts'
+import type { Answer, EntryStatus, GetRequest } from './protocol.ts'
 
 /** How long an answer is kept if the files of the account are unknown: a change of account is noticed after this time. */
 const UNKNOWN_ACCOUNT_MS = 15 * 60_000

@@ -1,15 +1,14 @@
 import type { Socket } from 'node:net'
-import { type Fields, isFields, type KeeperStatus, type RunOutcome } from 'kubecred/internal'
+import {
+  type Fields,
+  isFields,
+  type KeeperStatus,
+  type ProcessId,
+  type RunOutcome,
+} from 'kubecred/internal'
 
 /** Maximum size of one line of JSON in either direction. */
 export const MAX_FRAME_BYTES = 1024 * 1024
-
-/** A process by ID and start time, because the kernel reuses IDs. */
-export interface ProcessId {
-  readonly pid: number
-  /** In clock ticks since boot; undefined where the system does not show it. */
-  readonly startedAt?: number | undefined
-}
 
 /** Requests a credential: everything that decides what the plugin would answer. */
 export interface GetRequest {

@@ -10,9 +10,8 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import process from 'node:process'
+import { identifyProcess, isRunning, type ProcessId } from 'kubecred/internal'
 import { type AgentPaths, makeFolder } from './agent-paths.ts'
-import { identifyProcess, isRunning } from './process-id.ts'
-import type { ProcessId } from './protocol.ts'
 
 /**
  * Takes the lock for starting an agent: its holder starts one, other processes wait for it.

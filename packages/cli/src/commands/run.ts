@@ -1,28 +1,28 @@
 import type { ChildProcess } from 'node:child_process'
 import process from 'node:process'
 import { type Cluster, connect } from 'kubecred'
-import { killTree, startProgram } from 'kubecred/internal'
+import {
+  KEEP_SIGNER,
+  killTree,
+  type LocalAccess,
+  logIn,
+  openLocalAccess,
+  rehearse,
+  startProgram,
+} from 'kubecred/internal'
 import type { Call, Run } from '../command.ts'
 import { connectOptions } from '../flags/connect-options.ts'
 import { printableLine } from '../render/printable.ts'
 import { UnexpectedErrors } from '../render/unexpected-errors.ts'
-import { type Access, childEnvironment } from '../run/child-environment.ts'
-import { childKubeconfig } from '../run/child-kubeconfig.ts'
 import { detachStdin } from '../run/detach-stdin.ts'
 import { exitBySignal } from '../run/exit-by-signal.ts'
 import { findCommand } from '../run/find-command.ts'
 import { type Ending, followChild } from '../run/follow-child.ts'
-import { type LocalProxy, startLocalProxy } from '../run/local-proxy.ts'
-import { logIn } from '../run/log-in.ts'
 import { userEnvironment, withoutNodeOptions } from '../run/node-options.ts'
 import { OneShotSigner } from '../run/one-shot-signer.ts'
-import { makeProcessFolder, type ProcessFolder } from '../run/process-folder.ts'
 import { refuseDebugger } from '../run/refuse-debugger.ts'
-import { rehearse } from '../run/rehearse.ts'
 import { describeConnection } from '../session.ts'
 
-/** A signer stays unlocked as long as the command runs, because it cannot prompt for the PIN meanwhile. */
-const POLICY = { signerIdleMs: 2_147_483_647 }
 const CANNOT_START = 126
 /** The rehearsal would delay the end of a very short command. */
 const REHEARSE_AFTER_MS = 10
@@ -47,7 +47,7 @@ export const run: Run = async (call) => {
   const cluster = await connect({
     ...options,
     env,
-    policy: { ...options.policy, ...POLICY },
+    policy: { ...options.policy, ...KEEP_SIGNER },
     observer(event) {
       log.observe(event)
       progress.observe(event)
@@ -94,29 +94,24 @@ interface Started {
 async function runAgainst(call: Call, cluster: Cluster, { path, env }: Started): Promise<Ending> {
   const { io, args, signal, log } = call
   const [command = '', ...rest] = args
-  const folder = makeProcessFolder('run', env)
-  let proxy: LocalProxy | undefined
+  const access = await openLocalAccess(cluster, { kind: 'run', env, now: io.now })
   try {
-    proxy = await startLocalProxy(cluster, io.now)
-    const access = writeAccess(folder, cluster, proxy)
     signal.throwIfAborted()
-    log.tell(`running ${printableLine(command)} with the proxy ${proxy.url}`)
-    const address = proxy
+    log.tell(`running ${printableLine(command)} with the proxy ${access.url}`)
     const start = (): ChildProcess => {
       const child = startProgram(
-        { command, path, args: rest, env: childEnvironment(env, access) },
+        { command, path, args: rest, env: access.env },
         { stdio: 'inherit' },
       )
       detachStdin()
-      rehearseDuring(child, address)
+      rehearseDuring(child, access)
       // For --timeout.
       signal.addEventListener('abort', () => endCommand(child), { once: true })
       return child
     }
     return await followChild(start, io)
   } finally {
-    folder.remove()
-    await proxy?.close()
+    await access.close()
   }
 }
 
@@ -127,23 +122,11 @@ function endCommand(child: ChildProcess): void {
 }
 
 /** Rehearses a request while the command starts, so that its first request does not wait. */
-function rehearseDuring(child: ChildProcess, proxy: LocalProxy): void {
+function rehearseDuring(child: ChildProcess, access: LocalAccess): void {
   const ended = new AbortController()
-  const timer = setTimeout(() => void rehearse(proxy, ended.signal), REHEARSE_AFTER_MS)
+  const timer = setTimeout(() => void rehearse(access, ended.signal), REHEARSE_AFTER_MS)
   child.once('exit', () => {
     clearTimeout(timer)
     ended.abort()
   })
-}
-
-/** Writes the files that tools read. */
-function writeAccess(folder: ProcessFolder, cluster: Cluster, proxy: LocalProxy): Access {
-  const { url, secret, ca } = proxy
-  return {
-    kubeconfig: folder.write('config', childKubeconfig(cluster.status(), proxy)),
-    url,
-    secret,
-    ca: folder.write('ca.crt', ca),
-    header: folder.write('header', `Authorization: Bearer ${secret}\n`),
-  }
 }

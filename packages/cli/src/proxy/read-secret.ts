@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs'
 import process from 'node:process'
+import { ownerFault } from 'kubecred/internal'
 import type { FlagName } from '../flags/flag-table.ts'
-import { ownerFault } from '../run/private-folder.ts'
 import { UsageError } from '../usage-error.ts'
 
 /** Long enough not to be guessed, and valid in a header and in a URL without encoding. */

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http'
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https'
 import { join } from 'node:path'
 import type { Cluster } from 'kubecred'
-import type { Environment } from 'kubecred/internal'
+import { type Environment, makeProcessFolder, type ProcessFolder } from 'kubecred/internal'
 import {
   ClusterProxy,
   type EndedRequest,
@@ -12,7 +12,6 @@ import {
   reviewTokens,
   serverOptions,
 } from 'kubecred/proxy'
-import { makeProcessFolder, type ProcessFolder } from '../run/process-folder.ts'
 import { ownHosts } from './address.ts'
 import { followFiles } from './follow-files.ts'
 import { asHosts } from './host-names.ts'

@@ -2,7 +2,7 @@ import { lstatSync, statSync, unlinkSync } from 'node:fs'
 import { connect } from 'node:net'
 import { dirname, resolve } from 'node:path'
 import process from 'node:process'
-import { parentFault } from '../run/private-folder.ts'
+import { parentFault } from 'kubecred/internal'
 import { UsageError } from '../usage-error.ts'
 
 /** Longer socket paths are truncated on some systems, which would create the socket elsewhere. */

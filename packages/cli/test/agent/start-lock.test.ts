@@ -10,9 +10,9 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { identifyProcess, isRunning } from 'kubecred/internal'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type AgentPaths, agentPaths } from '../../src/agent/agent-paths.ts'
-import { identifyProcess, isRunning } from '../../src/agent/process-id.ts'
 import { takeStartLock } from '../../src/agent/start-lock.ts'
 
 let folder: string

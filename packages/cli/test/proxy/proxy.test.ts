@@ -163,7 +163,7 @@ describe('kubecred proxy does not start', () => {
     const nowhere = { XDG_RUNTIME_DIR: open, TMPDIR: open }
     const argv = ['proxy', '--kubeconfig', scene.kubeconfig, '--port', '0', '--no-page']
     const { status, err } = await scene.home.run(argv, nowhere)
-    expect(status).toBe(2)
+    expect(status).toBe(96)
     expect(err).toContain('no private folder is available')
     const secret = scene.home.write('secret', 'a-secret-of-ones-own-0123')
     const running = scene.home.start([...argv, '--secret-file', secret], nowhere)

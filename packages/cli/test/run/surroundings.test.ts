@@ -88,7 +88,7 @@ describe('the folder of a process', () => {
       good,
     )
     const { status, err } = await scene.home.run(where, { XDG_RUNTIME_DIR: open, TMPDIR: open })
-    expect(status).toBe(2)
+    expect(status).toBe(96)
     expect(err).toContain('is writable by other users')
   })
 })

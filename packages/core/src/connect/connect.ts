@@ -16,6 +16,7 @@ import { nodeFiles } from '../node/node-files.ts'
 import { processProtocol, versionRegistry } from '../node/process-registry.ts'
 import { DEFAULT_TRANSPORT } from '../node/runtime.ts'
 import type { Observer } from '../ports/observer.ts'
+import type { Terminal } from '../ports/terminal.ts'
 import { defaultHeaders } from '../request/headers.ts'
 import { Line } from '../request/line.ts'
 import type { Report } from '../sources/source.ts'
@@ -130,10 +131,15 @@ export function targetOf(cluster: ClusterTarget, ca: string | undefined, env: En
   )
 }
 
-/** Opens a cluster for a connection. Options that select or override it are ignored. */
+/**
+ * Opens a cluster for a connection. Options that select or override it are ignored.
+ *
+ * @param terminal Where plugins may prompt the user; the terminal of this process by default.
+ */
 export async function openCluster(
   connection: Connection,
   options: ConnectOptions,
+  terminal?: Terminal,
 ): Promise<Cluster> {
   const { policy = {}, signal, observer, env = hostEnvironment() } = options
   const ca = await loadAuthority(connection.cluster, nodeFiles)
@@ -142,7 +148,7 @@ export async function openCluster(
   // First, so that an invalid target is reported before a plugin is looked up.
   const target = targetWith(ca)
   if (policy.pluginLimit !== undefined) processProtocol().setSlotLimit(policy.pluginLimit)
-  const shared = await openKeeper(connection, ca, options)
+  const shared = await openKeeper(connection, ca, options, terminal)
   const stopWatching = watchAll(shared.keeper, options)
   /** Reports events of this connection alone: others may share the keeper. */
   const report = (event: Report): void => {

@@ -14,6 +14,7 @@ import { acquireSharedKeeper, type SharedKeeper } from '../node/process-registry
 import { requireAbility } from '../node/runtime.ts'
 import { systemClock } from '../node/system-clock.ts'
 import type { ExecCluster } from '../plugin/exec-info.ts'
+import type { Terminal } from '../ports/terminal.ts'
 import { chooseSource } from '../sources/choose-source.ts'
 import { type ExecPlugin, execIdentity, execSource } from '../sources/exec-source.ts'
 import type { ExternalSigner } from '../sources/signer-source.ts'
@@ -34,6 +35,7 @@ export async function openKeeper(
   { cluster, user }: Connection,
   caPem: string | undefined,
   options: ConnectOptions,
+  terminal: Terminal = nodeTerminal,
 ): Promise<SharedKeeper> {
   const { policy = {} } = options
   const lifecycle = lifecycleOf(policy)
@@ -52,6 +54,7 @@ export async function openKeeper(
     const { openSignerKeeper } = await import('./open-signer-keeper.ts')
     return openSignerKeeper(await describeSigner(user.externalSigner, options), {
       env,
+      terminal,
       folders: policy.pluginFolders,
       lifecycle,
       identity: [ownEnv(options), policy.pluginFolders],
@@ -68,7 +71,7 @@ export async function openKeeper(
     const source = execSource(plugin, {
       ...ports,
       programs,
-      terminal: nodeTerminal,
+      terminal,
       hostEnv: () => withFolders(env, policy.pluginFolders),
     })
     return new Keeper(source, ports, lifecycle)

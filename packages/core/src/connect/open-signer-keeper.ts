@@ -2,7 +2,7 @@ import { encodeJson } from '../formats/json.ts'
 import { Keeper } from '../keeper/keeper.ts'
 import type { SignerConfig } from '../kubeconfig/external-signer-config.ts'
 import { DEFAULT_LIFECYCLE, type LifecyclePolicy } from '../lifecycle/policy.ts'
-import { nodeTerminal, withFolders } from '../node/environment.ts'
+import { withFolders } from '../node/environment.ts'
 import { nodeCrypto } from '../node/node-crypto.ts'
 import { nodePrograms } from '../node/node-programs.ts'
 import {
@@ -13,12 +13,14 @@ import {
 import { nodeSignerChannels } from '../node/signer-channels.ts'
 import { systemClock } from '../node/system-clock.ts'
 import type { Programs } from '../ports/programs.ts'
+import type { Terminal } from '../ports/terminal.ts'
 import { type ExternalSigner, externalSignerSource } from '../sources/signer-source.ts'
 import { VERSION } from '../version.ts'
 
 /** Options of `openSignerKeeper()`. */
 export interface SignerKeeperOptions {
   readonly env: Readonly<Record<string, string | undefined>>
+  readonly terminal: Terminal
   /** Folders to search before PATH; the signer has them at the end of its PATH. */
   readonly folders: readonly string[] | undefined
   readonly lifecycle: Partial<LifecyclePolicy>
@@ -32,7 +34,7 @@ export interface SignerKeeperOptions {
  */
 export async function openSignerKeeper(
   signer: ExternalSigner,
-  { env, folders, lifecycle, identity }: SignerKeeperOptions,
+  { env, terminal, folders, lifecycle, identity }: SignerKeeperOptions,
 ): Promise<SharedKeeper> {
   const { config, ...how } = signer
   const programs = nodePrograms(env, folders)
@@ -46,7 +48,7 @@ export async function openSignerKeeper(
         {
           programs,
           channels: nodeSignerChannels,
-          terminal: nodeTerminal,
+          terminal,
           crypto: nodeCrypto,
           clock: systemClock,
           hostEnv: () => withFolders(env, folders),

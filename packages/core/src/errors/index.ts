@@ -68,7 +68,12 @@ export {
   SignerResponseInvalidError,
   SignerSocketError,
 } from './signer-errors.ts'
-export { exhaustedError, LoginShellError, SystemExhaustedError } from './system-errors.ts'
+export {
+  exhaustedError,
+  LoginShellError,
+  NoPrivateFolderError,
+  SystemExhaustedError,
+} from './system-errors.ts'
 export {
   CertificateRefusedError,
   ClosedError,

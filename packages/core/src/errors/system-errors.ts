@@ -9,6 +9,13 @@ export const SYSTEM_CODES = {
     'The machine or the process has run out of file descriptors, disk space or memory.',
     'Raise the limit (ulimit -n), or free disk space or memory, and try again.',
   ),
+  ERR_NO_PRIVATE_FOLDER: facts(
+    96,
+    'system',
+    'final',
+    'There is no folder for a secret: other users have access to the folders for temporary files of this user.',
+    'Set XDG_RUNTIME_DIR to a folder that only you can access.',
+  ),
   ERR_LOGIN_SHELL: facts(
     97,
     'system',
@@ -33,6 +40,11 @@ export class SystemExhaustedError extends SystemFamilyError<'ERR_SYSTEM_EXHAUSTE
     super(`${what} (${errno})`, init)
     this.errno = errno
   }
+}
+
+/** There is no folder that only this user can access. The message names each candidate and the reason. */
+export class NoPrivateFolderError extends SystemFamilyError<'ERR_NO_PRIVATE_FOLDER'> {
+  static readonly code = 'ERR_NO_PRIVATE_FOLDER'
 }
 
 /** The user's login shell did not report its environment. */

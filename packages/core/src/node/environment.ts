@@ -10,6 +10,10 @@ export function hostEnvironment(): Environment {
   return process.env
 }
 
+/** The runtime of this process. Bun and Deno also set `process.versions.node`. */
+export const RUNTIME =
+  'bun' in process.versions ? 'Bun' : 'deno' in process.versions ? 'Deno' : 'Node'
+
 /**
  * Returns an environment in which variables can be looked up by names in upper case.
  *

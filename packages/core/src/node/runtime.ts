@@ -1,8 +1,5 @@
-import process from 'node:process'
 import { NotSupportedError } from '../errors/index.ts'
-
-/** The runtime of this process. Bun and Deno also set `process.versions.node`. */
-const RUNTIME = 'bun' in process.versions ? 'Bun' : 'deno' in process.versions ? 'Deno' : 'Node'
+import { RUNTIME } from './environment.ts'
 
 /** What not every runtime can do. */
 type Ability = 'undici' | 'http2' | 'agents of fetch' | 'signing keys'
@@ -19,7 +16,7 @@ const NO_SIGNING: Lack = {
 }
 
 /**
- * What each runtime lacks. No other file of the library depends on the runtime.
+ * What each runtime lacks. Only `kubecred/register`, which needs Node, also depends on the runtime.
  *
  * Bun replaces the modules `undici` and `node-fetch` with its own, which have no pools and ignore agents and dispatchers.
  * A session of Deno's `node:http2` cannot use an existing connection, and its errors end the process.

@@ -66,6 +66,7 @@ const EVERY: readonly errors.AnyCredentialError[] = [
   new errors.ConnectionRetiredError(400),
   new errors.PeerMissingError('kubecred/ws', 'ws'),
   new errors.ServerResponseInvalidError('https://h', 'a SelfSubjectReview'),
+  new errors.NoPrivateFolderError('no private folder is available'),
   new errors.SystemExhaustedError('EMFILE', 'too many files are open'),
   new errors.LoginShellError('/bin/sh', 'does not exist'),
   new errors.UpgradeRefusedError(403, 'pods "web" is forbidden'),

@@ -42,9 +42,9 @@ const COMMON_NAME = '2.5.4.3'
 const SERVER_AUTHENTICATION = '1.3.6.1.5.5.7.3.1'
 
 /**
- * Creates a certificate authority for the proxy of `kubecred run`.
+ * Creates a certificate authority for the proxy of one program.
  *
- * It uses no library, because one takes 0.3 s to load before each command.
+ * It uses no library, because one takes 0.3 s to load before each program.
  *
  * @param now Milliseconds since the epoch.
  */

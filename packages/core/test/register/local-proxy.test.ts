@@ -2,7 +2,7 @@ import { connect, type TLSSocket } from 'node:tls'
 import { startSandbox } from '@kubecred/sandbox'
 import { connect as connectCluster } from 'kubecred'
 import { afterEach, expect, it, vi } from 'vitest'
-import { startLocalProxy } from '../../src/run/local-proxy.ts'
+import { startLocalProxy } from '../../src/register/local-proxy.ts'
 
 afterEach(() => void vi.useRealTimers())
 

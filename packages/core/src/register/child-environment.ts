@@ -1,6 +1,7 @@
-import { type Environment, pluginEnvironment } from 'kubecred/internal'
+import type { Environment } from '../formats/plain-object.ts'
+import { pluginEnvironment } from '../plugin/plugin-environment.ts'
 
-/** How to reach the proxy of `run`, with or without a kubeconfig. */
+/** How to reach the proxy of a program, with or without a kubeconfig. */
 export interface Access {
   /** Path of a kubeconfig. */
   readonly kubeconfig: string
@@ -14,7 +15,7 @@ export interface Access {
 
 const LOCAL_HOSTS = ['127.0.0.1', 'localhost']
 
-/** Returns the environment of the command: that of the user without PINs, and how to reach the proxy. */
+/** Returns the environment of the program: that of the user without PINs, and how to reach the proxy. */
 export function childEnvironment(
   env: Environment,
   { kubeconfig, url, secret, ca, header }: Access,

@@ -1,4 +1,4 @@
-import type { ClusterStatus } from 'kubecred'
+import type { ClusterStatus } from '../connect/cluster.ts'
 
 /** The address of the proxy, and how to authenticate. */
 export interface ProxyAddress {

@@ -2,15 +2,17 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import type { Cluster } from 'kubecred'
-import { ClusterProxy, type ProxyRules, serverOptions } from 'kubecred/proxy'
+import type { Cluster } from '../connect/cluster.ts'
+import { ClusterProxy } from '../proxy/cluster-proxy.ts'
+import { serverOptions } from '../proxy/limits.ts'
+import type { ProxyRules } from '../proxy/rules.ts'
 import type { ProxyAddress } from './child-kubeconfig.ts'
 import { makeLocalAuthority } from './local-authority.ts'
 
 const SECRET_BYTES = 32
 const DAY_MS = 86_400_000
 
-/** The command runs as the user, so everything is allowed. */
+/** The program runs as the user, so everything is allowed. */
 const ALLOW_EVERYTHING: ProxyRules = {
   acceptPaths: [/^/],
   rejectPaths: [],
@@ -18,7 +20,7 @@ const ALLOW_EVERYTHING: ProxyRules = {
   allowImpersonation: true,
 }
 
-/** A proxy for one command. */
+/** A proxy for one program. */
 export interface LocalProxy extends ProxyAddress {
   /** Closes the proxy and all connections. */
   close(): Promise<void>
@@ -42,7 +44,7 @@ export async function startLocalProxy(cluster: Cluster, now: () => number): Prom
   const onError = (): void => {}
   const proxy = new ClusterProxy({ cluster, hosts, secret, rules: ALLOW_EVERYTHING, onError })
   proxy.serve(server)
-  // The certificate is valid for a week, and the command may run longer.
+  // The certificate is valid for a week, and the program may run longer.
   const renewal = setInterval(() => server.setSecureContext(identity()), DAY_MS).unref()
   return {
     url: `https://127.0.0.1:${port}`,

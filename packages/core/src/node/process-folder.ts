@@ -10,10 +10,10 @@ import {
 import { tmpdir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import process from 'node:process'
-import type { Environment } from 'kubecred/internal'
-import { identifyProcess, isRunning } from '../agent/process-id.ts'
-import { UsageError } from '../usage-error.ts'
+import { NoPrivateFolderError } from '../errors/index.ts'
+import type { Environment } from '../formats/plain-object.ts'
 import { folderFault, ownerFault } from './private-folder.ts'
+import { identifyProcess, isRunning } from './process-id.ts'
 
 /** A folder of this process that only its user can access. */
 export interface ProcessFolder {
@@ -30,9 +30,12 @@ export interface ProcessFolder {
  * Its name has the kind, the process ID, the start time and the PID namespace, so that no file must be read to know
  * whether it is still in use.
  *
- * @throws {UsageError} If there is no private folder; names each candidate and the reason.
+ * @throws {NoPrivateFolderError} Names each candidate and the reason.
  */
-export function makeProcessFolder(kind: 'run' | 'proxy', env: Environment): ProcessFolder {
+export function makeProcessFolder(
+  kind: 'run' | 'proxy' | 'register',
+  env: Environment,
+): ProcessFolder {
   const base = chooseBase(env)
   removeStale(base)
   const { pid, startedAt = 0 } = identifyProcess(process.pid)
@@ -62,9 +65,9 @@ function chooseBase(env: Environment): string {
     faults.push(`${folder}: ${fault}`)
   }
   const variable = process.platform === 'win32' ? 'LOCALAPPDATA' : 'XDG_RUNTIME_DIR'
-  throw new UsageError(
-    `no private folder is available (${faults.join('; ')}); set ${variable} to a folder that only you can access`,
-  )
+  throw new NoPrivateFolderError(`no private folder is available (${faults.join('; ')})`, {
+    hint: `Set ${variable} to a folder that only you can access.`,
+  })
 }
 
 /** In XDG_RUNTIME_DIR, which is removed at the last logout, else in the temporary folder. */
@@ -94,7 +97,7 @@ function makeBase(folder: string): string | undefined {
   }
 }
 
-const NAME = /^(?:run|proxy)-(\d+)-(\d+)-(\d+)-\w+$/
+const NAME = /^(?:run|proxy|register)-(\d+)-(\d+)-(\d+)-\w+$/
 
 /** Removes the folders of dead processes. Links are not followed. */
 function removeStale(base: string): void {

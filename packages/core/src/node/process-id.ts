@@ -1,5 +1,12 @@
 import { readFileSync } from 'node:fs'
-import type { ProcessId } from './protocol.ts'
+import process from 'node:process'
+
+/** A process by ID and start time, because the kernel reuses IDs. */
+export interface ProcessId {
+  readonly pid: number
+  /** In clock ticks since boot; undefined where the system does not show it. */
+  readonly startedAt?: number | undefined
+}
 
 /** Returns a process ID with its start time from /proc, because the kernel reuses process IDs. */
 export function identifyProcess(pid: number): ProcessId {

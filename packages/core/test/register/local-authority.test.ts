@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect, createServer, type TLSSocket } from 'node:tls'
 import { afterAll, describe, expect, it } from 'vitest'
-import { makeLocalAuthority } from '../../src/run/local-authority.ts'
+import { makeLocalAuthority } from '../../src/register/local-authority.ts'
 
 const DAY_MS = 86_400_000
 const NOW = Date.UTC(2030, 5, 1)

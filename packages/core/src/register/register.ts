@@ -1,0 +1,101 @@
+// `node --import kubecred/register PROGRAM`: what `kubecred run` does, inside the process of the program.
+//
+// The proxy is in a worker thread, because a program may block its main thread: while `execFileSync('kubectl')` waits for
+// kubectl, the proxy must answer kubectl. The main thread waits here until the worker has logged in, so that the program
+// never sees the environment without the proxy. It waits without `await`: then `--require` works as well.
+//
+// This file imports little, because every start of the program loads it in its main thread.
+import { existsSync, rmSync, writeSync } from 'node:fs'
+import { dirname } from 'node:path'
+import process from 'node:process'
+import {
+  isMainThread,
+  MessageChannel,
+  receiveMessageOnPort,
+  Worker,
+  workerData,
+} from 'node:worker_threads'
+import { hostEnvironment, RUNTIME } from '../node/environment.ts'
+import { type Answer, enter, STATE, TASK, type WorkerTask } from './worker-task.ts'
+
+const USAGE = 2
+const UNEXPECTED = 70
+/** A thread starts within milliseconds, or never. */
+const START_LIMIT_MS = 60_000
+/** How long the end of the process waits for the worker to end plugins that run. */
+const END_LIMIT_MS = 1000
+
+if (isMainThread) register(hostEnvironment())
+// Workers of the program have the environment of its main thread.
+else if (workerData?.task === TASK) void import('./serve.ts').then(({ serve }) => serve(workerData))
+
+function register(env: NodeJS.ProcessEnv): void {
+  if (RUNTIME !== 'Node') {
+    stop(`kubecred/register needs Node; use: kubecred run -- ${RUNTIME.toLowerCase()} …`, USAGE)
+  }
+  // A plugin or signer of the program, with its NODE_OPTIONS: a proxy for it would run the plugin again.
+  if (env['KUBERNETES_EXEC_INFO'] !== undefined) return
+  if (env['EXTERNAL_SIGNER_PLUGIN_CONFIG'] !== undefined) return
+  if (hasProxy(env)) return
+  const answer = start(env)
+  if ('fault' in answer) stop(answer.fault, answer.exitStatus)
+  for (const name of Object.keys(env)) if (!Object.hasOwn(answer.env, name)) delete env[name]
+  Object.assign(env, answer.env)
+}
+
+/** Whether a process above this one has a proxy: `kubecred run`, or a program with this module. */
+function hasProxy({ KUBECONFIG, KUBECRED_CA }: NodeJS.ProcessEnv): boolean {
+  if (!KUBECONFIG || !KUBECRED_CA || dirname(KUBECONFIG) !== dirname(KUBECRED_CA)) return false
+  if (!existsSync(KUBECONFIG)) {
+    stop(`${KUBECONFIG} does not exist: the program that this one belongs to has ended`, USAGE)
+  }
+  return true
+}
+
+/** Starts the worker, and waits for its answer. */
+function start(env: NodeJS.ProcessEnv): Answer {
+  const { port1: port, port2 } = new MessageChannel()
+  const state = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
+  const task: WorkerTask = { task: TASK, env: { ...env }, port: port2, state }
+  const { NODE_OPTIONS: _, ...workerEnv } = env
+  const worker = new Worker(new URL(import.meta.url), {
+    workerData: task,
+    transferList: [port2],
+    // Neither the preloaded modules of the program nor its flags.
+    execArgv: [],
+    argv: [],
+    env: workerEnv,
+    name: 'kubecred',
+  })
+  const isLate = Atomics.wait(state, 0, STATE.new, START_LIMIT_MS) === 'timed-out'
+  if (isLate) return { fault: 'its thread did not start', exitStatus: UNEXPECTED }
+  Atomics.wait(state, 0, STATE.running)
+  const received = receiveMessageOnPort(port)
+  if (received === undefined) return { fault: 'its thread has ended', exitStatus: UNEXPECTED }
+  const answer: Answer = received.message
+  // The program ends when it has nothing left to do, as without us.
+  worker.unref()
+  worker.once('error', (error) => warn(`internal error, the proxy has ended: ${error}`))
+  worker.once('exit', () => enter(state, STATE.ended))
+  if ('folder' in answer) {
+    process.once('exit', () => {
+      port.postMessage('end')
+      Atomics.wait(state, 0, STATE.answered, END_LIMIT_MS)
+      rmSync(answer.folder, { recursive: true, force: true })
+    })
+  }
+  return answer
+}
+
+function stop(fault: string, exitStatus: number): never {
+  warn(fault)
+  process.exit(exitStatus)
+}
+
+function warn(text: string): void {
+  try {
+    writeSync(2, `kubecred: ${text.trimEnd()}\n`)
+  } catch {
+    // Standard error is closed, or a pipe that is full.
+  }
+}
