@@ -48,7 +48,7 @@ better, except for targets with ≤.
   --help
 
 Names: ${NAMES.join(', ')}.
-By hand only: pod-memory, proxy-soak, walk.
+By hand only: pod-memory, proxy-soak, register, walk.
 docs/performance.md: npm run bench -- --record --json benchmarks/recorded.json,
 then node tools/performance-page.mjs.
 `
