@@ -27,11 +27,23 @@ interface Client {
 type Open = (folder: string, namespace: string) => Promise<Client>
 
 /** The library, in a process with only the environment of a pod. */
-const viaConnect: Open = async (folder, namespace) => {
+const viaConnect: Open = async (folder, namespace) => startAsking(folder, namespace, [])
+
+/** The same program with `kubecred/register`, whose proxy it then uses. */
+const viaRegister: Open = (folder, namespace) =>
+  startAsking(folder, namespace, ['packages/core/dist/bundle/register.js'])
+
+async function startAsking(
+  folder: string,
+  namespace: string,
+  preload: readonly string[],
+): Promise<Client> {
   const script = fileURLToPath(new URL('run/asks-in-pod.mjs', import.meta.url))
   const mounts = { [FOLDER]: folder }
-  const running = startInPod({ mounts, ids: IDS, script, args: [], cluster })
+  const running = startInPod({ mounts, ids: IDS, script, args: [], preload, cluster })
   await running.until('out', new RegExp(`namespace ${namespace}\n`))
+  const isDirect = running.out.includes(`server ${server}\n`)
+  expect(isDirect).toBe(preload.length === 0)
   let answers = 0
   return {
     async send(path) {
@@ -130,6 +142,9 @@ describe.concurrent('in a pod', () => {
 
   const inPod = it.skipIf(!canBePod)
   inPod(`connect() does so with the files of a pod (${NEEDS_POD})`, () => outliveToken(viaConnect))
+  inPod(`a program with kubecred/register does so with the files of a pod (${NEEDS_POD})`, () =>
+    outliveToken(viaRegister),
+  )
   inPod(`kubecred proxy does so with the files of a pod (${NEEDS_POD})`, () =>
     outliveToken(viaProxy),
   )

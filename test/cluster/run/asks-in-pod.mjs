@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline'
 import { connect } from 'kubecred'
 
 const cluster = await connect()
-process.stdout.write(`namespace ${cluster.namespace}\n`)
+process.stdout.write(`server ${cluster.status().server}\nnamespace ${cluster.namespace}\n`)
 for await (const path of createInterface({ input: process.stdin })) {
   const answer = await cluster.fetch(path)
   await answer.arrayBuffer()

@@ -25,6 +25,8 @@ export interface PodProcess {
   /** A script of the tree: its absolute or relative path. */
   readonly script: string
   readonly args: readonly string[]
+  /** Modules of the tree that Node loads before the script. */
+  readonly preload?: readonly string[]
   readonly cluster: TestCluster
 }
 
@@ -32,7 +34,14 @@ export interface PodProcess {
  * Runs a script of this tree like in a container: with its own mounts, a read-only root, an empty /etc, an unnamed and
  * unprivileged user, and the environment of a pod. Only the network is the machine's.
  */
-export function startInPod({ mounts, ids, script, args, cluster }: PodProcess): Running {
+export function startInPod({
+  mounts,
+  ids,
+  script,
+  args,
+  preload = [],
+  cluster,
+}: PodProcess): Running {
   const { hostname, port } = new URL(cluster.facts.access.server)
   const binds = Object.entries(mounts).map(([there, here]) => `${here}=${there}`)
   const { user, group, more } = ids
@@ -42,10 +51,17 @@ export function startInPod({ mounts, ids, script, args, cluster }: PodProcess): 
     ...['--no-new-privs', '--bounding-set=-all', '--inh-caps=-all'],
     ...['env', '-i', 'PATH=/usr/local/bin:/usr/bin:/bin', 'HOME=/', 'NODE_ENV=production'],
     ...[`KUBERNETES_SERVICE_HOST=${hostname}`, `KUBERNETES_SERVICE_PORT=${port}`],
-    ...['/run/of-pod/node', `/run/of-pod/tree/${relative(TREE, resolve(TREE, script))}`, ...args],
+    '/run/of-pod/node',
+    ...preload.flatMap((module) => ['--import', inPod(module)]),
+    ...[inPod(script), ...args],
   ]
   const all = [MAKE_POD, 'sh', TREE, process.execPath, String(binds.length), ...binds, ...command]
   return new Running('unshare', ['-m', 'sh', '-ec', ...all])
+}
+
+/** Returns the path of a file of the tree in the pod. */
+function inPod(path: string): string {
+  return `/run/of-pod/tree/${relative(TREE, resolve(TREE, path))}`
 }
 
 /** Mounts the tree and Node where every user may read them, even if they are in a private folder of the machine. */
