@@ -44,10 +44,10 @@ export class LibraryFolder implements Disposable {
     return JSON.parse(readFileSync(join(this.package, 'package.json'), 'utf8')) as Manifest
   }
 
-  /** The names to import: `kubecred`, `kubecred/errors` and so on. */
+  /** The names to import: `kubecred`, `kubecred/errors` and so on. Not `kubecred/register`, which changes the process. */
   get subpaths(): string[] {
     return Object.keys(this.manifest.exports)
-      .filter((name) => name !== './package.json')
+      .filter((name) => name !== './package.json' && name !== './register')
       .map((name) => `kubecred${name.slice(1)}`)
   }
 
@@ -69,6 +69,11 @@ export class LibraryFolder implements Disposable {
   /** Runs a module in the folder, without a kubeconfig or settings. */
   node(source: string): Promise<Ended> {
     return this.#run(['--input-type=module', '--eval', source])
+  }
+
+  /** Runs a program with `kubecred/register` in the folder, without a kubeconfig. */
+  register(source: string): Promise<Ended> {
+    return this.#run(['--import', 'kubecred/register', '--eval', source])
   }
 
   /** Runs the workspace's TypeScript on the project in the folder. */

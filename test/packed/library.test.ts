@@ -41,6 +41,12 @@ describe('the tarball of the library', () => {
     expect(Object.values(loaded)).not.toContain(0)
   })
 
+  it('has what kubecred/register loads, in both threads', async () => {
+    const { code, output } = await packed.register("console.log('started')")
+    expect(output).toMatch(/^kubecred: no cluster is configured /)
+    expect(code).toBe(14)
+  })
+
   it('names the missing package when a feature needs one', async () => {
     const { code, output } = await packed.node(`
       import { connect } from 'kubecred'

@@ -8,6 +8,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { runFake } from '../run-fake.ts'
@@ -121,6 +122,15 @@ describe('the environment of the command', () => {
     expect(out).toContain('NODE_OPTIONS=--max-old-space-size=512\n')
     expect(out).not.toContain('marked-pin')
     expect(out).not.toContain('KEPT_NODE_OPTIONS')
+  })
+
+  it('is enough for a program with kubecred/register, which starts no second proxy', async () => {
+    const module = createRequire(import.meta.url).resolve('kubecred/register')
+    const node = `"${process.execPath}" --import "${module}" -p process.env.KUBECRED_SERVER`
+    const { out } = await scene.runShell(`echo $KUBECRED_SERVER; ${node}`)
+    const [outer, inner] = out.split('\n')
+    expect(outer).toMatch(/^https:/)
+    expect(inner).toBe(outer)
   })
 
   it('has NODE_OPTIONS, with which no process with a credential was started', async () => {

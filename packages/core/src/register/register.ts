@@ -13,6 +13,7 @@ import {
   MessageChannel,
   receiveMessageOnPort,
   Worker,
+  type WorkerOptions,
   workerData,
 } from 'node:worker_threads'
 import { hostEnvironment, RUNTIME } from '../node/environment.ts'
@@ -58,7 +59,7 @@ function start(env: NodeJS.ProcessEnv): Answer {
   const state = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
   const task: WorkerTask = { task: TASK, env: { ...env }, port: port2, state }
   const { NODE_OPTIONS: _, ...workerEnv } = env
-  const worker = new Worker(new URL(import.meta.url), {
+  const worker = startWorker({
     workerData: task,
     transferList: [port2],
     // Neither the preloaded modules of the program nor its flags.
@@ -67,15 +68,15 @@ function start(env: NodeJS.ProcessEnv): Answer {
     env: workerEnv,
     name: 'kubecred',
   })
-  const isLate = Atomics.wait(state, 0, STATE.new, START_LIMIT_MS) === 'timed-out'
-  if (isLate) return { fault: 'its thread did not start', exitStatus: UNEXPECTED }
+  if (Atomics.wait(state, 0, STATE.new, START_LIMIT_MS) === 'timed-out') noThread('it is too late')
   Atomics.wait(state, 0, STATE.running)
   const received = receiveMessageOnPort(port)
-  if (received === undefined) return { fault: 'its thread has ended', exitStatus: UNEXPECTED }
+  if (received === undefined) noThread('it has ended')
   const answer: Answer = received.message
   // The program ends when it has nothing left to do, as without us.
   worker.unref()
-  worker.once('error', (error) => warn(`internal error, the proxy has ended: ${error}`))
+  // The worker itself writes its errors. This one is about its memory.
+  worker.once('error', ({ message }) => warn(`the proxy has ended: ${message}`))
   worker.once('exit', () => enter(state, STATE.ended))
   if ('folder' in answer) {
     process.once('exit', () => {
@@ -85,6 +86,18 @@ function start(env: NodeJS.ProcessEnv): Answer {
     })
   }
   return answer
+}
+
+function startWorker(options: WorkerOptions): Worker {
+  try {
+    return new Worker(new URL(import.meta.url), options)
+  } catch (error) {
+    return noThread(String(error))
+  }
+}
+
+function noThread(reason: string): never {
+  stop(`kubecred/register needs a worker thread, which did not start: ${reason}`, UNEXPECTED)
 }
 
 function stop(fault: string, exitStatus: number): never {

@@ -25,6 +25,10 @@ export async function serve({ env, port, state }: WorkerTask): Promise<void> {
   // First, so that its listener has ended running plugins before the main thread goes on.
   processProtocol()
   process.once('exit', () => enter(state, STATE.ended))
+  process.once('uncaughtException', (error) => {
+    write(`kubecred: ${explain(error).fault}`)
+    process.exit()
+  })
   port.once('message', () => process.exit())
   enter(state, STATE.running)
   port.postMessage(await start(env).catch(explain))
@@ -52,22 +56,23 @@ async function start(env: Environment): Promise<Answer> {
 /** Returns an observer that writes what the user must know to standard error: the same as `kubecred run`. */
 function writeEvents(hide: (text: string) => string): (event: CredentialEvent) => void {
   const written = new Set<string>()
-  const write = (text: string): void => {
-    try {
-      // Not `process.stderr`: the main thread writes for it, and may be blocked.
-      writeSync(2, `${showControlCharacters(hide(text))}\n`)
-    } catch {
-      // Standard error is closed, or a pipe that is full.
-    }
-  }
   return (event) => {
-    if (event.type === 'plugin-stderr') write(event.text.trimEnd())
-    if (event.type === 'warning') write(`kubecred: warning: ${event.message}`)
-    if (event.type === 'user-prompt') write(event.text)
+    if (event.type === 'plugin-stderr') write(hide(event.text.trimEnd()))
+    if (event.type === 'warning') write(hide(`kubecred: warning: ${event.message}`))
+    if (event.type === 'user-prompt') write(hide(event.text))
     if (event.type !== 'unexpected-error') return
     if (written.has(event.id) || written.size >= MAX_WRITTEN) return
     written.add(event.id)
-    write(`kubecred: internal error ${event.id}\n${event.stack}`)
+    write(hide(`kubecred: internal error ${event.id}\n${event.stack}`))
+  }
+}
+
+function write(text: string): void {
+  try {
+    // Not `process.stderr`: the main thread writes for it, and may be blocked.
+    writeSync(2, `${showControlCharacters(text)}\n`)
+  } catch {
+    // Standard error is closed, or a pipe that is full.
   }
 }
 

@@ -17,11 +17,12 @@ const { execPath } = process
 
 describe('with kubecred/register, a program', () => {
   it.each([
-    ['that is CommonJS', IMPORT],
-    ['that is a module', [...IMPORT, '--input-type=module']],
-    ['with --require', ['--require', 'kubecred/register']],
-  ])('%s reaches the server through its own proxy', async (_, before) => {
-    const script = `${ASK} ask().then((text) => console.log(JSON.parse(text).gitVersion))`
+    ['that is CommonJS', IMPORT, ''],
+    ['that is a module', [...IMPORT, '--input-type=module'], ''],
+    ['with --require', ['--require', 'kubecred/register'], ''],
+    ['that imports it', ['--input-type=module'], "import 'kubecred/register';"],
+  ])('%s reaches the server through its own proxy', async (_, before, first) => {
+    const script = `${first} ${ASK} ask().then((text) => console.log(JSON.parse(text).gitVersion))`
     const ended = await scene.run(script, {}, before)
     expect(ended).toEqual({ status: 0, out: expect.stringMatching(/^200\nv1\..*\n$/), err: '' })
     expect(scene.leftovers()).toEqual([])
@@ -172,6 +173,17 @@ describe('a program with kubecred/register does not start', () => {
     expect(ended).toMatchObject({ status: 33, out: '' })
     expect(ended.err).toMatch(/^please log in\nkubecred: /)
     expect(scene.leftovers()).toEqual([])
+  })
+
+  it('without a thread', async () => {
+    // Node 20 has the older name of the flag.
+    const flag = process.allowedNodeEnvironmentFlags.has('--permission') ? '' : 'experimental-'
+    const before = [`--${flag}permission`, '--allow-fs-read=*', ...IMPORT]
+    const ended = await scene.run(NEVER, { NODE_NO_WARNINGS: '1' }, before)
+    expect(ended).toMatchObject({ status: 70, out: '' })
+    expect(ended.err).toMatch(
+      /^kubecred: kubecred\/register needs a worker thread, which did not start: ./,
+    )
   })
 
   it('without a private folder', async () => {
