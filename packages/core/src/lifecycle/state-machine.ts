@@ -233,7 +233,9 @@ function beginAhead<C>(state: State<C>, now: number, policy: LifecyclePolicy): S
   if (!policy.mayRunAhead || state.attempt !== undefined)
     return [state, ...wakeFor(state, now, policy)]
   if (now < state.aheadPausedUntil) return [state, ...wakeFor(state, now, policy)]
-  return begin(state, 'ahead')
+  const [next, ...begun] = begin(state, 'ahead')
+  // If the run takes longer than the credential lives, the credential is retired without it.
+  return [next, ...wakeFor(next, now, policy), ...begun]
 }
 
 function begin<C>(state: State<C>, reason: Reason): Step<C> {

@@ -42,6 +42,16 @@ describe('the timer is set to', () => {
     expect(timer).toBe(10 * MINUTE)
   })
 
+  it('the expiry while a run ahead of it is in flight', () => {
+    const timer = { type: 'timer-fired' } as const
+    for (const begun of [requested, timer]) {
+      expect(play(...used, [8 * MINUTE, begun]).timer).toBe(10 * MINUTE)
+      const expired = play(...used, [8 * MINUTE, begun], [10 * MINUTE, timer])
+      expect(expired.state.held).toBeUndefined()
+      expect(expired.effects.slice(-1)).toEqual(['retire 1'])
+    }
+  })
+
   it('the end of the pause after a failed run', () => {
     expect(play(...used, [8 * MINUTE, requested], [8 * MINUTE, failed(2)]).timer).toBe(
       8 * MINUTE + 1000,
