@@ -3,7 +3,8 @@
 import { findApt, runs } from './apt.mjs'
 import { findDebianKubectl } from './debian-kubectl.mjs'
 
-const PACKAGES = [
+/** The programs, and the packages of Debian that have them. */
+export const PACKAGES = [
   { command: 'openssl', probe: ['version'], debian: 'openssl', for: 'TLS alerts' },
   { command: 'gnutls-serv', probe: ['--version'], debian: 'gnutls-bin', for: 'TLS with GnuTLS' },
   // Packages without the system service, if there are such: the service is not needed.

@@ -5,6 +5,9 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
 const TOOL = new URL('../../tools/system-packages.mjs', import.meta.url).href
+const { PACKAGES }: { readonly PACKAGES: readonly { readonly command: string }[] } = await import(
+  TOOL
+)
 
 /** A machine whose programs are the ones that a test writes, and no others. */
 let folder: string
@@ -88,6 +91,24 @@ describe.skipIf(process.platform === 'win32')('with CI=true, missing programs', 
     program('sudo', 'case "$*" in *update*) exit 100;; esac')
     program('apt-cache', 'exit 100')
     expect(provide({ isRoot: false, id: 'ubuntu' })).toMatchObject({ status: 1 })
+  })
+})
+
+describe.skipIf(process.platform === 'win32')('with CI=true, an old kubectl', () => {
+  it.each([
+    ['is a failure', 'debian', 1],
+    ['is skipped with a reason', 'ubuntu', 0],
+  ])('that cannot be downloaded %s on %s', (_, id, status) => {
+    for (const { command } of PACKAGES) program(command)
+    program('apt-get')
+    program('sudo')
+    const provided = provide({ isRoot: false, id })
+    expect(provided.said).toContain(
+      'the tests with an old kubectl cannot run: apt-get could not download kubernetes-client',
+    )
+    expect(provided.said.startsWith('skipped: ')).toBe(status === 0)
+    expect(provided.status).toBe(status)
+    expect(provided.called).toContain('apt-get download kubernetes-client')
   })
 })
 
