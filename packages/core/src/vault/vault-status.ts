@@ -21,7 +21,7 @@ export interface LoginStatus extends KeeperStatus {
   readonly server?: string
   readonly priority?: number
   /** The parts of its credential. */
-  readonly holds?: readonly CredentialPart[]
+  readonly parts?: readonly CredentialPart[]
   /** The user that requests with it impersonate. */
   readonly as?: string
 }
