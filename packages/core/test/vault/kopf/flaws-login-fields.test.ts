@@ -154,7 +154,8 @@ describe('need 10: secrets', () => {
     vault.onLogin(
       ({ logger }) => {
         const { token } = sandbox.issueToken({ user: 'jane' })
-        secrets.push(token)
+        // What all tokens of the sandbox begin with is no secret, and may be in a path.
+        secrets.push(token.replace(/^sandbox-/, ''))
         logger.info(`got Bearer ${token}`)
         if (secrets.length > 2) throw new Error(`Authorization: Bearer ${token} does not work`)
         return { ...good(), token }
