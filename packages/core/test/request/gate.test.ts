@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { Gate, type GateEntry } from '../../src/request/gate.ts'
 
 let now: number
@@ -94,5 +94,78 @@ describe('a gate', () => {
     )
     gate.leave(first)
     expect(() => gate.openStream()).not.toThrow()
+  })
+
+  it('counts only old requests as streams, oldest first, and only while there is room', () => {
+    gate = new Gate({ requests: 2, streams: 1 }, () => now)
+    enterNow()
+    now = 3000
+    enterNow()
+    now = 5000
+    expect(gate.round).toBe(0)
+    enterNow()
+    expect(gate.round).toBe(1)
+    now = 9000
+    // The second one is old too, but there is no room for another stream.
+    expect(gate.enter()).toBeInstanceOf(Promise)
+    expect(gate.round).toBe(1)
+  })
+
+  it('gives the place of a request back that became a stream', () => {
+    const first = enterNow()
+    enterNow()
+    now = 5000
+    enterNow()
+    gate.leave(first)
+    gate.openStream()
+    expect(() => gate.openStream()).toThrow('2 watches and other streams are open')
+  })
+
+  describe('with a timer', () => {
+    beforeEach(() => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    })
+    afterEach(() => {
+      vi.useRealTimers()
+    })
+
+    const pass = (milliseconds: number): void => {
+      now += milliseconds
+      vi.advanceTimersByTime(milliseconds)
+    }
+
+    it('admits a waiting request when the oldest one has become a stream', async () => {
+      enterNow()
+      enterNow()
+      pass(1000)
+      const third = gate.enter()
+      pass(3999)
+      expect(await isIn(third)).toBe(false)
+      pass(1)
+      expect(await isIn(third)).toBe(true)
+    })
+
+    it('checks again in a moment if there is no room for another stream', async () => {
+      gate = new Gate({ requests: 1, streams: 1 }, () => now)
+      const stream = gate.openStream()
+      enterNow()
+      const second = gate.enter()
+      pass(5000)
+      expect(await isIn(second)).toBe(false)
+      gate.leave(stream)
+      expect(await isIn(second)).toBe(true)
+    })
+
+    it('leaves no timer behind when it is closed', () => {
+      for (const end of ['close', 'destroy'] as const) {
+        gate = new Gate({ requests: 1, streams: 1 }, () => now)
+        const others = vi.getTimerCount()
+        enterNow()
+        void gate.enter()
+        expect(vi.getTimerCount()).toBe(others + 1)
+        gate[end]()
+        expect(vi.getTimerCount()).toBe(others)
+      }
+    })
   })
 })

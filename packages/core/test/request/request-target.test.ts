@@ -1,7 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { makeTarget } from '../../src/dial/target.ts'
-import { findTarget, isProxied, isStreaming } from '../../src/request/request-target.ts'
+import {
+  findTarget,
+  findTargetOnAnyServer,
+  isProxied,
+  isStreaming,
+  pathOn,
+  splitPath,
+} from '../../src/request/request-target.ts'
 
 const tls = { ca: undefined, serverName: undefined, insecure: false }
 const target = makeTarget('https://api.example:6443', tls)
@@ -89,6 +96,38 @@ describe('a URL on this server', () => {
   })
 })
 
+describe('a target whose server is chosen with the credential', () => {
+  it('is a path on any server, after the path of that server', () => {
+    const found = findTargetOnAnyServer('/api/v1/a b?x=1')
+    expect(found).toEqual({ pathname: '/api/v1/a%20b', search: '?x=1', isRelative: true })
+    expect(pathOn(found, prefixed)).toBe('/k8s/clusters/c-1/api/v1/a%20b?x=1')
+    expect(pathOn(found, target)).toBe('/api/v1/a%20b?x=1')
+  })
+
+  it('is a URL on its own server, as it is written', () => {
+    for (const input of ['https://one.test/a?x', new URL('https://one.test/a?x')]) {
+      const found = findTargetOnAnyServer(input)
+      expect(found).toEqual({ pathname: '/a', search: '?x', origin: 'https://one.test' })
+      expect(pathOn(found, prefixed)).toBe('/a?x')
+    }
+  })
+
+  it.each(['//evil.example/', '/\\evil.example', 'api', '', 'https://u:p@one.test/'])(
+    '%j is rejected',
+    (input) => {
+      expect(() => findTargetOnAnyServer(input)).toThrow(
+        expect.objectContaining({ code: 'ERR_FOREIGN_ORIGIN' }),
+      )
+    },
+  )
+
+  it('is split at the first question mark', () => {
+    expect(splitPath('/a')).toEqual({ pathname: '/a', search: '' })
+    expect(splitPath('/a?b?c')).toEqual({ pathname: '/a', search: '?b?c' })
+    expect(splitPath('?b')).toEqual({ pathname: '', search: '?b' })
+  })
+})
+
 describe('a proxy subresource', () => {
   it.each([
     ['/api/v1/namespaces/a/pods/b/proxy', true],
@@ -103,6 +142,8 @@ describe('a proxy subresource', () => {
     ['/api/v1/namespaces/services/configmaps/proxy', false],
     ['/api/v1/namespaces/pods/services/proxy', false],
     ['/api/v1/namespaces/pods/services/web/proxy/x', true],
+    ['/api/v1/nodes/n/proxyx', false],
+    ['/api/v1/nodes/n', false],
   ])('%s: %s', (path, expected) => {
     expect(isProxied(path)).toBe(expected)
   })
@@ -117,6 +158,17 @@ describe('a stream', () => {
     ['/api/v1/namespaces/a/pods/b/log', '?follow=true', true],
     ['/api/v1/watch/namespaces/a/pods', '', true],
     ['/api/v1/namespaces/watch/pods', '', false],
+    ['/apis/apps/v1/watch/deployments', '', true],
+    ['/apis/apps/v1/namespaces/watch/deployments', '', false],
+    ['/k8s/clusters/c/api/v1/watch/pods', '', true],
+    ['/api/v1/pods', '?watch=t', true],
+    ['/api/v1/pods', '?watch=T&limit=1', true],
+    ['/api/v1/pods', '?watch=TRUE', true],
+    ['/api/v1/pods', '?watch=True', true],
+    ['/api/v1/pods', '?watch=truely', false],
+    ['/api/v1/pods', '?watch=0', false],
+    ['/api/v1/pods', '?unwatch=true', false],
+    ['/api/v1/pods', '', false],
   ])('%s%s: %s', (pathname, search, expected) => {
     expect(isStreaming({ pathname, search })).toBe(expected)
   })
