@@ -37,6 +37,7 @@ describe('a ConnectionInfo', () => {
     ['PEM text', pem],
     ['PEM bytes', new TextEncoder().encode(pem)],
     ['base64 text', btoa(pem)],
+    ['base64 text with a line break at its end', `${btoa(pem)}\n`],
     ['base64 bytes', new TextEncoder().encode(btoa(pem))],
     ['PEM with a preamble', `subject=one\n${pem}`],
   ])('takes a CA as %s', (_, caData) => {
@@ -208,6 +209,16 @@ describe('a ConnectionInfo', () => {
     expect(schemeOf({ scheme: 'Bearer' })).toBe('Bearer')
   })
 
+  it('has the paths of a certificate and its key as they are', () => {
+    const fields = { server, certificatePath: '/c', privateKeyPath: '/k' }
+    expect(new ConnectionInfo(fields).login.connection.user).toStrictEqual({
+      certificate: {
+        chain: { from: 'file', path: '/c', field: 'certificatePath' },
+        key: { from: 'file', path: '/k', field: 'privateKeyPath' },
+      },
+    })
+  })
+
   it('warns if it has both a token and a username', () => {
     const warningsOf = (fields: object) =>
       new ConnectionInfo({ server, ...fields }).login.connection.warnings
@@ -239,6 +250,8 @@ describe('a ConnectionInfo', () => {
     expect(signing?.given).toBe(given)
     expect(await signing?.signingKey.choose(schemes, signal)).toBe('ecdsa_secp256r1_sha256')
     expect(String(await signing?.signingKey.sign({} as never))).toBe('a token')
+    const data = new ConnectionInfo({ server, certificateData: pem, signingKey: given as never })
+    expect(data.login.signing?.chain).toEqual({ from: 'data', data: pem, field: 'certificateData' })
     const { signingKey } = keyOf({ sign: given.sign }) ?? {}
     expect(await signingKey?.choose(schemes, signal)).toBe('ed25519')
   })

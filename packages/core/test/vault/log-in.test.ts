@@ -177,3 +177,24 @@ describe('a login', () => {
     expect(error.message).not.toContain('\u001b')
   })
 })
+
+describe('an error that a handler throws', () => {
+  it('has its name, and its cause if there is one', () => {
+    const cause = new Error('why')
+    for (const [kind, name] of [
+      [TemporaryError, 'TemporaryError'],
+      [PermanentError, 'PermanentError'],
+    ] as const) {
+      expect(new kind('no', { cause })).toMatchObject({ name, message: 'no', cause })
+      expect(new kind('no')).not.toHaveProperty('cause')
+    }
+  })
+
+  it('has a pause of 10 s, or any that can be waited for', () => {
+    expect(new TemporaryError('no').delayMs).toBe(10_000)
+    expect(new TemporaryError('no', { delayMs: 0 }).delayMs).toBe(0)
+    for (const delayMs of [Number.NaN, Number.POSITIVE_INFINITY]) {
+      expect(new TemporaryError('no', { delayMs }).delayMs).toBe(10_000)
+    }
+  })
+})

@@ -112,7 +112,7 @@ describe('the status of a handler', () => {
   } as const
 
   it('has only what is known', () => {
-    expect(describeLogin(keeper('ready'), facts())).toEqual({
+    expect(describeLogin(keeper('ready'), facts())).toStrictEqual({
       ...status,
       handler: 'corp',
       attempts: 2,
@@ -134,7 +134,7 @@ describe('the status of a handler', () => {
       priority: 7,
       parts: ['token'],
     }
-    expect(describeLogin(keeper('ready'), facts({ last }))).toEqual(known)
+    expect(describeLogin(keeper('ready'), facts({ last }))).toStrictEqual(known)
     expect(describeLogin(keeper('ready'), facts({ last: { ...last, as: 'jane' } }))).toEqual({
       ...known,
       as: 'jane',

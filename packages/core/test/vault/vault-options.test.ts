@@ -64,4 +64,15 @@ describe('a vault', () => {
       'onLogin() takes a function',
     )
   })
+
+  it('rejects any other value of log', () => {
+    for (const log of ['some', '', 'ALL', true, null]) {
+      expect(() => new Vault({ log: log as 'all' })).toThrow(
+        /log must be one of all, first, none, got/,
+      )
+    }
+    for (const log of ['all', 'first', 'none'] as const) {
+      expect(() => new Vault({ log })).not.toThrow()
+    }
+  })
 })
