@@ -97,8 +97,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   })
   const end = async (): Promise<void> => {
     await Promise.all([server.close(), plugins.close()])
-    // On Windows, the files of a program that has just ended cannot be removed at once.
-    rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+    rmSync(folder, { recursive: true, force: true })
   }
   let ended: Promise<void> | undefined
   const close = async (): Promise<void> => {

@@ -2,7 +2,7 @@ import { encodeJson } from '../formats/json.ts'
 import { Keeper } from '../keeper/keeper.ts'
 import type { SignerConfig } from '../kubeconfig/external-signer-config.ts'
 import { DEFAULT_LIFECYCLE, type LifecyclePolicy } from '../lifecycle/policy.ts'
-import { withFolders } from '../node/environment.ts'
+import { nodeTerminal, withFolders } from '../node/environment.ts'
 import { nodeCrypto } from '../node/node-crypto.ts'
 import { nodePrograms } from '../node/node-programs.ts'
 import {
@@ -20,7 +20,8 @@ import { VERSION } from '../version.ts'
 /** Options of `openSignerKeeper()`. */
 export interface SignerKeeperOptions {
   readonly env: Readonly<Record<string, string | undefined>>
-  readonly terminal: Terminal
+  /** By default the terminal of this process. */
+  readonly terminal?: Terminal
   /** Folders to search before PATH; the signer has them at the end of its PATH. */
   readonly folders: readonly string[] | undefined
   readonly lifecycle: Partial<LifecyclePolicy>
@@ -34,7 +35,7 @@ export interface SignerKeeperOptions {
  */
 export async function openSignerKeeper(
   signer: ExternalSigner,
-  { env, terminal, folders, lifecycle, identity }: SignerKeeperOptions,
+  { env, terminal = nodeTerminal, folders, lifecycle, identity }: SignerKeeperOptions,
 ): Promise<SharedKeeper> {
   const { config, ...how } = signer
   const programs = nodePrograms(env, folders)

@@ -63,7 +63,7 @@ describe('callers with their own tokens', () => {
     expect(seen).toEqual(['mine'])
   })
 
-  it('are rejected if the token belongs to nobody', async () => {
+  it('are rejected if the token belongs to no caller', async () => {
     const refused = { status: 401, why: 'the token' }
     expect(admitByToken(() => undefined)(bearer('x'))).toMatchObject(refused)
     expect(await admitByToken(async () => undefined)(bearer('x'))).toMatchObject(refused)
