@@ -30,7 +30,7 @@ describe('a scalar has the value that Kubernetes reads:', () => {
     ['2030-01-31T12:00:00Z', '2030-01-31T12:00:00Z'],
     ['!!str 12', '12'],
     ['!custom x', 'x'],
-    ['|\n  a\n  b', 'a\nb\n'],
+    ['|\n  a\n  b\n', 'a\nb\n'],
     ['1.2.3', '1.2.3'],
     ...['e1', 'E5', '.e1', '-.e1', '+e1', '.', '-.', '._', '12e4567', '1e400', '.5e999'].map(
       (text): [string, unknown] => [text, text],
