@@ -30,7 +30,18 @@ const MATRIX = {
 const NAMES = [...Object.keys(MATRIX), 'windows']
 const SUITES = [
   ...['errors', 'secret', 'formats', 'plugin', 'signer', 'kubeconfig', 'lifecycle', 'metrics'],
-  ...['keeper', 'vault', 'node', 'sources', 'tls', 'dial', 'exchange', 'request', 'bridge'],
+  ...[
+    'keeper',
+    'vault',
+    'node',
+    'sources',
+    'tls',
+    'dial',
+    'exchange',
+    'request',
+    'bridge',
+    'register',
+  ],
 ].map((folder) => `packages/core/test/${folder}/`)
 /** Tables that the other suites run on Node, where they differ from the rest only in third-party code. */
 const NOT_ON_NODE = [
