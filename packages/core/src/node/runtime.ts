@@ -26,7 +26,7 @@ const LACKS: Readonly<Record<typeof RUNTIME, Readonly<Partial<Record<Ability, La
   Bun: {
     undici: {
       message: 'undici is not supported under Bun, which replaces it with its own',
-      hint: "Use the transport 'https', which is the default under Bun, or 'http2'.",
+      hint: 'Use cluster.fetch() with the default transport, or an agent of kubecred/https.',
     },
     'agents of fetch': {
       message:
@@ -38,7 +38,7 @@ const LACKS: Readonly<Record<typeof RUNTIME, Readonly<Partial<Record<Ability, La
   Deno: {
     http2: {
       message: 'HTTP/2 is not supported under Deno',
-      hint: 'Use the default transport, which is HTTP/1.1.',
+      hint: 'Use cluster.fetch() with the default transport, which is HTTP/1.1.',
     },
     'signing keys': NO_SIGNING,
   },
