@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { ownHosts } from '../../src/proxy/address.ts'
 import { runFake } from '../run-fake.ts'
 
 describe('kubecred proxy explains what is wrong with', () => {
@@ -45,21 +44,5 @@ describe('kubecred proxy explains what is wrong with', () => {
     expect({ status, out }).toEqual({ status: 2, out: '' })
     expect(err).toContain(text)
     expect(err).toContain("Try 'kubecred proxy --help'")
-  })
-})
-
-describe('the accepted hosts of a listener', () => {
-  it.each([
-    ['127.0.0.1', ['localhost:1', '127.0.0.1:1']],
-    ['::1', ['localhost:1', '[::1]:1']],
-    ['10.1.2.3', ['10.1.2.3:1']],
-  ])('on %s are its own names', (address, hosts) => {
-    expect(ownHosts(address, 1)).toEqual(hosts)
-  })
-
-  it('on all addresses are those of this machine, and not the wildcard', () => {
-    const hosts = ownHosts('0.0.0.0', 1)
-    expect(hosts).toContain('127.0.0.1:1')
-    expect(hosts).not.toContain('0.0.0.0:1')
   })
 })

@@ -2,7 +2,7 @@ import { DEFAULT_RULES } from 'kubecred/proxy'
 import { describe, expect, it } from 'vitest'
 import type { FlagName } from '../../src/flags/flag-table.ts'
 import { FlagValues } from '../../src/flags/flag-values.ts'
-import { checkAddress, hostAt, isLoopback } from '../../src/proxy/address.ts'
+import { checkAddress, hostAt, isLoopback, ownHosts } from '../../src/proxy/address.ts'
 import { CleanupStack } from '../../src/proxy/cleanup-stack.ts'
 import { asHosts, readHostNames } from '../../src/proxy/host-names.ts'
 import { readSettings } from '../../src/proxy/read-settings.ts'
@@ -118,6 +118,11 @@ describe('the settings of a proxy', () => {
     expect(read(given)).toMatchObject(expected)
   })
 
+  it('have expressions whose dots match every character, as in Go', () => {
+    const { rules } = read({ 'reject-paths': 'a.b' })
+    expect(rules.rejectPaths.map(({ source, flags }) => [source, flags])).toEqual([['a.b', 's']])
+  })
+
   it.each<[Given, string]>([
     [{ port: '65536' }, '--port takes a number from 0 to 65535, not "65536"'],
     [{ port: '1e3' }, '--port takes a number'],
@@ -136,6 +141,7 @@ describe('the settings of a proxy', () => {
     [{ 'reject-paths': 'a, ' }, 'is invalid: it is empty'],
     [{ 'accept-paths': '(' }, '"(" is invalid: '],
     [{ 'authenticate-callers': 'false', 'accept-callers': 'a/b' }, 'needs --authenticate-callers'],
+    [{ 'authenticate-callers': 'true' }, 'needs --impersonate-callers, or --accept-callers'],
     [{ 'authenticate-callers': 'true', 'accept-callers': 'a/b/c' }, '--accept-callers takes'],
     [{ 'authenticate-callers': 'true', 'accept-callers': 'a/*b' }, '--accept-callers takes'],
     [{ 'authenticate-callers': 'true', 'accept-callers': 'A/b' }, '--accept-callers takes'],
@@ -177,6 +183,22 @@ describe('an address', () => {
   })
 })
 
+describe('the accepted hosts of a listener', () => {
+  it.each([
+    ['127.0.0.1', ['localhost:1', '127.0.0.1:1']],
+    ['::1', ['localhost:1', '[::1]:1']],
+    ['10.1.2.3', ['10.1.2.3:1']],
+  ])('on %s are its own names', (address, hosts) => {
+    expect(ownHosts(address, 1)).toEqual(hosts)
+  })
+
+  it('on all addresses are those of this machine, and not the wildcard', () => {
+    const hosts = ownHosts('0.0.0.0', 1)
+    expect(hosts).toContain('127.0.0.1:1')
+    expect(hosts).not.toContain('0.0.0.0:1')
+  })
+})
+
 describe('the accepted host names', () => {
   it.each([
     [undefined, []],
@@ -189,18 +211,30 @@ describe('the accepted host names', () => {
     expect(readHostNames(text)).toEqual(names)
   })
 
-  it.each(['*', 'a.', '.a', 'a..b', 'a|b', 'a:123456', 'a:', 'a b', '^^a', 'a$$', '[g]', 'a/b'])(
-    'are not read from %s',
-    (text) => {
-      expect(() => readHostNames(text)).toThrow('--accept-hosts takes names')
-    },
-  )
+  it.each([
+    '*',
+    'a.',
+    '.a',
+    'a..b',
+    'a|b',
+    'a:123456',
+    'a:',
+    'a b',
+    '^^a',
+    'a^b',
+    'a$b',
+    'a$$',
+    '[g]',
+    'a/b',
+  ])('are not read from %s', (text) => {
+    expect(() => readHostNames(text)).toThrow('--accept-hosts takes names')
+  })
 
   it('are accepted with our port and without one, unless they have a port', () => {
-    expect(asHosts(['a', 'b:1', '[::1]'], 8001)).toEqual([
+    expect(asHosts(['a', 'b:10', '[::1]'], 8001)).toEqual([
       'a',
       'a:8001',
-      'b:1',
+      'b:10',
       '[::1]',
       '[::1]:8001',
     ])

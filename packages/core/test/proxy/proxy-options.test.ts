@@ -90,6 +90,7 @@ describe('the secret of a proxy', () => {
       '',
       '0123456789abcde',
       '0123456789 abcdef',
+      ' 0123456789abcdef',
       '0123456789abcdé0',
       '0123456789abcdef\n',
     ]) {
@@ -106,6 +107,7 @@ describe('the secret of a proxy', () => {
       'secret and authenticate cannot be combined',
     )
     expect(read({ hosts: 'any' })(undefined)).toEqual({ caller: undefined })
+    expect(read({ hosts: ['a:1'], secret: SECRET })('Bearer x')).toMatchObject({ status: 401 })
     const bySecret = read({ hosts: 'any', secret: SECRET })
     expect(bySecret(undefined)).toMatchObject({ status: 401, why: 'the secret' })
     expect(bySecret(`Bearer ${SECRET}`)).toEqual({ caller: undefined })
