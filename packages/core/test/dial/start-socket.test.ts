@@ -15,12 +15,17 @@ afterAll(() => sandbox.close())
 const KEEP_ALIVE_TIMER = '02'
 
 /** Returns the kind of the timer that the kernel has for a connection, and the seconds that are left. */
-function kernelTimer({ localPort = 0 }: Socket): { kind: string; seconds: number } {
-  const hex = localPort.toString(16).toUpperCase().padStart(4, '0')
+function kernelTimer({ localPort, remotePort }: Socket): { kind: string; seconds: number } {
+  // Both ends: a connection to another port that has ended may have had the same local port.
+  const ends = [localPort, remotePort].map((port) => `0100007F:${hexadecimal(port)}`).join(' ')
   const lines = readFileSync('/proc/net/tcp', 'utf8').split('\n')
-  const fields = lines.find((line) => line.includes(`0100007F:${hex} 0100007F:`))?.trim()
+  const fields = lines.find((line) => line.includes(ends))?.trim()
   const [kind = '', left = ''] = fields?.split(/\s+/)[5]?.split(':') ?? []
   return { kind, seconds: Number.parseInt(left, 16) / 100 }
+}
+
+function hexadecimal(port = 0): string {
+  return port.toString(16).toUpperCase().padStart(4, '0')
 }
 
 describe.runIf(process.platform === 'linux')('the kernel keeps a connection alive', () => {
