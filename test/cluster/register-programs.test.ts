@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { delimiter, dirname, join } from 'node:path'
 import process from 'node:process'
@@ -139,6 +140,60 @@ async function outlive(
   return [before, after]
 }
 
+/** Programs that send one request and end: their arguments, and what they print if they were allowed to send it. */
+const SHORT: readonly [string, (crd: string) => readonly string[], allowed: RegExp][] = [
+  [
+    'kubernetes-fluent-client',
+    (crd) => ['kubernetes-fluent-client/dist/cli.js', 'crd', crd, cluster.folder('types'), '-x'],
+    /Generating \S+ types for/,
+  ],
+  ['pepr', () => ['pepr/dist/cli.js', 'monitor', 'none'], /No pods found for module none/],
+]
+
+/** Creates a kind of object, and returns the name of its definition. */
+async function defineKind(): Promise<string> {
+  const [group, plural] = ['kubecred.test', cluster.unique('reads')]
+  const names = { plural, singular: plural.replace('reads', 'read'), kind: plural.replace('-', '') }
+  const properties = { a: { type: 'string' } }
+  const schema = { openAPIV3Schema: { type: 'object', properties } }
+  await cluster.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      names,
+      scope: 'Namespaced',
+      versions: [{ name: 'v1', served: true, storage: true, schema }],
+    },
+  })
+  return `${plural}.${group}`
+}
+
+/** A program whose kubeconfig has a token file. */
+interface WithTokenFile {
+  /** Runs it. Returns whether it was allowed to send its request. */
+  run(...preload: readonly string[]): Promise<boolean>
+  /** Writes a new token to the file. */
+  renew(): void
+}
+
+function useTokenFile([path = '', ...args]: readonly string[], allowed: RegExp): WithTokenFile {
+  const file = join(cluster.folder('token'), 'token')
+  const user = cluster.unique('npm')
+  const env = {
+    ...process.env,
+    XDG_RUNTIME_DIR: cluster.folder('runtime'),
+    KUBECONFIG: cluster.kubeconfig({ user: { tokenFile: file } }),
+  }
+  return {
+    async run(...preload) {
+      const line = [...preload, join(folder, 'node_modules', path), ...args]
+      const { out, err } = await new RunningProgram(process.execPath, line, { env }).ended()
+      return allowed.test(out + err)
+    },
+    renew: () => writeFileSync(file, cluster.token({ user, lifetimeMs: LIFE_MS }).token),
+  }
+}
+
 describe.concurrent('with tokens of 20 s,', () => {
   it.each(PROGRAMS)('%s outlives its token with kubecred/register', async (_, start) => {
     const preload = ['--import', MODULE]
@@ -157,6 +212,22 @@ describe.concurrent('with tokens of 20 s,', () => {
     '%s outlives its token without it if the plugin knows the expiry: client-node runs it again then',
     async (_, start) => {
       expect(await outlive(start, { saysExpiry: true })).toEqual(['200', '200'])
+    },
+  )
+
+  // With a plugin they would also work without it: each start runs the plugin, and ends before the token does.
+  it.each(SHORT)(
+    '%s works with a token file and kubecred/register, and not without it',
+    async (_, argsFor, allowed) => {
+      const { run, renew } = useTokenFile(argsFor(await defineKind()), allowed)
+      renew()
+      expect(await run('--import', MODULE)).toBe(true)
+      // client-node drops `tokenFile` when it reads a kubeconfig, and sends no token.
+      expect(await run()).toBe(false)
+      await untilAllExpired()
+      expect(await run('--import', MODULE)).toBe(false)
+      renew()
+      expect(await run('--import', MODULE)).toBe(true)
     },
   )
 })

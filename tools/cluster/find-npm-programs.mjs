@@ -19,7 +19,7 @@ export function findNpmPrograms(report) {
   if (existsSync(MARK)) return FOLDER
   return withBuildLock(join(cacheFolder(), 'npm-programs.lock'), { onWait }, async () => {
     if (existsSync(MARK)) return FOLDER
-    report('installing programs with client-node from npm: about a minute, 200 MB, once')
+    report('installing programs with client-node from npm: about a minute, 350 MB, once')
     rmSync(FOLDER, { recursive: true, force: true })
     mkdirSync(FOLDER, { recursive: true })
     writeFileSync(join(FOLDER, 'package.json'), MANIFEST)

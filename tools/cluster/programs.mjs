@@ -64,9 +64,10 @@ export const AWSCLI = '1.46.2'
 /** A Java client from Maven Central whose watches are WebSockets. */
 export const FABRIC8 = '7.3.1'
 
-/** Packages from npm that embed @kubernetes/client-node 0.20 and 1.3: a program, and two that programs are made with. */
+/** Packages from npm that embed @kubernetes/client-node: three programs (one is also a library), and a library. */
 export const NPM_PROGRAMS = {
   '@dot-i/k8s-operator': '1.3.9',
   'kubernetes-fluent-client': '3.10.1',
   'mcp-server-kubernetes': '2.9.6',
+  pepr: '20.0.0',
 }
