@@ -240,39 +240,39 @@ function findTargets(document: Document.Parsed): ReadonlyMap<Alias, Node> {
 
 type Follow = (node: unknown, depth: number) => unknown
 
+/** Returns the entries of a map. Of several with one name the last counts, also if a merge key adds it, as in Go's parser. */
 function followPairs(
   pairs: readonly { key: unknown; value: unknown }[],
   depth: number,
   follow: Follow,
 ): [string, unknown][] {
-  const own: [string, unknown][] = []
-  const merged: [string, unknown][] = []
-  for (const { key, value } of pairs) {
-    if (!isMergeKey(key)) own.push([keyName(key), follow(value, depth + 1)])
-    else for (const source of asList(follow(value, depth + 1))) merged.unshift(...entriesOf(source))
-  }
-  return [...merged, ...own]
+  return pairs.flatMap(({ key, value }): [string, unknown][] => {
+    const followed = follow(value, depth + 1)
+    if (!isMergeKey(key)) return [[keyName(key), followed]]
+    // Of a list, the first map wins. An alias of a list is not a list.
+    const sources = isSeq(value) && Array.isArray(followed) ? followed.toReversed() : [followed]
+    return sources.flatMap(mergedEntries)
+  })
 }
 
-/** A quoted `<<` is an ordinary key. */
+/** A `<<` with quotes or a tag is an ordinary key. */
 function isMergeKey(key: unknown): boolean {
-  return isScalar(key) && key.type === 'PLAIN' && key.source === '<<'
+  return isScalar(key) && key.type === 'PLAIN' && key.source === '<<' && key.tag === undefined
 }
 
 function keyName(key: unknown): string {
   if (!isScalar(key)) throw new YamlError('key is not a scalar')
-  rejectBinary(key)
+  rejectTag(key)
   if (typeof key.value === 'string') return key.value
   // `on:` and `1:` are names, although they are not strings in YAML 1.1.
   return key.source ?? String(key.value)
 }
 
-function asList(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [value]
-}
-
-function entriesOf(value: unknown): [string, unknown][] {
-  return typeof value === 'object' && value !== null ? Object.entries(value) : []
+function mergedEntries(value: unknown): [string, unknown][] {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    return Object.entries(value)
+  }
+  throw new YamlError('a merge key needs a map or a list of maps')
 }
 
 /** Infinity and NaN as YAML writes them. */
@@ -285,7 +285,7 @@ const NOT_FINITE = /^[-+]?\.(?:inf|nan)$/i
  * exist.
  */
 function scalarValue(scalar: Scalar): unknown {
-  rejectBinary(scalar)
+  rejectTag(scalar)
   const { value, source, tag } = scalar
   if (typeof value === 'bigint' && Number.isSafeInteger(Number(value))) return Number(value)
   if (typeof value === 'number' && !Number.isFinite(value)) {
@@ -295,9 +295,14 @@ function scalarValue(scalar: Scalar): unknown {
   return value ?? null
 }
 
-/** Go's parser decodes the text of such a scalar, also of a key: kubectl would read another value. */
-function rejectBinary({ tag }: Scalar): void {
-  if (tag === 'tag:yaml.org,2002:binary') throw new YamlError('the tag !!binary is not supported')
+/**
+ * Rejects tags with which kubectl would read another value: Go's parser decodes binary data, also in keys, and merges a
+ * quoted `<<`. It also decodes percent signs in a tag.
+ */
+function rejectTag({ tag = '' }: Scalar): void {
+  if (tag.includes('%')) throw new YamlError('a percent sign in a tag is not supported')
+  const [, name] = /^tag:yaml\.org,2002:(binary|merge)$/.exec(tag) ?? []
+  if (name !== undefined) throw new YamlError(`the tag !!${name} is not supported`)
 }
 
 const ERROR_REASONS: Readonly<Record<string, string>> = {

@@ -19,6 +19,13 @@ describe('a character that ends a line for kubectl only', () => {
 })
 
 describe('what kubectl reads as another value', () => {
+  it.each(['a: !<tag:yaml.org,2002:bin%61ry> YWJj', '!!merge "<<": {a: 1}'])(
+    'a tag that kubectl interprets is rejected: %j',
+    (text) => {
+      expect(() => parseYaml(text)).toThrow('not supported')
+    },
+  )
+
   it.each([
     'token: !!binary YWJj',
     '!!binary dG9rZW4=: a',

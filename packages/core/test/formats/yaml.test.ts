@@ -76,19 +76,28 @@ describe('aliases and merge keys', () => {
     expect(() => parseYaml('a: *x\nb: &x 1')).toThrow('alias without an anchor')
   })
 
-  it('a merge key adds missing keys only', () => {
-    expect(parseYaml('a: &x {p: 1, q: 2}\nb:\n  <<: *x\n  q: 3')).toEqual({
-      a: { p: 1, q: 2 },
-      b: { p: 1, q: 3 },
-    })
+  it.each([
+    ['<<: {p: 1, q: 2}\nq: 3', { p: 1, q: 3 }],
+    ['q: 3\n<<: {p: 1, q: 2}', { p: 1, q: 2 }],
+    ['<<: {q: 1}\n<<: {q: 2}', { q: 2 }],
+    ['a: &x {q: 1}\n<<: {q: 2, <<: *x}', { a: { q: 1 }, q: 1 }],
+  ])('of own and merged keys the last one counts, as for kubectl: %j', (text, value) => {
+    expect(parseYaml(text)).toEqual(value)
   })
+
+  it.each(['<<: x', '<<: [x]', '<<: null', '<<: [[{a: 1}]]', 'a: &x [{b: 1}]\n<<: *x'])(
+    'a merge key with something else than maps is rejected: %j',
+    (text) => {
+      expect(() => parseYaml(text)).toThrow('a merge key needs a map')
+    },
+  )
 
   it('the first of several merged maps wins', () => {
     expect(parseYaml('<<: [{a: 1}, {a: 2, b: 3}]')).toEqual({ a: 1, b: 3 })
   })
 
-  it('a quoted merge key is an ordinary key', () => {
-    expect(parseYaml('"<<": {a: 1}')).toEqual({ '<<': { a: 1 } })
+  it.each(['"<<": {a: 1}', '!!str <<: {a: 1}'])('an ordinary key is not merged: %j', (text) => {
+    expect(parseYaml(text)).toEqual({ '<<': { a: 1 } })
   })
 
   it('a value that contains itself is rejected', () => {
