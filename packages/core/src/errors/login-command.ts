@@ -9,14 +9,14 @@ const RUN = /^(?:re-?)?(?:run|running|execute|executing):?$/i
 const USE = /^(?:use|using|try|type|issue|via):?$/i
 /** In front of those words: a report such as "failed to run aws sso login" is not advice. */
 const REPORT =
-  /\b(?:failed|unable|tried|trying|attempted|attempting) to$|\b(?:not|cannot|can't|while)$/i
+  /\b(?:failed|unable|tried|trying|attempted|attempting) to$|\b(?:not|cannot|can't|never|avoid|error|while|was|were)$|\b(?:not|never) ever$/i
 const BETWEEN = /^(?:the|this|following|command:?|\$)$/i
 /** Words that belong to a sentence and not to a command. */
 const PROSE =
-  /^(?:a|an|the|this|that|it|your|you|to|and|or|with|for|from|in|on|if|is|be|again|then|first|before|please|not)$/i
+  /^(?:a|an|the|this|that|it|your|you|to|and|or|with|for|from|in|on|if|is|be|again|then|first|before|please|not|without)$/i
 
 /** A word without any character that a shell interprets. `[secret]` stands for a value that was removed. */
-const WORD = /^(?:[\w./:=@+,%-]|\[secret\])+$/
+const WORD = /^(?:[\w./:=@+,-]|\[secret\])+$/
 const LOGIN = /^(?:[\w-]+-)?(?:log-?in|sign-?in|(?:re-?)?authenticate)$/i
 const COMPOUND = /^[\w-]+-(?:log-?in|sign-?in)$/i
 const QUOTES = '`\'"‘’“”'
@@ -88,7 +88,8 @@ function readBare(words: readonly string[]): readonly string[] | undefined {
 function endOfLogin(words: readonly string[]): number | undefined {
   for (const [index, word] of words.slice(0, MAX_BEFORE + 1).entries()) {
     const shown = withoutPunctuation(word)
-    if (PROSE.test(shown) || !WORD.test(shown) || shown.startsWith('-')) return undefined
+    // An assignment before a command, such as LD_PRELOAD=…, would change what the command does.
+    if (PROSE.test(shown) || !WORD.test(shown) || /^-|=/.test(shown)) return undefined
     if (index > 0 ? LOGIN.test(shown) : COMPOUND.test(shown)) return index + 1
     if (words[index - 1] === 'auth' && /^(?:init|refresh)$/.test(shown)) return index + 1
     // The sentence has ended.

@@ -85,12 +85,12 @@ function insideBase64(bytes: Uint8Array, before: number): string {
 
 /**
  * Makes control characters visible, as kubectl does in install hints, so that text from a file or a program cannot
- * control the user's terminal. Tabs and line breaks stay.
+ * control the user's terminal. Tabs and line breaks stay. A carriage return alone would let text overwrite its line.
  */
 export function showControlCharacters(text: string): string {
   // The common case, and much faster.
   if (/^[\t\n\x20-\x7e]*$/.test(text)) return text
-  return text.replace(/[^\p{L}\p{M}\p{N}\p{P}\p{S}\p{Z}\t\n\v\f\r]/gu, (character) => {
+  return text.replace(/\r(?!\n)|[^\p{L}\p{M}\p{N}\p{P}\p{S}\p{Zs}\t\n\r]/gu, (character) => {
     const code = character.codePointAt(0) ?? 0
     return `U+${code.toString(16).toUpperCase().padStart(4, '0')}`
   })

@@ -72,6 +72,11 @@ describe('the login command of a plugin', () => {
     'exec: failed to run aws sso login: exit status 1',
     'could not run `az login`',
     'error while running tsh login',
+    'never run aws sso login',
+    'do not ever run aws sso login',
+    'avoid running aws sso login',
+    'error running oc login',
+    'aws was run without login',
     'You must log in to the server',
     'try to login again',
     'use a browser to sign-in',
@@ -99,6 +104,10 @@ describe('the login command of a plugin', () => {
     ['run az login (or ask)', 'az login'],
     ['run az login >/etc/passwd', 'az login'],
     ['run az U+001B[31mlogin', undefined],
+    ['run LD_PRELOAD=/tmp/x.so aws login', undefined],
+    ['run `PATH=/tmp aws login`', undefined],
+    ['run %COMSPEC% login', undefined],
+    ['run az login --tenant %PATH%', undefined],
     [`run az login --x=${'y'.repeat(500)}`, undefined],
   ])('has no part that a shell would interpret: %s', (stderrTail, command) => {
     expect(commandIn(stderrTail)).toBe(command)
@@ -121,7 +130,7 @@ describe('the login command of a plugin', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(word, fc.string())), (words) => {
         const found = commandIn(words.join(' ')) ?? 'az login'
-        expect(found).toMatch(/^[\w./:=@+,%[\] -]{1,200}$/)
+        expect(found).toMatch(/^[\w./:=@+,[\] -]{1,200}$/)
       }),
     )
   })
