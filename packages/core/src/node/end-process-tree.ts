@@ -33,10 +33,10 @@ export function killTree(child: ChildProcess, signal: NodeJS.Signals, isGroup: b
   if (pid === undefined) return
   if (process.platform === 'win32') endWindowsTree(child, pid)
   else if (isGroup) send(-pid, signal)
-  else {
+  // After its exit, the PID may belong to another process, and its descendants have another parent.
+  else if (child.exitCode === null && child.signalCode === null) {
     for (const each of descendantsOf(pid)) send(each.pid, signal)
-    // After its exit, the PID may belong to another process.
-    if (child.exitCode === null && child.signalCode === null) send(pid, signal)
+    send(pid, signal)
   }
 }
 

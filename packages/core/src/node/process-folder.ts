@@ -8,7 +8,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { isAbsolute, join } from 'node:path'
+import { isAbsolute, join, resolve } from 'node:path'
 import process from 'node:process'
 import { NoPrivateFolderError } from '../errors/index.ts'
 import type { Environment } from '../formats/plain-object.ts'
@@ -80,7 +80,8 @@ function candidates(env: Environment): readonly string[] {
   const runtime = env['XDG_RUNTIME_DIR']
   return [
     ...(runtime?.startsWith('/') ? [join(runtime, 'kubecred')] : []),
-    join(env['TMPDIR'] || tmpdir(), `kubecred-${process.getuid?.()}`),
+    // The program may change its current folder.
+    join(resolve(env['TMPDIR'] || tmpdir()), `kubecred-${process.getuid?.()}`),
   ]
 }
 

@@ -23,6 +23,8 @@ const USAGE = 2
 const UNEXPECTED = 70
 /** A thread starts within milliseconds, or never. */
 const START_LIMIT_MS = 60_000
+/** It counts while it logs in. If it does not for so long, it has ended. */
+const SILENCE_LIMIT_MS = 30_000
 /** How long the end of the process waits for the worker to end plugins that run. */
 const END_LIMIT_MS = 1000
 
@@ -48,7 +50,8 @@ function register(env: NodeJS.ProcessEnv): void {
 function hasProxy({ KUBECONFIG, KUBECRED_CA }: NodeJS.ProcessEnv): boolean {
   if (!KUBECONFIG || !KUBECRED_CA || dirname(KUBECONFIG) !== dirname(KUBECRED_CA)) return false
   if (!existsSync(KUBECONFIG)) {
-    stop(`${KUBECONFIG} does not exist: the program that this one belongs to has ended`, USAGE)
+    const shown = JSON.stringify(KUBECONFIG)
+    stop(`${shown} does not exist: the program that this one belongs to has ended`, USAGE)
   }
   return true
 }
@@ -56,7 +59,7 @@ function hasProxy({ KUBECONFIG, KUBECRED_CA }: NodeJS.ProcessEnv): boolean {
 /** Starts the worker, and waits for its answer. */
 function start(env: NodeJS.ProcessEnv): Answer {
   const { port1: port, port2 } = new MessageChannel()
-  const state = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
+  const state = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT))
   const task: WorkerTask = { task: TASK, env: { ...env }, port: port2, state }
   const { NODE_OPTIONS: _, ...workerEnv } = env
   const worker = startWorker({
@@ -69,9 +72,9 @@ function start(env: NodeJS.ProcessEnv): Answer {
     name: 'kubecred',
   })
   if (Atomics.wait(state, 0, STATE.new, START_LIMIT_MS) === 'timed-out') noThread('it is too late')
-  Atomics.wait(state, 0, STATE.running)
+  waitForAnswer(state)
   const received = receiveMessageOnPort(port)
-  if (received === undefined) noThread('it has ended')
+  if (received === undefined) stop('its thread has ended; it may need more memory', UNEXPECTED)
   const answer: Answer = received.message
   // The program ends when it has nothing left to do, as without us.
   worker.unref()
@@ -86,6 +89,16 @@ function start(env: NodeJS.ProcessEnv): Answer {
     })
   }
   return answer
+}
+
+/** Waits for the answer, or until the worker has ended: one that runs out of memory says nothing. */
+function waitForAnswer(state: Int32Array): void {
+  let count = -1
+  while (Atomics.wait(state, 0, STATE.running, SILENCE_LIMIT_MS) === 'timed-out') {
+    const next = Atomics.load(state, 1)
+    if (next === count) return
+    count = next
+  }
 }
 
 function startWorker(options: WorkerOptions): Worker {

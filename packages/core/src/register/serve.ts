@@ -17,6 +17,8 @@ const UNEXPECTED = 70
 const CONTEXT_VARIABLE = 'KUBECRED_CONTEXT'
 /** The rehearsal would delay the end of a very short program. */
 const REHEARSE_AFTER_MS = 10
+/** How often the worker shows that it is alive, while the main thread waits for the login. */
+const COUNT_EVERY_MS = 1000
 /** Number of different internal errors that are written. */
 const MAX_WRITTEN = 100
 
@@ -31,7 +33,9 @@ export async function serve({ env, port, state }: WorkerTask): Promise<void> {
   })
   port.once('message', () => process.exit())
   enter(state, STATE.running)
+  const counting = setInterval(() => Atomics.add(state, 1, 1), COUNT_EVERY_MS)
   port.postMessage(await start(env).catch(explain))
+  clearInterval(counting)
   enter(state, STATE.answered)
 }
 

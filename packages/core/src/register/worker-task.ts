@@ -9,7 +9,10 @@ export interface WorkerTask {
   readonly env: Environment
   /** Carries one answer to the main thread, and one message from it: to end. */
   readonly port: MessagePort
-  /** One number of `STATE`. The main thread waits for it to change, and reads the answer from the port. */
+  /**
+   * A number of `STATE`: the main thread waits for it to change, and reads the answer from the port. And a number that
+   * the worker counts up, to show that it is alive.
+   */
   readonly state: Int32Array
 }
 

@@ -153,7 +153,7 @@ describe('the end of a program with kubecred/register', () => {
     const { KUBECONFIG, KUBECRED_CA } = JSON.parse(out)
     const ended = await scene.run(late, { KUBECONFIG, KUBECRED_CA })
     expect(ended).toMatchObject({ status: 2, out: '' })
-    expect(ended.err).toContain(`${KUBECONFIG} does not exist: the program`)
+    expect(ended.err).toContain(`${JSON.stringify(KUBECONFIG)} does not exist: the program`)
   })
 })
 
