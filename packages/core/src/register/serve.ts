@@ -89,7 +89,10 @@ function explain(error: unknown): Fault {
   }
   // Without the standard error of a plugin, which was written while it ran.
   const { code, hint, summary } = known
-  const text = `${summary}\n\n${hint}\n(${code})`.replace('option context', CONTEXT_VARIABLE)
+  // Here a user has variables in place of options.
+  const text = `${summary}\n\n${hint}\n(${code})`
+    .replace('option context', CONTEXT_VARIABLE)
+    .replace(', or pass option kubeconfig or option server', '')
   return {
     fault: showControlCharacters(text),
     exitStatus: CODES[code].exit,

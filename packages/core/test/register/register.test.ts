@@ -164,7 +164,7 @@ describe('a program with kubecred/register does not start', () => {
     const ended = await scene.run(NEVER, { KUBECONFIG: join(scene.folder, 'none') })
     expect(ended).toMatchObject({ status: 14, out: '' })
     expect(ended.err).toMatch(/^kubecred: no cluster is configured \(KUBECONFIG names only files/)
-    expect(ended.err).toContain('(ERR_KUBECONFIG_EMPTY)')
+    expect(ended.err).toContain('\nSet KUBECONFIG.\n(ERR_KUBECONFIG_EMPTY)')
   })
 
   it('if the plugin fails, with what the plugin wrote', async () => {

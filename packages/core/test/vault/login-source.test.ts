@@ -192,7 +192,7 @@ describe('a login as a source', () => {
       expected,
     )
     expect(events[0]).toMatchObject({ type: 'log', message: `a ${expected[0]}`, reason })
-    // The vault itself is always told.
+    // The vault gets the login in any case.
     expect(logins).toHaveLength(1)
   })
 
